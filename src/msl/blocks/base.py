@@ -1,0 +1,189 @@
+"""The bases of all blocks: scikit-learn estimators whose work happens on plain arrays.
+
+`fit` validates, turns classes into codes and hands over to `fit_arrays`. The evaluator has validated once for the whole
+search and calls `fit_arrays`, `transform_arrays` and `outputs` itself; both ways give the same numbers.
+
+A block shares work with its siblings (the same block with other parameters, on the same rows) by splitting its fit:
+`prepare` does what depends only on the rows and on `shared_parameters`, `fit_prepared` does the rest. A learner that
+can also share work between predictions splits `outputs` in the same way: `prepare_query` and `outputs_prepared`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+class Block(BaseEstimator):
+    """What every block offers: a fit on arrays that may be split, and the complexity of what was fitted.
+
+    `n_classes` is 0 for regression, where `y` holds numbers; else `y` holds codes 0 … n_classes - 1, all of them
+    present unless a fold has lost a tiny class.
+    """
+
+    #: The parameters that `prepare` looks at; `None` when the block shares nothing.
+    shared_parameters: ClassVar[frozenset[str] | None] = None
+    #: The parameters that `prepare_query` looks at; `None` when predictions share nothing.
+    query_parameters: ClassVar[frozenset[str] | None] = None
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
+        """The part of the fit that siblings share; it must not look at any parameter outside `shared_parameters`."""
+        return None
+
+    def fit_prepared(self, prepared: Any, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        """The rest of the fit."""
+        raise TypeError(f"{type(self).__name__} defines neither fit_arrays nor fit_prepared")
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        """Fits on finite C-ordered float64 rows, nothing validated."""
+        self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes)
+
+    def complexity(self) -> float:
+        """What Occam compares: units, features, support vectors, leaves, weights … of the fitted block."""
+        return 1.0
+
+
+class BlockTransformer(TransformerMixin, Block):
+    """A block that turns rows into rows. Selectors and scalers that look at the target say so with `needs_target`."""
+
+    needs_target: ClassVar[bool] = False
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        self._validate_params()
+        if not self.needs_target:
+            X = validate_data(self, X, dtype=np.float64, order="C")
+            self.fit_arrays(X, np.zeros(len(X)), 0)
+            return self
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        n_classes = 0
+        if is_classes(y):
+            classes, y = np.unique(y, return_inverse=True)
+            n_classes = len(classes)
+        self.fit_arrays(X, y if n_classes else np.asarray(y, dtype=np.float64), n_classes)
+        return self
+
+    def transform(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        return self.transform_arrays(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.needs_target
+        return tags
+
+
+class BlockClassifier(ClassifierMixin, Block):
+    """A learner of classes: `outputs` gives one score a class, the largest wins, the first on a tie."""
+
+    #: Outputs are probabilities, so `predict_proba` is offered.
+    probabilistic: ClassVar[bool] = False
+
+    def outputs(self, X: Floats) -> Floats:
+        """One row of `n_classes` scores for each row of X."""
+        if self.query_parameters is None:
+            raise NotImplementedError
+        return self.outputs_prepared(self.prepare_query(X))
+
+    def prepare_query(self, X: Floats) -> Any:
+        """The part of the prediction that siblings share."""
+        return X
+
+    def outputs_prepared(self, query: Any) -> Floats:
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
+        self.fit_arrays(X, codes, len(self.classes_))
+        return self
+
+    def _checked_outputs(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        return self.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        outputs = self._checked_outputs(X)
+        winners: NDArray[Any] = self.classes_[outputs.argmax(axis=1)]
+        return winners
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        outputs = self._checked_outputs(X)
+        return outputs[:, 1] - outputs[:, 0] if outputs.shape[1] == 2 else outputs
+
+
+class ProbabilisticClassifier(BlockClassifier):
+    """A learner of classes whose outputs are probabilities."""
+
+    probabilistic = True
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        return self._checked_outputs(X)
+
+
+class BlockRegressor(RegressorMixin, Block):
+    """A learner of numbers: `outputs` gives one number a row."""
+
+    def outputs(self, X: Floats) -> Floats:
+        if self.query_parameters is None:
+            raise NotImplementedError
+        return self.outputs_prepared(self.prepare_query(X))
+
+    def prepare_query(self, X: Floats) -> Any:
+        """The part of the prediction that siblings share."""
+        return X
+
+    def outputs_prepared(self, query: Any) -> Floats:
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        self.fit_arrays(X, np.asarray(y, dtype=np.float64), 0)
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        return self.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+
+class BlockPost(TransformerMixin, Block):
+    """A block after the learner: outputs in, outputs out. Fitted on the learner's outputs for the training rows."""
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        classes, codes = np.unique(y, return_inverse=True)
+        self.fit_arrays(X, codes, len(classes))
+        return self
+
+    def transform(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        return self.transform_arrays(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def is_classes(y: ArrayLike) -> bool:
+    """Whether a target given to a public `fit` holds classes; a float with a fraction means regression."""
+    return not str(type_of_target(y)).startswith("continuous")

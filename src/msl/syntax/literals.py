@@ -1,0 +1,85 @@
+"""Literals: the value of a number with its unit, and of a text with its escapes."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+SECONDS = {"s": 1, "min": 60, "h": 3600}
+BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+UNITS = frozenset(SECONDS) | frozenset(BYTES)
+LONGEST_NUMBER = 200
+
+#: What people write for a unit, and the unit.
+_UNIT_SPELLINGS = {
+    "s": "sec secs second seconds",
+    "min": "m mins minute minutes",
+    "h": "hr hrs hour hours",
+    "KB": "kb k kilobyte kilobytes KiB",
+    "MB": "mb megabyte megabytes MiB M",
+    "GB": "gb g gigabyte gigabytes GiB G",
+}
+MEANT_UNIT = {spelling: unit for unit, spellings in _UNIT_SPELLINGS.items() for spelling in spellings.split()}
+MEANT_UNIT |= {unit: unit for unit in UNITS} | {"S": "s", "H": "h"}
+
+_NUMBER = re.compile(r"([0-9_]+(?:\.[0-9_]+)?(?:[eE][+-]?[0-9]+)?)([A-Za-z_%][A-Za-z0-9_]*)?")
+_ESCAPE = re.compile(r"\\(u\{([0-9A-Fa-f]{1,6})\}|.)", re.DOTALL)
+_SHORT_ESCAPES = {'"': '"', "\\": "\\", "n": "\n"}
+
+
+@dataclass(frozen=True, slots=True)
+class BadLiteral(Exception):
+    """Why a literal has no value, and what to write; `part` is the stretch of it that is wrong."""
+
+    code: str
+    message: str
+    help: str
+    part: tuple[int, int]
+
+
+def number_value(text: str) -> tuple[int | float, str | None]:
+    """The value and the unit of a number as written: `1_000`, `1e-4`, `0.5%`, `30s`, `2GB`."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:  # the lexer's NUMBER is this pattern: only a lone exponent can differ
+        raise BadLiteral("MSL010", f"`{text}` is not a number", "write digits, as in `1000` or `1e-4`", (0, len(text)))
+    digits, suffix = match[1].replace("_", ""), match[2]
+    whole = (0, len(text))
+    if len(digits) > LONGEST_NUMBER:
+        raise BadLiteral("MSL010", "this number has too many digits", f"at most {LONGEST_NUMBER} are read", whole)
+    value: int | float = int(digits) if digits.isdigit() else float(digits)
+    if math.isinf(value):
+        raise BadLiteral("MSL010", f"`{text}` is too large for a number", "the largest is about 1e308", whole)
+    if suffix == "%":
+        return value / 100, None
+    if suffix is not None and suffix not in UNITS:
+        at = (match.start(2), len(text))
+        meant = MEANT_UNIT.get(suffix, MEANT_UNIT.get(suffix.lower()))
+        if meant is not None:
+            raise BadLiteral("MSL010", f"`{suffix}` is not a unit", f"write `{match[1]}{meant}`", at)
+        raise BadLiteral("MSL010", f"`{suffix}` is not a unit", "units are `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`", at)
+    return value, suffix
+
+
+def string_value(text: str) -> str:
+    """The characters between the quotes, escapes replaced."""
+
+    def replacement(match: re.Match[str]) -> str:
+        at = (match.start() + 1, match.end() + 1)
+        if match[2] is not None:
+            point = int(match[2], 16)
+            if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
+                raise BadLiteral("MSL018", f"`{match[0]}` is no character", "the largest is `\\u{10FFFF}`", at)
+            return chr(point)
+        if match[1] not in _SHORT_ESCAPES:
+            advice = 'write `\\"`, `\\\\`, `\\n` or `\\u{…}`; a backslash alone is `\\\\`'
+            raise BadLiteral("MSL018", f"`{match[0]}` is not an escape", advice, at)
+        return _SHORT_ESCAPES[match[1]]
+
+    return _ESCAPE.sub(replacement, text[1:-1])
+
+
+def quoted(text: str) -> str:
+    """A text as MSL writes it."""
+    body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in body) + '"'

@@ -1,0 +1,117 @@
+"""Tokens: the words and signs of a text, with keywords told from names and calls from groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msl.syntax.ast import Comment
+from msl.text.source import Span
+
+if TYPE_CHECKING:
+    from lark import Token, Transformer
+
+STATEMENTS = (
+    "msl use data block part chain require minimize maximize search ensemble budget seed".split()  # in docs' order
+)
+WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
+RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
+STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
+
+#: What a person calls a token that has no spelling of its own.
+NAMES_FOR_PEOPLE = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": 'a text in "quotes"',
+    "COMPARE": "a comparison such as `==` or `<=`",
+    "$END": "the end of the statement",
+}
+_SIGNS = {
+    "THROUGH": ">>",
+    "BAR": "|",
+    "AMPERSAND": "&",
+    "QUESTION": "?",
+    "DOTDOT": "..",
+    "DOT": ".",
+    "COLON": ":",
+    "EQUALS": "=",
+    "PLUS": "+",
+    "MINUS": "-",
+    "STAR": "*",
+    "SLASH": "/",
+    "LPAR": "(",
+    "CALL": "(",
+    "RPAR": ")",
+    "LSQB": "[",
+    "RSQB": "]",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "COMMA": ",",
+}
+
+
+def in_words(terminal: str) -> str:
+    """A terminal of the grammar as a person would name it."""
+    if terminal in NAMES_FOR_PEOPLE:
+        return NAMES_FOR_PEOPLE[terminal]
+    return f"`{_SIGNS.get(terminal, terminal.lower())}`"
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a name can stand without quotes."""
+    return text.isascii() and text.isidentifier() and text not in RESERVED
+
+
+class Grammar:
+    """The grammar's tables, and the tokens of a text. Building takes about 0.1 s, so there is one, made when needed."""
+
+    def __init__(self, transformer: Transformer[Token, Any]) -> None:
+        from lark import Lark
+
+        self._comments: list[Token] = []
+        self.lark = Lark(
+            _grammar_text(),
+            parser="lalr",
+            lexer="basic",
+            start=["statement", "stray"],
+            maybe_placeholders=False,
+            transformer=transformer,
+            lexer_callbacks={"COMMENT": self._note_comment},
+        )
+
+    def _note_comment(self, token: Token) -> Token:
+        self._comments.append(token)
+        return token
+
+    def tokens(self, text: str) -> tuple[list[Token], list[Comment]]:
+        """All tokens of a text, whatever it holds, and its comments."""
+        self._comments.clear()
+        tokens = list(_with_keywords(self.lark.lex(text)))
+        return tokens, [Comment(str(token).rstrip(), token_span(token)) for token in self._comments]
+
+
+def _grammar_text() -> str:
+    """From the installed package, or beside the sources in an editable checkout."""
+    installed = resources.files("msl") / "grammar" / "msl.lark"
+    if installed.is_file():
+        return installed.read_text(encoding="utf-8")
+    return (Path(__file__).parents[3] / "grammar" / "msl.lark").read_text(encoding="utf-8")
+
+
+def token_span(token: Token) -> Span:
+    if token.start_pos is None or token.end_pos is None:
+        return Span(0, 0)
+    return Span(token.start_pos, token.end_pos)
+
+
+def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
+    previous: Token | None = None
+    for token in tokens:
+        if token.type == "NAME" and token.value in RESERVED:
+            token.type = token.value.upper()
+        elif token.type == "LPAR" and previous is not None and previous.type == "NAME":
+            token.type = "CALL" if previous.end_pos == token.start_pos else "LPAR"
+        previous = token
+        yield token

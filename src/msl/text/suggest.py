@@ -1,0 +1,64 @@
+"""Suggestions: which known names a misspelt one was probably meant to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_LONGEST = 60  # longer "names" are not typos, and the distance is quadratic
+
+
+def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
+    """Up to `most` candidates that a typing slip could have turned into `name`, the likeliest first."""
+    if len(name) > _LONGEST:
+        return []
+    allowed = max(1, len(name) // 3)
+    wanted = name.casefold()
+    scored = []
+    for candidate in set(candidates):
+        if abs(len(candidate) - len(name)) > allowed and not _same_words(wanted, candidate.casefold()):
+            continue
+        distance = 0 if _same_words(wanted, candidate.casefold()) else _edits(wanted, candidate.casefold(), allowed)
+        if distance <= allowed:
+            scored.append((distance, candidate[:1].casefold() != wanted[:1], candidate))
+    scored.sort()
+    best = scored[0][0] if scored else 0
+    return [candidate for distance, _, candidate in scored if distance <= best + 1][:most]
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """The sentence for a `help:` line, or None when nothing is close."""
+    names = closest(name, candidates)
+    if not names:
+        return None
+    quoted = [f"`{candidate}`" for candidate in names]
+    if len(quoted) == 1:
+        return f"did you mean {quoted[0]}?"
+    return f"did you mean {', '.join(quoted[:-1])} or {quoted[-1]}?"
+
+
+def listing(names: Iterable[str], most: int = 12) -> str:
+    """Names for the end of a sentence: `a`, `b`, `c` and 4 more."""
+    ordered = sorted(names)
+    shown = ", ".join(f"`{name}`" for name in ordered[:most])
+    return shown if len(ordered) <= most else f"{shown} and {len(ordered) - most} more"
+
+
+def _same_words(one: str, other: str) -> bool:
+    return one.replace("_", "").replace("-", "") == other.replace("_", "").replace("-", "")
+
+
+def _edits(one: str, other: str, limit: int) -> int:
+    """Damerau-Levenshtein distance (neighbouring letters swapped count once); above `limit` it stops looking."""
+    before: list[int] = []
+    previous = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        current = [i]
+        for j, b in enumerate(other, 1):
+            cost = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            current.append(cost)
+        if min(current) > limit:
+            return limit + 1
+        before, previous = previous, current
+    return previous[-1]
