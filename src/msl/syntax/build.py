@@ -189,9 +189,7 @@ class AstBuilder(Transformer[Token, Any]):
             f"`{written[0]}` and `{written[at]}` do not mix without parentheses",
             token_span(operators[at]),
             f"after `{written[0]}`, which binds first?",
-            help=f"write `{left_first}` or `{right_first}`"
-            if len(left_first) < 120
-            else "put one of them in parentheses",
+            help=both if len(both) < 200 else "put one of them in parentheses",
         )
 
     def operator(self, children: list[Any]) -> Token:

@@ -1,0 +1,281 @@
+"""Blocks: what each block declares — its class, its role, its parameters — and the blocks of a role."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from msl.check.conditions import sibling_condition
+from msl.check.declare import Declarer
+from msl.check.library import Declaration, Module
+from msl.check.narrow import Narrower, Owner
+from msl.check.report import Report
+from msl.check.scope import find
+from msl.space.condition import Condition
+from msl.space.formula import Formula
+from msl.space.node import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Symbol, Vector
+from msl.space.value import BlockType, BlockValue, SymbolValue, Value
+from msl.syntax import ast
+from msl.text.diagnostic import Label
+from msl.text.suggest import did_you_mean, listing
+
+CHAIN_ROLES = ("transformer", "selector", "learner", "post")
+SLOT_ROLES = ("distance", "feature_distance", "weighting", "references", "kernel", "basis")
+ENGINE_ROLES = ("strategy", "estimate", "combiner")
+TASKS = ("classification", "regression")
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*\*?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A block as its file declares it; `labels` says where each parameter stands."""
+
+    block: BlockType
+    params: tuple[Param, ...]
+    labels: dict[str, Label]
+    derived: bool = False
+
+    @property
+    def use(self) -> BlockUse:
+        """The bare block: all that it declares is open."""
+        return BlockUse(self.block, self.params)
+
+
+class Blocks:
+    """Reads each declaration once."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self._done: dict[Declaration, Declared | None] = {}
+        self._under_way: list[Declaration] = []
+
+    def declared(self, declaration: Declaration) -> Declared | None:
+        """What a block declares, or None if its declaration is wrong (which is then reported once)."""
+        if declaration in self._under_way:
+            self._circle(declaration)
+            return None
+        if declaration not in self._done:
+            self._under_way.append(declaration)
+            node = declaration.node
+            if isinstance(node, ast.Block):
+                self._done[declaration] = self._block(node, declaration.module)
+            else:
+                assert isinstance(node, ast.Derive)
+                self._done[declaration] = self._derived(node, declaration.module)
+            self._under_way.pop()
+        return self._done[declaration]
+
+    def bare(self, declaration: Declaration) -> BlockUse | None:
+        found = self.declared(declaration)
+        return None if found is None else found.use
+
+    def narrower(self, module: Module) -> Narrower:
+        return Narrower(self.declarer(module))
+
+    def declarer(self, module: Module) -> Declarer:
+        return Declarer(module, self.report, self)
+
+    def call(
+        self, declaration: Declaration, arguments: tuple[ast.Argument, ...], module: Module, where: ast.Node
+    ) -> BlockUse | None:
+        """A use of a block with arguments."""
+        declared = self.declared(declaration)
+        if declared is None:
+            return None
+        owner = Owner(declaration.name, "parameter", declared.labels)
+        params = self.narrower(module).params(declared.params, arguments, owner, where.span)
+        return None if params is None else BlockUse(declared.block, params)
+
+    # --- roles ---
+
+    def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None:
+        """`any ROLE`: the blocks of that role here and in the files used, derived ones left out."""
+        wanted = role.names[-1]
+        modules = [module, *module.uses.values()]
+        if len(role.names) == 2:
+            used = module.uses.get(role.names[0].text)
+            if used is None:
+                help = did_you_mean(role.names[0].text, module.uses) or f"this file uses {listing(module.uses)}"
+                message = f"nothing that this file uses is called `{role.names[0].text}`"
+                self.report.error("MSL023", module.source, role.names[0].span, message, "", help)
+                return None
+            module.qualifiers_met.add(role.names[0].text)
+            modules = [used]
+        if len(role.names) > 2 or not self._known_role(wanted, module):
+            return None
+        found = [use for other in modules for use in self._of_role(other, wanted.text)]
+        for qualifier, used in module.uses.items():
+            if any(use.block.role == wanted.text for use in self._of_role(used, wanted.text)):
+                module.qualifiers_met.add(qualifier)
+        if not found and not module.unknowable:
+            message = f"no block here or in the files used is a {wanted.text}"
+            self.report.error("MSL029", module.source, role.span, message, "", "add a `use`, or declare one")
+        return tuple(found) or None
+
+    def _of_role(self, module: Module, role: str) -> list[BlockUse]:
+        uses = []
+        for declaration in module.declarations.values():
+            node = declaration.node
+            if not isinstance(node, ast.Block) or node.role.text != role or declaration in self._under_way:
+                continue
+            if (use := self.bare(declaration)) is not None:
+                uses.append(use)
+        return uses
+
+    def sibling_condition(
+        self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
+    ) -> Condition | None:
+        return sibling_condition(module, condition, siblings, self.report)
+
+    # --- declarations ---
+
+    def _block(self, node: ast.Block, module: Module) -> Declared | None:
+        sound = self._known_role(node.role, module)
+        if node.task is not None and node.task.text not in TASKS:
+            help = did_you_mean(node.task.text, TASKS) or "a task is `classification` or `regression`"
+            self.report.error("MSL031", module.source, node.task.span, f"`{node.task.text}` is not a task", "", help)
+            sound = False
+        if _TARGET.fullmatch(node.target.value) is None:
+            message = f'"{node.target.value}" does not name a class'
+            help = 'write `"package.module:Class"`, or `"package.module:Class*"` for a Classifier and a Regressor'
+            self.report.error("MSL032", module.source, node.target.span, message, "", help)
+            sound = False
+        declarer = self.declarer(module)
+        params = declarer.params(node.fields, node.name.text)
+        params = self._with_defaults(params, node.fields, module, node.name.text)
+        if not sound:
+            return None
+        task = node.task.text if node.task is not None else None
+        block = BlockType(node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span)
+        return Declared(block, params, _labels(node.fields, module))
+
+    def _derived(self, node: ast.Derive, module: Module) -> Declared | None:
+        declaration = find(module, node.base, self.report, "a block")
+        if declaration is None:
+            return None
+        if not declaration.is_block:
+            message = f"`{node.base.text}` is not a block"
+            help = "only blocks can be derived; name a space with `part`"
+            self.report.error("MSL030", module.source, node.base.span, message, "", help, (declaration.label,))
+            return None
+        base = self.declared(declaration)
+        if base is None:
+            return None
+        declarer = self.declarer(module)
+        known = {param.name: param for param in base.params}
+        changed: dict[str, Param] = {}
+        labels = dict(base.labels)
+        for argument in node.fields:
+            if argument.key is None or argument.key.text not in known:
+                name = argument.key.text if argument.key is not None else module.source.slice(argument.span)
+                help = did_you_mean(name, known) or f"it declares {listing(known)}"
+                message = f"`{node.base.text}` has no parameter `{name}`"
+                also = (declaration.label,)
+                self.report.error("MSL096", module.source, (argument.key or argument).span, message, "", help, also)
+                continue
+            param = self._rederived(known[argument.key.text], argument, declarer)
+            if param is not None:
+                changed[param.name] = param
+                labels[param.name] = Label(module.source, argument.span, "declared here")
+        params = tuple(changed.get(param.name, param) for param in base.params)
+        params = self._with_defaults(params, node.fields, module, node.name.text)
+        block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
+        return Declared(block, params, labels, derived=True)
+
+    def _rederived(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
+        """Another domain for a parameter; alternatives that it already had keep their parameters."""
+        narrowed = self._as_narrowing(old, argument, declarer)
+        if narrowed is not None:
+            return narrowed
+        if isinstance(argument.value, ast.Range) and argument.value.kind is None:
+            ranges = [o for o in _alternatives(old.node) if isinstance(o, IntRange | RealRange)]
+            node = declarer.range(argument.value, ranges[0] if ranges else None)
+            return None if node is None else replace(old, node=node, default=None, has_default=False)
+        param = declarer.param(argument, ())
+        return param if param is None else replace(param, condition=param.condition or old.condition)
+
+    def _as_narrowing(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
+        """The same names as the base's alternatives mean the same: tried first, without a word."""
+        quiet = Declarer(declarer.module, Report(), self)
+        plain = replace(argument, default=None, condition=None)
+        node = Narrower(quiet).argument(old, plain, Owner("", ""))
+        if node is None or quiet.report.failed:
+            return None
+        return replace(old, node=node, default=None, has_default=False)
+
+    def _with_defaults(
+        self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str
+    ) -> tuple[Param, ...]:
+        written = {field.key.text: field for field in fields if field.key is not None}
+        result = []
+        for param in params:
+            field = written.get(param.name)
+            if field is None:
+                result.append(param)
+                continue
+            param = replace(param, node=self._inner_defaults(param.node, field.value, module))
+            if field.default is not None:
+                closing = ast.Argument(field.key, False, field.default, span=field.default.span)
+                label = Label(module.source, field.value.span, "declared here")
+                node = self._default(param, closing, module, Owner(owner, "default", {param.name: label}))
+                if node is not None:
+                    param = replace(param, default=_value_of(node), has_default=True)
+            result.append(param)
+        return tuple(result)
+
+    def _default(self, param: Param, closing: ast.Argument, module: Module, owner: Owner) -> Node | None:
+        """The default as a node inside the domain; a vector's default may be one value for all its elements."""
+        node = param.node
+        if isinstance(node, Vector) and not isinstance(closing.value, ast.ListOf):
+            param = replace(param, node=node.element)
+        return self.narrower(module).argument(param, closing, owner)
+
+    def _inner_defaults(self, node: Node, written: ast.Expression, module: Module) -> Node:
+        """Defaults of the parameters inside alternatives, where they are written."""
+        calls = {c.path.text: c for c in _calls(written)}
+        if isinstance(node, Symbol) and node.name in calls:
+            return replace(node, params=self._with_defaults(node.params, calls[node.name].arguments, module, node.name))
+        if isinstance(node, Choice):
+            return Choice(tuple(self._inner_defaults(option, written, module) for option in node.options))
+        return node
+
+    def _known_role(self, role: ast.Name, module: Module) -> bool:
+        known = [*CHAIN_ROLES, *SLOT_ROLES, *ENGINE_ROLES]
+        if role.text in known:
+            return True
+        help = did_you_mean(role.text, known) or f"roles are {listing([*CHAIN_ROLES, *SLOT_ROLES])}"
+        self.report.error("MSL033", module.source, role.span, f"`{role.text}` is not a role", "", help)
+        return False
+
+    def _circle(self, declaration: Declaration) -> None:
+        names = " is derived from ".join(f"`{d.name}`" for d in [*self._under_way, declaration])
+        node = declaration.node
+        message = f"blocks are derived from each other in a circle: {names}"
+        self.report.error("MSL026", declaration.module.source, node.name.span, message, "", "derive from another block")
+
+
+def _labels(fields: tuple[ast.Argument, ...], module: Module) -> dict[str, Label]:
+    return {f.key.text: Label(module.source, f.span, "declared here") for f in fields if f.key is not None}
+
+
+def _alternatives(node: Node) -> tuple[Node, ...]:
+    return node.options if isinstance(node, Choice) else (node,)
+
+
+def _calls(expression: ast.Expression) -> list[ast.Call]:
+    items = expression.items if isinstance(expression, ast.Choice) else (expression,)
+    return [item for item in items if isinstance(item, ast.Call)]
+
+
+def _value_of(node: Node) -> Value | Formula:
+    """The value that a closed node stands for; what it leaves open keeps its own default."""
+    match node:
+        case Const(value=value):
+            return value
+        case Symbol(name=name, params=params):
+            given = tuple((p.name, _value_of(p.node)) for p in params if isinstance(p.node, Const))
+            return SymbolValue(name, given) if params else name  # type: ignore[arg-type]
+        case BlockUse(block=block, params=params):
+            given = tuple((p.name, _value_of(p.node)) for p in params if isinstance(p.node, Const))
+            return BlockValue(block, given)  # type: ignore[arg-type]
+    return None

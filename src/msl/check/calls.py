@@ -1,0 +1,82 @@
+"""Calls: strategies, estimates and ensembles, whose options are checked like those of blocks."""
+
+from __future__ import annotations
+
+from msl.check.blocks import Blocks, Declared
+from msl.check.library import Library, Module
+from msl.check.narrow import Owner
+from msl.check.report import Report
+from msl.space.defaults import default_node
+from msl.space.node import BlockUse, Const, Listing, Node, Symbol
+from msl.space.spec import Call
+from msl.space.value import BlockValue, SymbolValue, Value
+from msl.syntax import ast
+from msl.text.suggest import did_you_mean, listing
+
+#: How people call what a role gives, one of it and several, and the code of a name that is none.
+_WORDS = {
+    "strategy": ("a strategy", "strategies", "MSL141"),
+    "estimate": ("an estimate", "estimates", "MSL142"),
+    "combiner": ("an ensemble", "ensembles", "MSL143"),
+}
+
+
+class Calls:
+    """Resolves calls of the engine's own roles."""
+
+    def __init__(self, library: Library, blocks: Blocks, report: Report) -> None:
+        self.library, self.blocks, self.report = library, blocks, report
+
+    def call(
+        self, role: str, written: ast.Path | ast.Call, module: Module, skip: frozenset[str] = frozenset()
+    ) -> Call | None:
+        """A call with all options filled in; `skip` are arguments that the caller reads itself."""
+        path = written if isinstance(written, ast.Path) else written.path
+        declared = self.declared(role, path, module)
+        if declared is None:
+            return None
+        arguments = written.arguments if isinstance(written, ast.Call) else ()
+        plain = tuple(argument for argument in arguments if argument.key is None or argument.key.text not in skip)
+        if (opened := next((argument for argument in plain if argument.opens), None)) is not None:
+            assert opened.key is not None
+            text = module.source.slice(opened.value.span)
+            message = f"an option of {_WORDS[role][0]} is one value: nothing searches it"
+            help = f"write `{opened.key.text} = {text}`"
+            self.report.error("MSL140", module.source, opened.span, message, "", help)
+            return None
+        owner = Owner(path.text, "option", declared.labels)
+        params = self.blocks.narrower(module).params(declared.params, plain, owner, written.span)
+        if params is None:
+            return None
+        options = tuple((p.name, node_value(default_node(p) if not _closed(p.node) else p.node)) for p in params)
+        return Call(path.text, declared.block.target, options)
+
+    def declared(self, role: str, path: ast.Path, module: Module) -> Declared | None:
+        catalogue = self.library.implied(role)
+        declaration = catalogue.declarations.get(path.text)
+        if declaration is not None:
+            return self.blocks.declared(declaration)
+        names = list(catalogue.declarations)
+        one, several, code = _WORDS[role]
+        help = did_you_mean(path.text, names) or f"{several} are {listing(names)}"
+        self.report.error(code, module.source, path.span, f"`{path.text}` is not {one}", "", help)
+        return None
+
+
+def node_value(node: Node) -> Value:
+    """The value of a node with nothing open."""
+    match node:
+        case Const(value=value):
+            return value  # type: ignore[return-value]
+        case Symbol(name=name, params=params):
+            inner = tuple((p.name, node_value(default_node(p) if not _closed(p.node) else p.node)) for p in params)
+            return SymbolValue(name, inner) if params else name
+        case BlockUse(block=block, params=params):
+            return BlockValue(block, tuple((p.name, node_value(p.node)) for p in params))
+        case Listing(elements=elements):
+            return tuple(node_value(element) for element in elements)
+    raise TypeError(f"{type(node).__name__} is still open")
+
+
+def _closed(node: Node) -> bool:
+    return isinstance(node, Const | Symbol | BlockUse)

@@ -1,0 +1,38 @@
+"""Catalogues: the standard library that ships with the package, by name and version.
+
+Version 1 of `clop` is `catalogue/clop.msl`, version 2 would be `catalogue/clop.2.msl`. A released version never
+changes: `released.json` holds the digest of each, and the tests compare.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+#: Which version `use clop` means in a file of each edition.
+EDITIONS: dict[int, dict[str, int]] = {1: {"clop": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1}}
+NEWEST_EDITION = max(EDITIONS)
+
+#: Catalogues that are always there and never named by `use`: what `search`, `by` and `ensemble` take.
+IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles"}
+
+
+def names() -> list[str]:
+    return sorted({name for versions in EDITIONS.values() for name in versions})
+
+
+@cache
+def versions(name: str) -> tuple[int, ...]:
+    """The versions of a catalogue that ship, in order."""
+    found = []
+    for entry in resources.files("msl.catalogue").iterdir():
+        stem = entry.name.removesuffix(".msl")
+        if entry.name.endswith(".msl") and stem.split(".")[0] == name:
+            found.append(int(stem.split(".")[1]) if "." in stem else 1)
+    return tuple(sorted(found))
+
+
+def text(name: str, version: int) -> str:
+    """The text of a catalogue."""
+    file = f"{name}.msl" if version == 1 else f"{name}.{version}.msl"
+    return (resources.files("msl.catalogue") / file).read_text(encoding="utf-8")

@@ -1,0 +1,353 @@
+"""Declare: the domains that a block's declaration gives its parameters, where every name is new."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from msl.check.bounds import Bounds
+from msl.check.library import Module
+from msl.check.report import Report
+from msl.space.condition import Condition
+from msl.space.formula import Amount, Formula
+from msl.space.node import (
+    Bool,
+    Choice,
+    Const,
+    IntRange,
+    Listing,
+    Node,
+    Param,
+    RealRange,
+    Regions,
+    Symbol,
+    Vector,
+)
+from msl.syntax import ast
+
+MOST_ELEMENTS = 10_000
+_FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none"}
+_SCALE_RATIO = 1000
+
+
+class Surroundings(Protocol):
+    """What a domain may need of the rest of the check."""
+
+    def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None: ...
+
+    def sibling_condition(
+        self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
+    ) -> Condition | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Declarer:
+    """Reads the domains of one file's declarations; what is wrong is reported and comes back as None."""
+
+    module: Module
+    report: Report
+    around: Surroundings
+
+    def params(self, arguments: tuple[ast.Argument, ...], owner: str) -> tuple[Param, ...]:
+        """The fields of a declaration, or the parameters of an alternative; broken ones are left out."""
+        params: list[Param] = []
+        seen: dict[str, ast.Argument] = {}
+        for argument in arguments:
+            if argument.key is None:
+                text = self.module.source.slice(argument.span)
+                message = f"`{text}` has no name: a declaration lists parameters as `name: domain` or `name = value`"
+                self._error("MSL094", argument, message, f"write `name: {text}`")
+                continue
+            name = argument.key.text
+            if name in seen:
+                message = f"`{name}` is declared twice in `{owner}`"
+                self._error("MSL092", argument.key, message, "remove one of them")
+                continue
+            seen[name] = argument
+            if (param := self.param(argument, tuple(params))) is not None:
+                params.append(param)
+        return tuple(params)
+
+    def param(self, argument: ast.Argument, siblings: tuple[Param, ...]) -> Param | None:
+        assert argument.key is not None
+        node = self.opened(argument) if argument.opens else self.value(argument.value)
+        if node is None:
+            return None
+        condition = None
+        if argument.condition is not None:
+            condition = self.around.sibling_condition(self.module, argument.condition, siblings)
+        return Param(argument.key.text, node, condition=condition)
+
+    def opened(self, argument: ast.Argument) -> Node | None:
+        """The domain after `:`."""
+        value = argument.value
+        match value:
+            case ast.Choice(items=items):
+                options = [self.option(item) for item in items]
+                if any(option is None for option in options):
+                    return None
+                return choice([option for option in options if option is not None])
+            case ast.ListOf() if not _has_open(value):
+                self.list_as_domain(value)
+                return None
+            case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
+                return self.option(value)
+            case ast.Call() if value.path.text == "regions":
+                return self.option(value)
+        self.single_value(argument)
+        return None
+
+    def single_value(self, argument: ast.Argument) -> None:
+        assert argument.key is not None
+        source = self.module.source
+        text = source.slice(argument.value.span)
+        self.report.error(
+            "MSL087",
+            source,
+            argument.value.span,
+            f"`:` opens a dimension, and `{text}` is one value",
+            "nothing to search here",
+            f"write `{source.slice(argument.key.span)} = {text}` to fix it, or give a range or alternatives",
+        )
+
+    def list_as_domain(self, value: ast.ListOf) -> None:
+        items = " | ".join(self.module.source.slice(item.span) for item in value.items[:8])
+        message = "a list in brackets is one value, not alternatives"
+        self._error("MSL088", value, message, f"write `{items}`" if value.items else "write alternatives with `|`")
+
+    def value(self, expression: ast.Expression) -> Node | None:
+        """What stands after `=`: one value, whose alternative may have open parameters."""
+        if isinstance(expression, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
+            self.several_values(expression)
+            return None
+        return self.option(expression)
+
+    def several_values(self, expression: ast.Expression) -> None:
+        text = self.module.source.slice(expression.span)
+        short = text if len(text) <= 40 else text[:37] + "…"
+        message = "`=` takes one value; `:` opens a dimension"
+        self._error("MSL089", expression, message, f"write `: {short}`")
+
+    def option(self, expression: ast.Expression) -> Node | None:
+        """One alternative, or one domain."""
+        match expression:
+            case ast.Range():
+                return self.range(expression)
+            case ast.Bool():
+                return Bool()
+            case ast.Vector():
+                return self.vector(expression)
+            case ast.AnyOf(role=role):
+                options = self.around.blocks_of_role(self.module, role)
+                return None if options is None else choice(list(options))
+            case ast.Call() if expression.path.text == "regions":
+                return self.regions(expression)
+            case ast.Call():
+                if len(expression.path.names) > 1:
+                    return self._not_a_value(expression)
+                return Symbol(expression.path.text, self.params(expression.arguments, expression.path.text))
+            case ast.Path():
+                return self.symbol(expression)
+            case ast.ListOf(items=items):
+                return self.listing(items, expression)
+            case ast.Choice() | ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
+                return self._not_a_value(expression)
+        return self.literal(expression)
+
+    def literal(self, expression: ast.Expression) -> Const | None:
+        """A number, text, yes, no or nothing; a formula where the table decides."""
+        match expression:
+            case ast.String(value=text):
+                return Const(text)
+            case ast.Boolean(value=flag):
+                return Const(flag)
+            case ast.Nothing():
+                return Const(None)
+        amount = Bounds(self.module, self.report).amount(expression)
+        return None if amount is None else Const(amount)
+
+    def symbol(self, path: ast.Path) -> Const | None:
+        if len(path.names) > 1:
+            self._not_a_value(path)
+            return None
+        if path.text in _FOREIGN_VALUES:
+            message = f"`{path.text}` is a name here, not a value"
+            self._error("MSL090", path, message, f"write `{_FOREIGN_VALUES[path.text]}`")
+            return None
+        return Const(path.text)
+
+    def listing(self, items: tuple[ast.Expression, ...], whole: ast.Expression) -> Node | None:
+        if len(items) > MOST_ELEMENTS:
+            self._error("MSL017", whole, f"a list has at most {MOST_ELEMENTS:,} elements", "search a smaller one")
+            return None
+        elements = [self.option(item) for item in items]
+        if any(element is None for element in elements):
+            return None
+        return listing_of([element for element in elements if element is not None])
+
+    def regions(self, call: ast.Call) -> Regions | None:
+        if len(call.arguments) != 1 or call.arguments[0].key is not None:
+            self._error("MSL093", call, "`regions` takes one number, how many", "write `regions(15)`")
+            return None
+        count = Bounds(self.module, self.report).amount(call.arguments[0].value)
+        if count is None:
+            return None
+        if not isinstance(count, Formula) and (not isinstance(count, int) or count < 1):
+            self._error("MSL086", call.arguments[0], "`regions` takes a whole number from 1", "write `regions(15)`")
+            return None
+        return Regions(count, Formula("n_features"))
+
+    def vector(self, vector: ast.Vector) -> Vector | None:
+        size = Bounds(self.module, self.report).amount(vector.size)
+        if not isinstance(vector.element, ast.Range | ast.Bool):
+            message = "a vector is `of bool`, or of numbers in a range"
+            self._error("MSL095", vector.element, message, "write `vector(n_features) of real 0..1`")
+            return None
+        element = self.option(vector.element)
+        if size is None or element is None:
+            return None
+        if not isinstance(size, Formula) and (not isinstance(size, int) or size < 1):
+            self._error("MSL086", vector.size, "the size of a vector is a whole number from 1", "write `n_features`")
+            return None
+        assert isinstance(element, IntRange | RealRange | Bool)
+        return Vector(size, element)
+
+    def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
+        """A range; without a kind it takes that of the declared one, with its scale and step."""
+        kind = written.kind or (None if inherited is None else "int" if isinstance(inherited, IntRange) else "real")
+        if kind is None:
+            text = self.module.source.slice(written.span)
+            message = "nothing says whether these are whole numbers or reals"
+            self._error("MSL081", written, message, f"write `int {text}` or `real {text}`")
+            return None
+        bounds = Bounds(self.module, self.report)
+        low, high = bounds.amount(written.low), bounds.amount(written.high)
+        step = None if written.step is None else bounds.amount(written.step)
+        if low is None or high is None or (written.step is not None and step is None):
+            return None
+        inherits = written.kind is None and inherited is not None
+        log = written.log or (inherits and inherited is not None and inherited.log and written.step is None)
+        if not self._bounds_fit(written, kind, low, high, log):
+            return None
+        if kind == "int":
+            own = 1 if step is None else self._whole_step(written, step)
+            if own is None:
+                return None
+            if step is None and inherits and isinstance(inherited, IntRange):
+                own = inherited.step
+            return self._stepped_int(written, low, high, log, own)
+        if step is None and inherits and isinstance(inherited, RealRange):
+            step = inherited.step
+        return self._stepped_real(written, low, high, log, step)
+
+    def _bounds_fit(self, written: ast.Range, kind: str, low: Amount, high: Amount, log: bool) -> bool:
+        if kind == "int":
+            for amount, where in ((low, written.low), (high, written.high)):
+                if isinstance(amount, float):
+                    message = f"an `int` range has whole ends, and this is {amount}"
+                    self._error("MSL086", where, message, "write `real`, or whole numbers")
+                    return False
+        if not isinstance(low, Formula) and not isinstance(high, Formula) and low > high:
+            message = f"this range is empty: {low} is above {high}"
+            self._error("MSL082", written, message, f"write `{high}..{low}`")
+            return False
+        if log and written.step is not None:
+            self._error("MSL084", written, "`log` and `step` exclude each other", "keep one of them")
+            return False
+        if log and not isinstance(low, Formula) and low <= 0:
+            message = f"`log` needs a low end above 0, and this is {low}"
+            self._error("MSL083", written.low, message, "start above 0, such as at `1e-4`, or leave `log` out")
+            return False
+        return True
+
+    def _whole_step(self, written: ast.Range, step: Amount) -> int | None:
+        if isinstance(step, int) and step > 0:
+            return step
+        assert written.step is not None
+        self._error("MSL085", written.step, "the step of whole numbers is a whole number from 1", "write `step 2`")
+        return None
+
+    def _stepped_int(self, written: ast.Range, low: Amount, high: Amount, log: bool, step: int) -> IntRange:
+        if isinstance(low, int) and isinstance(high, int) and (high - low) % step:
+            self._does_not_fit(written, low, high, step, high - (high - low) % step)
+            high -= (high - low) % step
+        return IntRange(low, high, log, step)
+
+    def _stepped_real(
+        self, written: ast.Range, low: Amount, high: Amount, log: bool, step: Amount | None
+    ) -> RealRange | None:
+        if step is None:
+            self._suggest_log(written, low, high, log)
+            return RealRange(low, high, log)
+        if isinstance(step, Formula) or step <= 0:
+            assert written.step is not None
+            self._error("MSL085", written.step, "a step is a number above 0", "write `step 0.1`")
+            return None
+        if not isinstance(low, Formula) and not isinstance(high, Formula):
+            steps = (high - low) / step
+            if abs(steps - round(steps)) > 1e-9 * max(1.0, steps):
+                last = low + math.floor(steps) * step
+                self._does_not_fit(written, low, high, step, float(f"{last:.12g}"))
+                high = float(f"{last:.12g}")
+        return RealRange(low, high, log, float(step))
+
+    def _does_not_fit(self, written: ast.Range, low: Amount, high: Amount, step: float, last: float) -> None:
+        span = written.step.span if written.step is not None else written.span
+        message = f"the step {step} does not divide {low}..{high}: the last value is {last}"
+        self.report.warning("MSL221", self.module.source, span, message, "", f"write `{low}..{last}`")
+
+    def _suggest_log(self, written: ast.Range, low: Amount, high: Amount, log: bool) -> None:
+        if log or isinstance(low, Formula) or isinstance(high, Formula) or low <= 0:
+            return
+        if high / low >= _SCALE_RATIO:
+            message = f"{low}..{high} spans {math.log10(high / low):.0f} orders of magnitude without `log`"
+            label = "nearly all samples fall in the top tenth"
+            self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
+
+    def _not_a_value(self, expression: ast.Expression) -> None:
+        text = self.module.source.slice(expression.span)
+        short = text if len(text) <= 40 else text[:37] + "…"
+        message = f"`{short}` is not a value of a parameter"
+        self._error("MSL093", expression, message, "a parameter takes numbers, names, texts, `true`, `none`, lists")
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def choice(options: list[Node]) -> Node:
+    """Options as one node: nested choices flattened, the same one kept once, numbers in their order."""
+    flat: list[Node] = []
+    for option in options:
+        flat.extend(option.options if isinstance(option, Choice) else (option,))
+    distinct: list[Node] = []
+    for option in flat:
+        if not any(same_node(option, other) for other in distinct):
+            distinct.append(option)
+    if len(distinct) == 1:
+        return distinct[0]
+    if all(is_number(option) for option in distinct):
+        distinct.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
+    return Choice(tuple(distinct))
+
+
+def same_node(one: Node, other: Node) -> bool:
+    """Equality that tells 1 from true."""
+    if isinstance(one, Const) and isinstance(other, Const):
+        return isinstance(one.value, bool) == isinstance(other.value, bool) and one.value == other.value
+    return one == other
+
+
+def is_number(node: Node) -> bool:
+    return isinstance(node, Const) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
+
+
+def listing_of(elements: list[Node]) -> Node:
+    """A list: a constant when nothing in it is open."""
+    if all(isinstance(element, Const) and not isinstance(element.value, Formula) for element in elements):
+        return Const(tuple(element.value for element in elements))  # type: ignore[union-attr,misc]
+    return Listing(tuple(elements))
+
+
+def _has_open(value: ast.ListOf) -> bool:
+    return any(isinstance(item, ast.Range | ast.Bool | ast.Choice | ast.AnyOf | ast.Vector) for item in value.items)

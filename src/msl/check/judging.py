@@ -1,0 +1,162 @@
+"""Judging: what `minimize` and `maximize` say — measures that fit the task and each other, and their estimates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msl.check.calls import Calls
+from msl.check.library import Module
+from msl.check.report import Report
+from msl.space.formula import apply, plain
+from msl.space.measure import DEFAULT_MEASURES, MEASURES
+from msl.space.spec import Call, Combined, Loss, Measured, Objective, Weight, measures_of
+from msl.syntax import ast
+from msl.text.suggest import did_you_mean, listing
+
+_OTHER_NAMES = {
+    "accuracy": "error",
+    "balanced_accuracy": "ber",
+    "balanced_error": "ber",
+    "roc_auc": "auc",
+    "log_loss": "logloss",
+    "neg_log_loss": "logloss",
+    "cross_entropy": "logloss",
+    "mean_squared_error": "mse",
+    "mean_absolute_error": "mae",
+    "n_features": "features",
+    "time": "fit_time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """Reads the goal of one file."""
+
+    module: Module
+    report: Report
+    calls: Calls
+    task: str | None
+
+    def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
+        """The objectives that are right."""
+        shared = goal.objectives[-1].estimate if sum(o.estimate is not None for o in goal.objectives) == 1 else None
+        if shared is None:
+            shared = next((o.estimate for o in goal.objectives if o.estimate is not None), None)
+        found = [self._objective(written, goal, shared) for written in goal.objectives]
+        self._duplicates(goal)
+        return tuple(objective for objective in found if objective is not None)
+
+    def _objective(
+        self, written: ast.Objective, goal: ast.Goal, shared: ast.Path | ast.Call | None
+    ) -> Objective | None:
+        loss = self._loss(written.expression)
+        by = written.estimate or shared
+        several = sum(o.estimate is not None for o in goal.objectives) > 1
+        if loss is not None and several and written.estimate is None and not self._of_model(loss):
+            message = "several objectives say how they are estimated, and this one does not"
+            self._error("MSL152", written, message, "give each of them a `by`, or one for all")
+            return None
+        estimate = self.default_estimate() if by is None else self.calls.call("estimate", by, self.module)
+        if loss is None or estimate is None:
+            return None
+        self._direction(loss, goal, written)
+        self._estimate_fits(estimate, loss, by or written)
+        text = self.module.source.slice(written.expression.span)
+        return Objective(" ".join(text.split()), loss, estimate, goal.minimize)
+
+    def default_estimate(self) -> Call:
+        call = self.calls.call("estimate", ast.Path((ast.Name("cv"),)), self.module)
+        assert call is not None
+        return call
+
+    def _of_model(self, loss: Loss) -> bool:
+        return all(MEASURES[name].of_model for name in measures_of(loss))
+
+    def _loss(self, expression: ast.Expression) -> Loss | None:
+        match expression:
+            case ast.Path():
+                return self._measure(expression)
+            case ast.Number(value=value, unit=None):
+                return Weight(float(value))
+            case ast.Negative(operand=operand):
+                inner = self._loss(operand)
+                return None if inner is None else Combined("-", (inner,))
+            case ast.Arithmetic(operators=operators, operands=operands):
+                total = self._loss(operands[0])
+                for operation, operand in zip(operators, operands[1:], strict=True):
+                    right = self._loss(operand)
+                    total = None if total is None or right is None else self._combined(operation, total, right, operand)
+                return total
+        text = self.module.source.slice(expression.span)
+        help = "an objective is a measure, or arithmetic on measures"
+        self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
+        return None
+
+    def _combined(self, operation: str, left: Loss, right: Loss, where: ast.Node) -> Loss | None:
+        if not (isinstance(left, Weight) and isinstance(right, Weight)):
+            return Combined(operation, (left, right))
+        try:
+            return Weight(float(plain(apply(operation, [left.value, right.value]))))
+        except ArithmeticError:
+            self._error("MSL150", where, "this divides by zero", "change the number")
+            return None
+
+    def _measure(self, path: ast.Path) -> Measured | None:
+        name = path.text
+        if name not in MEASURES:
+            if name in _OTHER_NAMES:
+                help = f"here it is called `{_OTHER_NAMES[name]}`"
+                if name in ("accuracy", "balanced_accuracy"):
+                    help = f"minimise its opposite: `minimize {_OTHER_NAMES[name]}`"
+            else:
+                help = did_you_mean(name, MEASURES) or f"measures are {listing(MEASURES, 20)}"
+            self._error("MSL150", path, f"`{name}` is not a measure", help)
+            return None
+        task = MEASURES[name].task
+        if task is not None and self.task is not None and task != self.task:
+            usual = DEFAULT_MEASURES[self.task]
+            message = f"`{name}` judges {task}, and this is {self.task}"
+            self._error("MSL151", path, message, f"write `{usual}`, or set `task` in `data(…)`")
+            return None
+        return Measured(name)
+
+    def _direction(self, loss: Loss, goal: ast.Goal, written: ast.Objective) -> None:
+        """A lone measure tells which way is better; arithmetic is the user's own."""
+        names = measures_of(loss)
+        if not names:
+            text = self.module.source.slice(written.span)
+            self._error("MSL150", written, f"`{text}` is the same for every model", "name a measure")
+            return
+        tasks = {MEASURES[name].task for name in names} - {None}
+        if len(tasks) > 1:
+            message = "an objective cannot judge classes and numbers at once"
+            self._error("MSL151", written, message, "use measures of one task")
+        if not isinstance(loss, Measured):
+            return
+        measure = MEASURES[loss.name]
+        if goal.minimize == measure.larger_is_better:
+            right = "maximize" if goal.minimize else "minimize"
+            better = "larger" if measure.larger_is_better else "smaller"
+            message = f"`{loss.name}` is better when it is {better}"
+            self._error("MSL153", written.expression, message, f"write `{right} {loss.name}`")
+
+    def _estimate_fits(self, estimate: Call, loss: Loss, where: ast.Node) -> None:
+        names = set(measures_of(loss))
+        if estimate.name == "gcv" and not names <= {
+            "mse",
+            "rmse",
+            "features",
+            "feature_share",
+            "complexity",
+            "fit_time",
+        }:
+            message = "`gcv` corrects a squared error, and this objective is none"
+            self._error("MSL154", where, message, "use `mse` or `rmse`, or another estimate such as `cv(folds = 5)`")
+
+    def _duplicates(self, goal: ast.Goal) -> None:
+        for position, objective in enumerate(goal.objectives):
+            if objective in goal.objectives[:position]:
+                self._error("MSL155", objective, "this objective is there twice", "remove one of them")
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)

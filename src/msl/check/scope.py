@@ -1,0 +1,122 @@
+"""Scope: which declaration a name means in the file that wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msl.check import catalogues
+from msl.check.library import BUILT_IN, Declaration, Module
+from msl.check.report import Report
+from msl.syntax import ast
+from msl.text.suggest import closest, did_you_mean, listing
+
+_DECLARED = re.compile(r"^(?:block|part|chain) +([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+_FOREIGN_WORDS = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
+
+
+def find(module: Module, path: ast.Path, report: Report, wanted: str = "a block or part") -> Declaration | None:
+    """The declaration that a path names; if there is none, the report says so (unless something broken hides it)."""
+    if len(path.names) == 1:
+        return _bare(module, path.names[0], report, wanted)
+    if len(path.names) == 2:
+        return _qualified(module, path, report, wanted)
+    message = f"`{path.text}` is not {wanted}"
+    report.error("MSL021", module.source, path.span, message, "", "write a name, or `catalogue.name`")
+    return None
+
+
+def peek(module: Module, name: str) -> Declaration | None:
+    """The declaration of a bare name if there is exactly one, without a word."""
+    if name in module.declarations:
+        return module.declarations[name]
+    found = _in_uses(module, name)
+    return found[0][1] if len(found) == 1 else None
+
+
+def visible(module: Module) -> Iterable[str]:
+    """Every bare name that means something in a file."""
+    yield from module.declarations
+    for used in module.uses.values():
+        yield from used.declarations
+
+
+def _in_uses(module: Module, name: str) -> list[tuple[str, Declaration]]:
+    return [(q, used.declarations[name]) for q, used in module.uses.items() if name in used.declarations]
+
+
+def _bare(module: Module, name: ast.Name, report: Report, wanted: str) -> Declaration | None:
+    text = name.text
+    if text in module.declarations:
+        return module.declarations[text]
+    found = _in_uses(module, text)
+    if len(found) == 1:
+        module.qualifiers_met.add(found[0][0])
+        return found[0][1]
+    if len(found) > 1:
+        module.qualifiers_met.update(qualifier for qualifier, _ in found)
+        choices = " or ".join(f"`{qualifier}.{text}`" for qualifier, _ in found)
+        message = f"`{text}` is declared by {listing(q for q, _ in found)}"
+        also = tuple(declaration.label for _, declaration in found)
+        report.error("MSL022", module.source, name.span, message, "which one?", f"write {choices}", also)
+        return None
+    if module.may_declare(text) or any(used.may_declare(text) for used in module.uses.values()):
+        return None
+    label = _where_looked(module)
+    report.error("MSL021", module.source, name.span, f"`{text}` is not {wanted}", label, _advice(module, text))
+    return None
+
+
+def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> Declaration | None:
+    qualifier, name = path.names
+    used = module.uses.get(qualifier.text)
+    if used is None:
+        if module.unknowable:
+            return None
+        help = did_you_mean(qualifier.text, module.uses)
+        if help is None and qualifier.text in catalogues.names():
+            help = f"add `use {qualifier.text}`"
+        message = f"nothing that this file uses is called `{qualifier.text}`"
+        report.error("MSL023", module.source, qualifier.span, message, "", help or _uses_listed(module))
+        return None
+    module.qualifiers_met.add(qualifier.text)
+    if name.text in used.declarations:
+        return used.declarations[name.text]
+    if not used.may_declare(name.text):
+        help = did_you_mean(name.text, used.declarations)
+        message = f"`{qualifier.text}` declares no `{name.text}`"
+        report.error("MSL021", module.source, name.span, message, f"not {wanted} of `{qualifier.text}`", help)
+    return None
+
+
+def _where_looked(module: Module) -> str:
+    used = list(module.uses)
+    if not used:
+        return "not declared here, and this file uses no catalogue"
+    if len(used) == 1:
+        return f"not found in `{used[0]}`, the only one in use"
+    return f"not found in {listing(used)}"
+
+
+def _advice(module: Module, name: str) -> str | None:
+    if name in _FOREIGN_WORDS:
+        return f"write `{_FOREIGN_WORDS[name]}`"
+    known = set(visible(module)) | set(BUILT_IN)
+    if close := did_you_mean(name, known):
+        return close
+    elsewhere = [c for c in catalogues.names() if c not in module.uses and name in declared_names(c)]
+    if elsewhere:
+        return f"`{name}` is in the catalogue `{elsewhere[0]}`: add `use {elsewhere[0]}`"
+    for catalogue in catalogues.names():
+        if catalogue not in module.uses and (close_names := closest(name, declared_names(catalogue), 1)):
+            return f"did you mean `{close_names[0]}` of the catalogue `{catalogue}`? then add `use {catalogue}`"
+    return None
+
+
+def declared_names(catalogue: str) -> set[str]:
+    """The names in a catalogue, found without parsing it."""
+    return set(_DECLARED.findall(catalogues.text(catalogue, catalogues.versions(catalogue)[-1])))
+
+
+def _uses_listed(module: Module) -> str:
+    return f"it uses {listing(module.uses)}" if module.uses else "add a `use` statement"

@@ -1,0 +1,157 @@
+"""Settings: the statements that are lists of options — `data`, `budget`, `seed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from msl.check.blocks import TASKS
+from msl.check.bounds import Bounds
+from msl.check.library import Module
+from msl.check.report import Report
+from msl.space.formula import Formula
+from msl.space.spec import Budget, DataStatement
+from msl.syntax import ast
+from msl.syntax.literals import BYTES, SECONDS
+from msl.text.diagnostic import Label
+from msl.text.suggest import did_you_mean, listing
+
+_DATA_NAMES = ("target", "task", "positive", "ignore", "missing", "categorical", "groups", "order")
+_DATA_LISTS = ("ignore", "missing", "categorical")
+_BUDGET_KINDS = {
+    "evaluations": "count",
+    "time": "duration",
+    "each": "duration",
+    "fit": "duration",
+    "memory": "size",
+    "until": "number",
+}
+_EXAMPLES = {"count": "1_000", "duration": "10min", "size": "2GB", "number": "0.05"}
+MOST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Reads the options of one file."""
+
+    module: Module
+    report: Report
+
+    def data(self, statement: ast.Data) -> DataStatement:
+        values: dict[str, Any] = {}
+        for name, argument in self._named(statement.arguments, _DATA_NAMES, "data").items():
+            value = self._column_list(argument) if name in _DATA_LISTS else self._column(argument)
+            if value is not None:
+                values[name] = value
+        task = values.get("task")
+        if task is not None and task not in TASKS:
+            where = next(a for a in statement.arguments if a.key is not None and a.key.text == "task")
+            help = did_you_mean(task, TASKS) or "a task is `classification` or `regression`"
+            self._error("MSL031", where.value, f"`{task}` is not a task", help)
+            del values["task"]
+        if values.get("target") in values.get("ignore", ()):
+            message = f"`{values['target']}` is the target, and cannot be ignored"
+            self._error("MSL161", statement, message, "take it out of `ignore`")
+        return DataStatement(**values)
+
+    def budget(self, statement: ast.Budget) -> Budget:
+        values: dict[str, Any] = {}
+        for name, argument in self._named(statement.arguments, tuple(_BUDGET_KINDS), "budget").items():
+            value = self._limit(argument.value, _BUDGET_KINDS[name], name)
+            if value is not None:
+                values[name] = value
+        if "each" in values and "time" in values and values["each"] > values["time"]:
+            message = "one evaluation may take longer than the whole run"
+            self.report.warning("MSL227", self.module.source, statement.span, message, "", "lower `each`")
+        return Budget(**values)
+
+    def seed(self, statement: ast.Seed) -> int:
+        number = statement.number
+        if not isinstance(number.value, int) or number.unit is not None or number.value > MOST_SEED:
+            self._error("MSL162", number, f"`{number.text}` is not a seed", "a seed is a whole number from 0")
+            return 0
+        return number.value
+
+    def _named(
+        self, arguments: tuple[ast.Argument, ...], names: tuple[str, ...], owner: str
+    ) -> dict[str, ast.Argument]:
+        found: dict[str, ast.Argument] = {}
+        for argument in arguments:
+            if argument.key is None:
+                text = self.module.source.slice(argument.span)
+                self._error("MSL094", argument, f"`{text}` has no name", f"write `{names[0]} = {text}`")
+            elif argument.key.text not in names:
+                name = argument.key.text
+                help = did_you_mean(name, names) or f"it takes {listing(names)}"
+                self._error("MSL096", argument.key, f"`{owner}` has no option `{name}`", help)
+            elif argument.opens or argument.default is not None or argument.condition is not None:
+                message = f"an option of `{owner}` is one value: nothing searches it"
+                text = self.module.source.slice(argument.value.span)
+                self._error("MSL140", argument, message, f"write `{argument.key.text} = {text}`")
+            elif argument.key.text in found:
+                first = Label(self.module.source, found[argument.key.text].span, "first given here")
+                message = f"`{argument.key.text}` is given twice"
+                self.report.error("MSL092", self.module.source, argument.span, message, "again", "remove one", (first,))
+            else:
+                found[argument.key.text] = argument
+        return found
+
+    def _column(self, argument: ast.Argument) -> str | None:
+        return self._text(argument.value)
+
+    def _column_list(self, argument: ast.Argument) -> tuple[str, ...] | None:
+        if not isinstance(argument.value, ast.ListOf):
+            text = self.module.source.slice(argument.value.span)
+            self._error("MSL160", argument.value, "a list is wanted here", f"write `[{text}]`")
+            return None
+        texts = [self._text(item) for item in argument.value.items]
+        return None if any(text is None for text in texts) else tuple(text for text in texts if text is not None)
+
+    def _text(self, expression: ast.Expression) -> str | None:
+        match expression:
+            case ast.Path(names=(name,)):
+                return name.text
+            case ast.String(value=text):
+                return text
+            case ast.Number():
+                return expression.text
+            case ast.Boolean(value=flag):
+                return str(flag).lower()
+        text = self.module.source.slice(expression.span)
+        self._error("MSL160", expression, f"`{text}` is not a name", f'write it in quotes: `"{text[:40]}"`')
+        return None
+
+    def _limit(self, expression: ast.Expression, kind: str, name: str) -> float | int | None:
+        units = SECONDS if kind == "duration" else BYTES if kind == "size" else {}
+        if isinstance(expression, ast.Number) and expression.unit in units:
+            value = expression.value * units[expression.unit]
+            return self._positive(value, expression, name)
+        if isinstance(expression, ast.Number) and expression.unit is None and units:
+            example = f"{expression.text}{'s' if kind == 'duration' else 'MB'}"
+            self._error("MSL163", expression, f"`{name}` needs a unit", f"write `{example}`, or {_units(units)}")
+            return None
+        if isinstance(expression, ast.Number) and expression.unit is not None:
+            self._error(
+                "MSL163", expression, f"`{expression.unit}` does not fit `{name}`", f"write `{_EXAMPLES[kind]}`"
+            )
+            return None
+        amount = Bounds(self.module, self.report).amount(expression)
+        if amount is None:
+            return None
+        if isinstance(amount, Formula) or (kind == "count" and not isinstance(amount, int)):
+            self._error("MSL163", expression, f"`{name}` is a plain number", f"write `{_EXAMPLES[kind]}`")
+            return None
+        return amount if kind == "number" else self._positive(amount, expression, name)
+
+    def _positive(self, value: float | int, where: ast.Node, name: str) -> float | int | None:
+        if value > 0:
+            return value
+        self._error("MSL163", where, f"`{name}` is above 0", "leave it out for no limit")
+        return None
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def _units(units: dict[str, int]) -> str:
+    return "with " + ", ".join(f"`{unit}`" for unit in units)

@@ -1,0 +1,166 @@
+"""Condition: what a requirement or a conditional parameter asks, with three answers: true, false, undefined (None)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msl.space.value import BlockType, Value
+
+# --- terms: what is compared ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class FactTerm:
+    """`n_samples` and its like."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an occurrence of a block; `mark` limits it to the occurrences inside one part."""
+
+    block: BlockType
+    name: str
+    mark: str | None = None
+
+    @property
+    def owner(self) -> tuple[tuple[str, str], str | None]:
+        return self.block.key, self.mark
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """Another parameter of the same block, in the condition of a parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Arithmetic or a function of terms."""
+
+    operation: str
+    operands: tuple[Term, ...]
+
+
+Term = Literal | FactTerm | Parameter | Sibling | Computed
+
+
+# --- conditions: what is true or not ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The model contains the block (inside the marked part, where one is named)."""
+
+    block: BlockType
+    mark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartIs:
+    """What the marked part came to is exactly one of these blocks, or nothing where None is listed."""
+
+    mark: str
+    options: tuple[BlockType | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueIs:
+    """The parameter's value is one of these: literals, names of alternatives, blocks, or None."""
+
+    subject: Term
+    options: tuple[Value | BlockType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    operator: str
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class IsTrue:
+    """A parameter that is itself yes or no."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    items: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    items: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    item: Condition
+
+
+Condition = Present | PartIs | ValueIs | Comparison | IsTrue | AllOf | AnyOf | Negation
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A model is rejected only when `when` is true (or absent) and `condition` is false. `text` is as written."""
+
+    condition: Condition
+    when: Condition | None = None
+    text: str = ""
+
+
+def terms(condition: Condition) -> Iterator[Term]:
+    """Every term that a condition compares, nested ones included."""
+    match condition:
+        case AllOf(items=items) | AnyOf(items=items):
+            for item in items:
+                yield from terms(item)
+        case Negation(item=item):
+            yield from terms(item)
+        case Comparison(left=left, right=right):
+            yield from _nested(left)
+            yield from _nested(right)
+        case ValueIs(subject=term) | IsTrue(term=term):
+            yield from _nested(term)
+
+
+def _nested(term: Term) -> Iterator[Term]:
+    yield term
+    if isinstance(term, Computed):
+        for operand in term.operands:
+            yield from _nested(operand)
+
+
+def marks(requirement: Requirement) -> set[str]:
+    """The parts that a requirement speaks of."""
+    found: set[str] = set()
+    for condition in (requirement.condition, requirement.when):
+        if condition is not None:
+            found |= {term.mark for term in terms(condition) if isinstance(term, Parameter) and term.mark is not None}
+            found |= set(_part_marks(condition))
+    return found
+
+
+def _part_marks(condition: Condition) -> Iterator[str]:
+    match condition:
+        case AllOf(items=items) | AnyOf(items=items):
+            for item in items:
+                yield from _part_marks(item)
+        case Negation(item=item):
+            yield from _part_marks(item)
+        case PartIs(mark=mark):
+            yield mark
+        case Present(mark=str(mark)):
+            yield mark

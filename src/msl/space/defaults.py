@@ -1,0 +1,139 @@
+"""Defaults: the value a parameter takes when a spec closes it without naming one.
+
+Where none is declared: the first alternative, the low end, all bits on. A default that a use has ruled out gives way
+to the nearest value that it left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msl.space.formula import Amount, Formula, limits
+from msl.space.node import (
+    Arrange,
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    Empty,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    RealRange,
+    Regions,
+    Repeat,
+    Sequence,
+    Subset,
+    Symbol,
+    Union,
+    Vector,
+)
+from msl.space.value import BlockValue, SymbolValue, Value
+
+
+def default_node(param: Param) -> Node:
+    """The parameter closed at its default; what lies inside a chosen alternative is closed too."""
+    if not param.has_default:
+        return closed(param.node)
+    return _chosen(param.node, param.default)
+
+
+def fit_default(param: Param) -> Param:
+    """The parameter with a default that its domain still holds."""
+    if not param.has_default or _holds(param.node, param.default):
+        return param
+    if isinstance(param.node, IntRange | RealRange) and isinstance(param.default, int | float):
+        low, high = limits(param.node.low)[0], limits(param.node.high)[1]
+        nearest = min(max(param.default, low), high)
+        kind = int if isinstance(param.node, IntRange) else float
+        return replace(param, default=kind(nearest))
+    return replace(param, default=None, has_default=False)
+
+
+def closed(node: Node) -> Node:
+    """A node with nothing open: first alternatives, low ends, all bits on."""
+    match node:
+        case IntRange(low=low) | RealRange(low=low):
+            return Const(float(low) if isinstance(node, RealRange) and isinstance(low, int) else low)
+        case Bool():
+            return Const(False)
+        case Choice(options=options):
+            return closed(options[0])
+        case Sequence(steps=steps):
+            return Sequence(tuple(closed(step) for step in steps))
+        case Union(branches=branches):
+            return Union(tuple(closed(branch) for branch in branches))
+        case Subset():
+            return Empty()
+        case Permute(members=members):
+            return Sequence(tuple(closed(member) for member in members))
+        case Arrange(low=low, members=members):
+            return Sequence(tuple(closed(member) for member in members[:low]))
+        case Repeat(low=low, member=member):
+            return Sequence((closed(member),) * low)
+        case Marked(mark=mark, node=inner):
+            return Marked(mark, closed(inner))
+        case Listing(elements=elements):
+            return Listing(tuple(closed(element) for element in elements))
+        case Symbol(params=params) | BlockUse(params=params):
+            return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
+        case Vector(size=size, element=element):
+            bit = Const(True) if isinstance(element, Bool) else closed(element)
+            assert isinstance(bit, Const)
+            return _filled(size, bit)
+    return node
+
+
+def _chosen(node: Node, default: Value | Formula) -> Node:
+    """The node at this value."""
+    match node:
+        case Choice(options=options):
+            for option in options:
+                if _holds(option, default):
+                    return _chosen(option, default)
+            return closed(node)
+        case Symbol(params=params) | BlockUse(params=params):
+            given = dict(default.params) if isinstance(default, SymbolValue | BlockValue) else {}
+            return replace(node, params=tuple(_fixed(param, given) for param in params))
+        case Vector(size=size) if not isinstance(default, tuple):
+            return _filled(size, Const(default))
+    return Const(default)
+
+
+def _fixed(param: Param, given: dict[str, Value]) -> Param:
+    chosen = _chosen(param.node, given[param.name]) if param.name in given else default_node(param)
+    return replace(param, node=chosen)
+
+
+def _filled(size: Amount, element: Const) -> Node:
+    """A vector of one value over and over; while its size is unknown it stays a vector."""
+    if isinstance(size, int) and not isinstance(element.value, Formula):
+        return Const((element.value,) * size)
+    return Vector(size, element)
+
+
+def _holds(node: Node, value: Value | Formula) -> bool:
+    """Whether a node may have this value, as far as can be told without a table."""
+    match node:
+        case Choice(options=options):
+            return any(_holds(option, value) for option in options)
+        case Symbol(name=name):
+            return value == name or (isinstance(value, SymbolValue) and value.name == name)
+        case BlockUse(block=block):
+            return value == block.name or (isinstance(value, BlockValue) and value.block.key == block.key)
+        case Const(value=own):
+            return isinstance(own, bool) == isinstance(value, bool) and own == value
+        case Bool():
+            return isinstance(value, bool)
+        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
+            if isinstance(value, Formula):
+                return True
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                return False
+            return limits(low)[0] <= value <= limits(high)[1]
+        case Vector() | Regions() | Listing():
+            return True
+    return False

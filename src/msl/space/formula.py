@@ -1,0 +1,115 @@
+"""Formula: a number that depends on the table, such as `min(1000, n_features)`, evaluated exactly once it is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from msl.space.facts import Facts
+
+Exact = int | Fraction | float
+
+#: What a formula may ask of a table, with the least value it can have.
+FACTS: Mapping[str, int] = {"n_features": 1, "n_samples": 1, "n_classes": 0}
+
+FUNCTIONS: Mapping[str, Callable[..., Exact]] = {
+    "min": min,
+    "max": max,
+    "sqrt": lambda x: math.sqrt(x),
+    "log": lambda x: math.log(x),
+    "floor": lambda x: math.floor(x),
+    "ceil": lambda x: math.ceil(x),
+}
+#: How many operands a function takes; None is one or more.
+OPERANDS: Mapping[str, int | None] = {"min": None, "max": None, "sqrt": 1, "log": 1, "floor": 1, "ceil": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """An operation on amounts; a fact of the table is an operation without operands."""
+
+    operation: str
+    operands: tuple[Amount, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.operands:
+            return self.operation
+        if self.operation in FUNCTIONS:
+            return f"{self.operation}({', '.join(map(str, self.operands))})"
+        if len(self.operands) == 1:
+            return f"-{self.operands[0]}"
+        texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/" else str(x) for x in self.operands]
+        return f" {self.operation} ".join(texts)
+
+
+Amount = int | float | Formula
+
+
+def evaluate(amount: Amount, facts: Facts) -> Exact:
+    """The number; raises ArithmeticError or ValueError where it has none, such as a division by zero."""
+    if not isinstance(amount, Formula):
+        return amount
+    if not amount.operands:
+        fact: int = getattr(facts, amount.operation)
+        return fact
+    return apply(amount.operation, [evaluate(operand, facts) for operand in amount.operands])
+
+
+def apply(operation: str, values: list[Exact]) -> Exact:
+    """One operation on numbers; division is exact."""
+    if operation in FUNCTIONS:
+        return FUNCTIONS[operation](*values)
+    if len(values) == 1:
+        return -values[0]
+    left, right = values
+    match operation:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case _:
+            if isinstance(left, float) or isinstance(right, float):
+                return float(left) / float(right)
+            return Fraction(left) / Fraction(right)
+
+
+def fold(operation: str, operands: list[Amount]) -> Amount:
+    """A formula, or the number it comes to when nothing in it depends on a table."""
+    if any(isinstance(operand, Formula) for operand in operands):
+        return Formula(operation, tuple(operands))
+    return plain(apply(operation, list(operands)))  # type: ignore[arg-type]
+
+
+def plain(value: Exact) -> int | float:
+    """An exact value as an int where it is one, else as a float."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value
+
+
+def limits(amount: Amount) -> tuple[float, float]:
+    """Between which values an amount lies whatever the table; infinite where nothing is known."""
+    if not isinstance(amount, Formula):
+        return float(amount), float(amount)
+    if not amount.operands:
+        return float(FACTS[amount.operation]), math.inf
+    below = [limits(operand) for operand in amount.operands]
+    lows, highs = [low for low, _ in below], [high for _, high in below]
+    match amount.operation:
+        case "min":
+            return min(lows), min(highs)
+        case "max":
+            return max(lows), max(highs)
+        case "+":
+            return sum(lows), sum(highs)
+        case "sqrt":
+            return math.sqrt(max(lows[0], 0)), math.sqrt(max(highs[0], 0))
+        case "floor" | "ceil":
+            return lows[0] - 1, highs[0] + 1
+        case "*" if min(lows) >= 0:
+            return math.prod(lows), math.prod(highs)
+    return -math.inf, math.inf

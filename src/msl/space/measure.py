@@ -1,0 +1,39 @@
+"""Measure: what a model is judged by, for which task, and which way is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`of_model` measures look at the fitted model itself, the others at its outputs."""
+
+    name: str
+    meaning: str
+    task: str | None = None
+    larger_is_better: bool = False
+    of_model: bool = False
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure("ber", "balanced error rate: the mean of the classes' error rates", "classification"),
+        Measure("error", "share of rows classified wrongly", "classification"),
+        Measure("logloss", "mean negative log probability of the true class", "classification"),
+        Measure("auc", "area under the ROC curve", "classification", larger_is_better=True),
+        Measure("f1", "harmonic mean of precision and recall, the mean over classes", "classification", True),
+        Measure("mcc", "Matthews correlation coefficient", "classification", larger_is_better=True),
+        Measure("relative_error", "error over the error with all features", "classification"),
+        Measure("mse", "mean squared error", "regression"),
+        Measure("rmse", "root mean squared error", "regression"),
+        Measure("mae", "mean absolute error", "regression"),
+        Measure("r2", "share of the variance explained", "regression", larger_is_better=True),
+        Measure("features", "number of features that the learner sees", of_model=True),
+        Measure("feature_share", "share of the features that the learner sees", of_model=True),
+        Measure("complexity", "what Occam compares, as each block counts it", of_model=True),
+        Measure("fit_time", "seconds for one fit", of_model=True),
+    )
+}
+DEFAULT_MEASURES = {"classification": "ber", "regression": "rmse"}

@@ -1,0 +1,249 @@
+"""Node: the pieces that a space is made of — values and ranges, blocks with their parameters, and how steps combine.
+
+A space is a tree of these (pieces that are written once and used twice are shared, so it is a graph to those who walk
+it). Two nodes that describe the same set are not always equal here: `normal.py` says when they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msl.space.condition import Condition
+from msl.space.formula import Amount, Formula
+from msl.space.value import BlockType, Value
+
+# --- values of a parameter ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """One value: nothing is open. A formula stands for a default that follows the table."""
+
+    value: Value | Formula
+
+
+@dataclass(frozen=True, slots=True)
+class IntRange:
+    """Whole numbers `low`, `low + step`, … up to `high`."""
+
+    low: Amount
+    high: Amount
+    log: bool = False
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RealRange:
+    """Numbers from `low` to `high`, or only those at multiples of `step` above `low`."""
+
+    low: Amount
+    high: Amount
+    log: bool = False
+    step: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """False or true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """`size` values of one kind, such as a weight for each feature; of a constant until its size is known."""
+
+    size: Amount
+    element: IntRange | RealRange | Bool | Const
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """`count` points, each switched on or off and placed inside a region of the inputs, `width` numbers in [0, 1]."""
+
+    count: Amount
+    width: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list whose elements may be open."""
+
+    elements: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A named alternative with parameters of its own, such as `rbf(gamma: …)`."""
+
+    name: str
+    params: tuple[Param, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter: what it may be, its declared default, and the condition under which it exists at all."""
+
+    name: str
+    node: Node
+    default: Value | Formula | None = field(default=None, compare=False)
+    has_default: bool = field(default=False, compare=False)
+    condition: Condition | None = None
+
+
+# --- steps ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BlockUse:
+    """One occurrence of a block, as a step or as the value of a parameter."""
+
+    block: BlockType
+    params: tuple[Param, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the options; of steps or of values."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """No step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One after the other."""
+
+    steps: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """Each on the same input, columns side by side."""
+
+    branches: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Any of the members, in this order: one choice."""
+
+    members: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Permute:
+    """All members in any order; an empty member has no position."""
+
+    members: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrange:
+    """`low` to `high` distinct members in any order."""
+
+    low: int
+    high: int
+    members: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The member `low` to `high` times, each time an occurrence of its own."""
+
+    low: int
+    high: int
+    member: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A part that a requirement speaks of: `mark` is how the requirement calls this place."""
+
+    mark: str
+    node: Node
+
+
+Node = (
+    Const
+    | IntRange
+    | RealRange
+    | Bool
+    | Vector
+    | Regions
+    | Listing
+    | Symbol
+    | BlockUse
+    | Choice
+    | Empty
+    | Sequence
+    | Union
+    | Subset
+    | Permute
+    | Arrange
+    | Repeat
+    | Marked
+)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below one, in order; a repeated member once."""
+    match node:
+        case Symbol(params=params) | BlockUse(params=params):
+            yield from (param.node for param in params)
+        case Listing(elements=below) | Choice(options=below) | Sequence(steps=below) | Union(branches=below):
+            yield from below
+        case Subset(members=below) | Permute(members=below) | Arrange(members=below):
+            yield from below
+        case Repeat(member=child) | Marked(node=child):
+            yield child
+
+
+def is_ordered(choice: Choice) -> bool:
+    """Whether the options are numbers, which sort and keep their order."""
+    return all(
+        isinstance(option, Const) and isinstance(option.value, int | float) and not isinstance(option.value, bool)
+        for option in choice.options
+    )
+
+
+def bottom_up(root: Node) -> Iterator[Node]:
+    """Every node at or below one, each once however often it is shared, and after all nodes that it is made of.
+
+    Without recursion, since parts of parts may nest deeper than Python's stack.
+    """
+    met: set[int] = set()
+    pending = [(root, False)]
+    while pending:
+        node, is_ready = pending.pop()
+        if is_ready:
+            yield node
+        elif id(node) not in met:
+            met.add(id(node))
+            pending.append((node, True))
+            pending.extend((child, False) for child in reversed(list(children(node))))
+
+
+def can_be_empty(node: Node) -> bool:
+    """Whether a step may turn out to be no step at all."""
+    answers: dict[int, bool] = {}
+    for current in bottom_up(node):
+        below = [answers[id(child)] for child in children(current)]
+        match current:
+            case Empty() | Subset():
+                answer = True
+            case Choice() | Marked():
+                answer = any(below)
+            case Sequence() | Union() | Permute():
+                answer = all(below)
+            case Arrange(low=low):
+                answer = sum(below) >= low
+            case Repeat(low=low):
+                answer = low == 0 or any(below)
+            case _:
+                answer = False
+        answers[id(current)] = answer
+    return answers[id(node)]

@@ -1,0 +1,176 @@
+"""Resolve: a space for one table — every bound a number, and what the table rules out removed and told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from msl.space.facts import Facts
+from msl.space.formula import Amount, Formula, evaluate, plain
+from msl.space.node import (
+    Arrange,
+    BlockUse,
+    Choice,
+    Const,
+    Empty,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    RealRange,
+    Regions,
+    Repeat,
+    Sequence,
+    Subset,
+    Symbol,
+    Union,
+    Vector,
+)
+from msl.space.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """An alternative that the table rules out: what it is, and why."""
+
+    what: str
+    why: str
+
+
+class NothingLeft(ValueError):
+    """The table rules out every model; `removals` says why."""
+
+    def __init__(self, removals: list[Removal]) -> None:
+        reasons = "; ".join(f"{removal.what}: {removal.why}" for removal in removals) or "no alternative serves it"
+        super().__init__(f"nothing in this space fits the table: {reasons}")
+        self.removals = removals
+
+
+def resolve(space: Space, facts: Facts) -> tuple[Space, list[Removal]]:
+    """The space for a table with these facts, and the alternatives that it removed."""
+    resolver = _Resolver(facts)
+    root = resolver.node(space.root)
+    if root is None:
+        raise NothingLeft(resolver.removals)
+    return replace(space, root=root, facts=facts), resolver.removals
+
+
+class _Resolver:
+    """Walks the shared tree once; None stands for a node that the table rules out."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.removals: list[Removal] = []
+        self._done: dict[int, tuple[Node, Node | None]] = {}  # keeps the node, so its id stays its own
+
+    def node(self, node: Node) -> Node | None:
+        if id(node) not in self._done:
+            self._done[id(node)] = (node, self._resolved(node))
+        return self._done[id(node)][1]
+
+    def _resolved(self, node: Node) -> Node | None:
+        match node:
+            case Const(value=Formula() as formula):
+                return Const(self._number(formula))
+            case IntRange() | RealRange():
+                return self._range(node)
+            case Vector(size=size, element=element):
+                inner = self.node(element)
+                if isinstance(inner, Const):
+                    return Const((inner.value,) * self._whole(size))  # type: ignore[arg-type]
+                return None if inner is None else Vector(self._whole(size), inner)  # type: ignore[arg-type]
+            case Regions(count=count, width=width):
+                return Regions(self._whole(count), self._whole(width))
+            case Symbol(params=params):
+                kept = self._params(params)
+                return None if kept is None else replace(node, params=kept)
+            case BlockUse():
+                return self._block(node)
+            case Choice(options=options):
+                left = self._some(options)
+                return None if not left else left[0] if len(left) == 1 else Choice(left)
+            case Listing(elements=below):
+                all_ = self._every(below)
+                return None if all_ is None else Listing(all_)
+            case Sequence(steps=below):
+                all_ = self._every(below)
+                return None if all_ is None else Sequence(all_)
+            case Union(branches=below):
+                all_ = self._every(below)
+                return None if all_ is None else Union(all_)
+            case Permute(members=below):
+                all_ = self._every(below)
+                return None if all_ is None else Permute(all_)
+            case Subset(members=below):
+                return Subset(self._some(below))
+            case Arrange(low=low, high=high, members=below):
+                left = self._some(below)
+                return None if len(left) < low else Arrange(low, min(high, len(left)), left)
+            case Repeat(low=low, member=member):
+                inner = self.node(member)
+                if inner is None:
+                    return Empty() if low == 0 else None
+                return replace(node, member=inner)
+            case Marked(mark=mark, node=below_mark):
+                inner = self.node(below_mark)
+                return None if inner is None else Marked(mark, inner)
+        return node
+
+    def _every(self, nodes: tuple[Node, ...]) -> tuple[Node, ...] | None:
+        resolved = [self.node(node) for node in nodes]
+        return None if None in resolved else tuple(node for node in resolved if node is not None)
+
+    def _some(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        return tuple(resolved for node in nodes if (resolved := self.node(node)) is not None)
+
+    def _block(self, use: BlockUse) -> BlockUse | None:
+        if use.block.task not in (None, self.facts.task):
+            self.removals.append(Removal(use.block.name, f"serves {use.block.task} only"))
+            return None
+        before = len(self.removals)
+        kept = self._params(use.params)
+        if kept is not None:
+            return replace(use, params=kept)
+        inner = self.removals[before:]
+        del self.removals[before:]
+        self.removals.append(Removal(use.block.name, "; ".join(f"{r.what} {r.why}" for r in inner)))
+        return None
+
+    def _params(self, params: tuple[Param, ...]) -> tuple[Param, ...] | None:
+        kept = []
+        for param in params:
+            node = self.node(param.node)
+            if node is None:
+                self.removals.append(Removal(param.name, f"has no value left in {_shown(param.node)}"))
+                return None
+            default = param.default
+            if isinstance(default, Formula):
+                default = self._number(default)
+            kept.append(replace(param, node=node, default=default))
+        return tuple(kept)
+
+    def _range(self, node: IntRange | RealRange) -> Node | None:
+        low, high = evaluate(node.low, self.facts), evaluate(node.high, self.facts)
+        if isinstance(node, IntRange):
+            first, last = math.ceil(low), math.floor(high)
+            if last < first:
+                return None
+            last -= (last - first) % node.step
+            return replace(node, low=first, high=last)
+        if high < low:
+            return None
+        return replace(node, low=float(low), high=float(high))
+
+    def _number(self, formula: Formula) -> int | float:
+        return plain(evaluate(formula, self.facts))
+
+    def _whole(self, amount: Amount) -> int:
+        return math.floor(evaluate(amount, self.facts))
+
+
+def _shown(node: Node) -> str:
+    if isinstance(node, IntRange | RealRange):
+        return f"{node.low}..{node.high}"
+    return "its domain"

@@ -1,0 +1,127 @@
+"""Spec: everything a checked file says — the space, how models are judged, how they are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from msl.space.formula import apply, plain
+from msl.space.node import Node
+from msl.space.space import Space
+from msl.space.value import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A strategy, an estimate or an ensemble with every option filled in."""
+
+    name: str
+    target: str
+    options: tuple[tuple[str, Value], ...] = ()
+
+    def __getitem__(self, option: str) -> Value:
+        return dict(self.options)[option]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The value of a measure."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A number in an objective."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Arithmetic on measures."""
+
+    operation: str
+    operands: tuple[Loss, ...]
+
+
+Loss = Measured | Weight | Combined
+
+
+def loss_value(loss: Loss, measured: dict[str, float]) -> float:
+    """The value of an objective, given those of its measures."""
+    match loss:
+        case Measured(name=name):
+            return measured[name]
+        case Weight(value=value):
+            return value
+        case Combined(operation=operation, operands=operands):
+            return float(plain(apply(operation, [loss_value(operand, measured) for operand in operands])))
+
+
+def measures_of(loss: Loss) -> tuple[str, ...]:
+    """The measures that an objective needs."""
+    match loss:
+        case Measured(name=name):
+            return (name,)
+        case Combined(operands=operands):
+            return tuple(dict.fromkeys(name for operand in operands for name in measures_of(operand)))
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """What is minimised (or maximised) and how it is estimated; `text` is as written."""
+
+    text: str
+    loss: Loss
+    estimate: Call
+    minimize: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One strategy of a search; `start` and `channels` are what best-first search takes beside its options."""
+
+    call: Call
+    start: Node | None = None
+    channels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits of the run and of one evaluation; seconds and bytes. None is no limit."""
+
+    evaluations: int | None = None
+    time: float | None = None
+    each: float | None = None
+    fit: float | None = None
+    memory: int | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataStatement:
+    """What `data(…)` says; None where the table itself is to tell."""
+
+    target: str | None = None
+    task: str | None = None
+    positive: str | None = None
+    ignore: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    groups: str | None = None
+    order: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A checked file. No objectives means the default of the table's task."""
+
+    name: str
+    space: Space
+    objectives: tuple[Objective, ...] = ()
+    search: tuple[Stage, ...] = ()
+    ensemble: Call | None = None
+    budget: Budget = field(default_factory=Budget)
+    data: DataStatement = field(default_factory=DataStatement)
+    seed: int = 0
