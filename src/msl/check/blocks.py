@@ -201,6 +201,7 @@ class Blocks:
         node = Narrower(quiet).argument(old, plain, Owner("", ""))
         if node is None or quiet.report.failed:
             return None
+        self.report.diagnostics.extend(quiet.report.diagnostics)
         return replace(old, node=node, default=None, has_default=False)
 
     def _with_defaults(

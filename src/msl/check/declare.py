@@ -101,7 +101,7 @@ class Declarer:
     def single_value(self, argument: ast.Argument) -> None:
         assert argument.key is not None
         source = self.module.source
-        text = source.slice(argument.value.span)
+        text = _shortened(source.slice(argument.value.span))
         self.report.error(
             "MSL087",
             source,
@@ -124,10 +124,9 @@ class Declarer:
         return self.option(expression)
 
     def several_values(self, expression: ast.Expression) -> None:
-        text = self.module.source.slice(expression.span)
-        short = text if len(text) <= 40 else text[:37] + "…"
+        text = _shortened(self.module.source.slice(expression.span))
         message = "`=` takes one value; `:` opens a dimension"
-        self._error("MSL089", expression, message, f"write `: {short}`")
+        self._error("MSL089", expression, message, f"write `: {text}`")
 
     def option(self, expression: ast.Expression) -> Node | None:
         """One alternative, or one domain."""
@@ -306,9 +305,8 @@ class Declarer:
             self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
 
     def _not_a_value(self, expression: ast.Expression) -> None:
-        text = self.module.source.slice(expression.span)
-        short = text if len(text) <= 40 else text[:37] + "…"
-        message = f"`{short}` is not a value of a parameter"
+        text = _shortened(self.module.source.slice(expression.span))
+        message = f"`{text}` is not a value of a parameter"
         self._error("MSL093", expression, message, "a parameter takes numbers, names, texts, `true`, `none`, lists")
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
@@ -347,6 +345,10 @@ def listing_of(elements: list[Node]) -> Node:
     if all(isinstance(element, Const) and not isinstance(element.value, Formula) for element in elements):
         return Const(tuple(element.value for element in elements))  # type: ignore[union-attr,misc]
     return Listing(tuple(elements))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"
 
 
 def _has_open(value: ast.ListOf) -> bool:

@@ -55,6 +55,8 @@ class Module:
     #: Names that something broken may have declared: nothing is said of them.
     unknowable: bool = False
     qualifiers_met: set[str] = field(default_factory=set)
+    #: Built-in names that a declaration tried to take.
+    misnamed: set[str] = field(default_factory=set)
 
     def statements(self, kind: type[S]) -> Iterator[S]:
         return (statement for statement in self.file.statements if isinstance(statement, kind))
@@ -134,6 +136,7 @@ class Library:
                 continue
             name = statement.name
             if name.text in BUILT_IN:
+                module.misnamed.add(name.text)
                 message = f"`{name.text}` is built into the language"
                 self.report.error("MSL028", module.source, name.span, message, help="choose another name")
             elif (first := module.declarations.get(name.text)) is not None:

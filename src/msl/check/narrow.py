@@ -274,7 +274,7 @@ class Narrower:
         else:
             help = f"it is {_domain_in_words(declared)}"
         message = f"`{text}` is not a value of `{place.parameter}`"
-        code = "MSL090" if text in _FOREIGN_VALUES else "MSL099"
+        code = "MSL090" if text in _FOREIGN_VALUES else "MSL100"
         self._report.error(code, self._source, path.span, message, "", help, place.owner.also(place.parameter))
 
     def _range(self, declared: Node, written: ast.Range, place: _Place) -> Node | None:

@@ -12,6 +12,7 @@ from msl.syntax import ast
 from msl.text.suggest import closest, did_you_mean, listing
 
 _DECLARED = re.compile(r"^(?:block|part|chain) +([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+_MOST_ADVISED = 200  # a file with more mistakes has another problem, and advice takes time
 _FOREIGN_WORDS = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
 
 
@@ -63,7 +64,8 @@ def _bare(module: Module, name: ast.Name, report: Report, wanted: str) -> Declar
     if module.may_declare(text) or any(used.may_declare(text) for used in module.uses.values()):
         return None
     label = _where_looked(module)
-    report.error("MSL021", module.source, name.span, f"`{text}` is not {wanted}", label, _advice(module, text))
+    help = _advice(module, text) if len(report.diagnostics) < _MOST_ADVISED else None
+    report.error("MSL021", module.source, name.span, f"`{text}` is not {wanted}", label, help)
     return None
 
 

@@ -126,6 +126,8 @@ class Spaces:
         return None if any(node is None for node in nodes) else [node for node in nodes if node is not None]
 
     def _named(self, path: ast.Path, module: Module) -> Node | None:
+        if path.text in module.misnamed:
+            return None
         if path.text in BUILT_IN:
             message = f"`{path.text}` needs its members"
             self._error("MSL065", path, module, message, f"write `{path.text}(…)`")

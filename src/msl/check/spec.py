@@ -140,7 +140,7 @@ class _Checker:
         if len(candidates) == 1:
             self._met_chain(candidates[0])
             return candidates[0]
-        broken = self.module.unknowable or any(b.keyword in (None, "chain") for b in self.module.file.broken)
+        broken = self.module.unknowable or bool(self.module.file.broken)
         if not candidates and not broken and self._is_spec():
             help = "add `chain model = …`, or use a file that has one"
             self.report.error("MSL072", source, start, "there is no chain: nothing to search", "", help)
@@ -172,13 +172,12 @@ class _Checker:
 
     def _other_parts(self) -> None:
         """Parts and chains that the searched chain does not contain are checked too, and keep what they need in use."""
-        met = frozenset(self.spaces.met)
-        parts = [d for d in self.module.declarations.values() if not d.is_block]
+        met = set(self.spaces.met)
+        parts = dict.fromkeys(d for d in self.module.declarations.values() if not d.is_block)
         for declaration in parts:
             self.spaces.space(declaration)
-        named_by_parts = {d for d in self.spaces.met if d not in parts}
         chains = {d for d in parts if isinstance(d.node, ast.Chain)}
-        self.spaces.met = set(met) | named_by_parts | chains
+        self.spaces.met = met | (self.spaces.met - parts.keys()) | chains
 
     # --- requirements ---
 

@@ -6,8 +6,9 @@ it). Two nodes that describe the same set are not always equal here: `normal.py`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence as Sequence_
+from dataclasses import dataclass, field, replace
 
 from msl.space.condition import Condition
 from msl.space.formula import Amount, Formula
@@ -215,6 +216,15 @@ def bottom_up(root: Node) -> Iterator[Node]:
 
     Without recursion, since parts of parts may nest deeper than Python's stack.
     """
+    return _upwards(root, children)
+
+
+def steps_up(root: Node) -> Iterator[Node]:
+    """Like `bottom_up`, of steps alone: parameters are not entered."""
+    return _upwards(root, lambda node: () if isinstance(node, BlockUse) else children(node))
+
+
+def _upwards(root: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
     met: set[int] = set()
     pending = [(root, False)]
     while pending:
@@ -224,7 +234,40 @@ def bottom_up(root: Node) -> Iterator[Node]:
         elif id(node) not in met:
             met.add(id(node))
             pending.append((node, True))
-            pending.extend((child, False) for child in reversed(list(children(node))))
+            pending.extend((child, False) for child in reversed(list(below(node))))
+
+
+def with_children(node: Node, below: Sequence_[Node]) -> Node:
+    """The node with other nodes directly below it, as many as `children` gives and in that order."""
+    if not below or all(old is new for old, new in zip(children(node), below, strict=True)):
+        return node
+    match node:
+        case Symbol(params=params) | BlockUse(params=params):
+            pairs = zip(params, below, strict=True)
+            return replace(node, params=tuple(replace(param, node=inner) for param, inner in pairs))
+        case Listing():
+            return Listing(tuple(below))
+        case Choice():
+            return Choice(tuple(below))
+        case Sequence():
+            return Sequence(tuple(below))
+        case Union():
+            return Union(tuple(below))
+        case Subset() | Permute() | Arrange():
+            return replace(node, members=tuple(below))
+        case Repeat():
+            return replace(node, member=below[0])
+        case Marked():
+            return replace(node, node=below[0])
+    return node
+
+
+def rebuilt(root: Node, change: Callable[[Node], Node]) -> Node:
+    """The tree with every node changed, those below first; what was shared stays shared."""
+    done: dict[int, Node] = {}
+    for node in bottom_up(root):
+        done[id(node)] = change(with_children(node, [done[id(child)] for child in children(node)]))
+    return done[id(root)]
 
 
 def can_be_empty(node: Node) -> bool:

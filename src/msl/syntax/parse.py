@@ -7,6 +7,7 @@ about again.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import pairwise
 from threading import Lock
@@ -26,6 +27,7 @@ MOST_CHARACTERS = 4_000_000
 MOST_TOKENS = 400_000
 MOST_LEVELS = 100
 
+_WORD = re.compile(r"\w+")
 _lock = Lock()  # the grammar and its builder are made once and hold the text in hand
 
 
@@ -91,26 +93,31 @@ class _Reading:
         if tokens[0].type not in STATEMENT_TOKENS:
             self._stray(tokens, following)
             return
+        noted = len(self.builder.problems)
         statement, failure = self._statement(tokens)
         if statement is not None:
-            self._accept(statement)
+            self._accept(statement, sound=len(self.builder.problems) == noted)
             return
         assert failure is not None
         rest = failure.index
         if failure.complete_before and rest < len(tokens) and self._begins_line(tokens, rest):
             before, _ = self._statement(tokens[:rest])
             if before is not None:
-                self._accept(before)
+                self._accept(before, sound=len(self.builder.problems) == noted)
                 self._stray(tokens[rest:], following)
                 return
         self._break(tokens, failure, following)
 
-    def _accept(self, statement: ast.Statement) -> None:
+    def _accept(self, statement: ast.Statement, sound: bool) -> None:
+        """Keeps a statement; one with a mistake in it is as good as broken, or the mistake would be told twice."""
+        if not sound:
+            self.broken.append(_broken_declaration(self.source.slice(statement.span)))
+            return
         if (levels := ast.depth(statement)) > MOST_LEVELS:
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{levels} levels")
             message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are read"
             self._note(Diagnostic("MSL017", Severity.ERROR, message, where, help="name its inner pieces with `part`"))
-            self.broken.append(_broken_declaration(self.source.slice(statement.span)[:200].split()))
+            self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return
         self.statements.append(statement)
 
@@ -133,7 +140,7 @@ class _Reading:
             self._note(name_taken)
         else:
             self._note(explain(self.source, failure, tokens))
-        self.broken.append(_broken_declaration([str(token) for token in tokens[:2]]))
+        self.broken.append(_broken_declaration(" ".join(map(str, tokens[:2]))))
         if self._swallow_next and following is not None:
             self.broken.append(ast.Broken(None, str(following)))
 
@@ -161,5 +168,7 @@ class _Reading:
         return "\n" in self.source.text[before.end : token.start] or "\r" in self.source.text[before.end : token.start]
 
 
-def _broken_declaration(words: list[str]) -> ast.Broken:
+def _broken_declaration(text: str) -> ast.Broken:
+    """The keyword and the name that a broken statement starts with."""
+    words = _WORD.findall(text[:200])
     return ast.Broken(words[0] if words else None, words[1] if len(words) > 1 else None)

@@ -13,11 +13,14 @@ def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
         return []
     allowed = max(1, len(name) // 3)
     wanted = name.casefold()
+    letters = set(wanted)
     scored = []
     for candidate in set(candidates):
-        if abs(len(candidate) - len(name)) > allowed and not _same_words(wanted, candidate.casefold()):
-            continue
-        distance = 0 if _same_words(wanted, candidate.casefold()) else _edits(wanted, candidate.casefold(), allowed)
+        folded = candidate.casefold()
+        same = _same_words(wanted, folded)
+        if not same and (abs(len(folded) - len(wanted)) > allowed or len(letters ^ set(folded)) > 2 * allowed):
+            continue  # each edit changes at most two letters' presence
+        distance = 0 if same else _edits(wanted, folded, allowed)
         if distance <= allowed:
             scored.append((distance, candidate[:1].casefold() != wanted[:1], candidate))
     scored.sort()

@@ -1,0 +1,154 @@
+"""Chain: the estimator of a whole model — steps before the learner, the learner, posts on its outputs.
+
+Blocks of this package work on plain arrays (`fit_arrays`, `outputs`); scikit-learn's estimators and users' own are used
+through `fit`, `transform`, `predict_proba` or `decision_function`. Rows are validated once, at the door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from msl.blocks.base import Block, Floats
+
+
+class Branch:
+    """Steps side by side on the same input, their columns joined."""
+
+    def __init__(self, branches: Sequence[Sequence[Any]]) -> None:
+        self.branches = branches
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
+        """Fits every branch and gives the joined columns of the training rows."""
+        return np.hstack([fit_steps(branch, X, y, n_classes) for branch in self.branches])
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        return np.hstack([apply_steps(branch, X) for branch in self.branches])
+
+
+def fit_steps(steps: Sequence[Any], X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
+    """Fits steps one after the other; what the last one makes of the training rows."""
+    for step in steps:
+        X = fit_step(step, X, y, n_classes)
+    return X
+
+
+def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
+    """Fits one step and gives its output for the training rows."""
+    if isinstance(step, Branch):
+        return step.fit_arrays(X, y, n_classes)
+    if isinstance(step, Block):
+        step.fit_arrays(X, y, n_classes)
+        transformed: Floats = step.transform_arrays(X)  # type: ignore[attr-defined]
+        return transformed
+    if hasattr(step, "fit_transform"):
+        return _dense(step.fit_transform(X, y))
+    return _dense(step.fit(X, y).transform(X))
+
+
+def apply_steps(steps: Sequence[Any], X: Floats) -> Floats:
+    for step in steps:
+        own = isinstance(step, Branch | Block)
+        X = step.transform_arrays(X) if own else _dense(step.transform(X))  # type: ignore[attr-defined]
+    return X
+
+
+def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    if isinstance(learner, Block):
+        learner.fit_arrays(X, y, n_classes)
+    else:
+        learner.fit(X, y)
+
+
+def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
+    """One score a class for each row (one number for regression), the largest of which is the prediction."""
+    if isinstance(learner, Block):
+        own: Floats = learner.outputs(X)  # type: ignore[attr-defined]
+        return own
+    if n_classes == 0:
+        return np.asarray(learner.predict(X), dtype=np.float64).reshape(len(X))
+    codes = np.asarray(learner.classes_, dtype=np.intp)
+    if hasattr(learner, "predict_proba"):
+        scores = np.asarray(learner.predict_proba(X), dtype=np.float64)
+        lowest = 0.0
+    elif hasattr(learner, "decision_function"):
+        scores = np.asarray(learner.decision_function(X), dtype=np.float64)
+        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        lowest = float(scores.min(initial=0.0)) - 1.0
+    else:
+        scores = (np.asarray(learner.predict(X))[:, None] == codes).astype(np.float64)
+        lowest = 0.0
+    if len(codes) == n_classes:
+        return scores
+    outputs = np.full((len(X), n_classes), lowest)  # a class that the training rows lack is never the largest
+    outputs[:, codes] = scores
+    return outputs
+
+
+def _dense(columns: Any) -> Floats:
+    dense = columns.toarray() if hasattr(columns, "toarray") else columns
+    return np.ascontiguousarray(dense, dtype=np.float64)
+
+
+class _Chain(BaseEstimator):
+    """What chains for both tasks share."""
+
+    def __init__(self, steps: Sequence[Any] = (), learner: Any = None, posts: Sequence[Any] = ()) -> None:
+        self.steps = steps
+        self.learner = learner
+        self.posts = posts
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        """Fits on validated rows; `y` holds codes of classes, or numbers when `n_classes` is 0."""
+        self.n_classes_ = n_classes
+        inner = fit_steps(self.steps, X, y, n_classes)
+        fit_learner(self.learner, inner, y, n_classes)
+        if self.posts:
+            outputs = learner_outputs(self.learner, inner, n_classes)
+            for post in self.posts:
+                outputs = fit_step(post, outputs, y, n_classes)
+
+    def outputs(self, X: Floats) -> Floats:
+        outputs = learner_outputs(self.learner, apply_steps(self.steps, X), self.n_classes_)
+        return apply_steps(self.posts, outputs)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_classes_")
+
+    def _validated(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        rows: Floats = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
+        return rows
+
+
+class ChainClassifier(ClassifierMixin, _Chain):
+    """A model of classes."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.fit_arrays(X, codes, len(self.classes_))
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        winners: NDArray[Any] = self.classes_[self.outputs(self._validated(X)).argmax(axis=1)]
+        return winners
+
+
+class ChainRegressor(RegressorMixin, _Chain):
+    """A model of numbers."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite="allow-nan")
+        self.fit_arrays(X, np.asarray(y, dtype=np.float64), 0)
+        return self
+
+    def predict(self, X: ArrayLike) -> Floats:
+        return self.outputs(self._validated(X))

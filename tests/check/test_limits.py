@@ -1,0 +1,60 @@
+"""Sizes that would stop a careless tool: each is answered, quickly, in words."""
+
+from __future__ import annotations
+
+import pytest
+from specs import checked, codes, sound
+
+from msl.check.spec import check_source
+from msl.text.source import Source
+
+DEEP = 3000
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        "(" * DEEP + "svc" + ")" * DEEP,
+        "standardize(" * DEEP + ")" * DEEP,
+        "[" * DEEP + "]" * DEEP,
+        "(standardize >> " * DEEP + "svc" + ")" * DEEP,
+        "svc(gamma: " + "-" * DEEP + "1)",
+    ],
+)
+def test_deep_nesting_is_answered(space: str) -> None:
+    result = checked(f"use clop\nchain m = {space}")
+    assert all(d.code in ("MSL017", "MSL003", "MSL060", "MSL096", "MSL080", "MSL087", "MSL094") for d in result.diagnostics)
+
+
+def test_deep_conditions_are_answered() -> None:
+    assert codes("use clop\nchain m = svc\nrequire " + "not " * DEEP + "svc") == ["MSL017"]
+
+
+def test_a_file_of_ten_megabytes_is_refused_at_once() -> None:
+    assert codes("use clop\n" + "# padding\n" * 1_000_000) == ["MSL017"]
+
+
+def test_a_list_of_a_million_elements_is_refused() -> None:
+    text = "use sbm\nchain m = keep(features = [" + "true," * 1_000_000 + "]) >> knn"
+    assert codes(text) == ["MSL017"]
+
+
+def test_parts_that_double_forty_times_are_refused() -> None:
+    parts = "\n".join(f"part p{i} = p{i - 1} >> p{i - 1}" for i in range(1, 41))
+    assert "MSL017" in codes(f"use clop\npart p0 = standardize\n{parts}\nchain m = p40 >> svc")
+
+
+def test_a_chain_of_a_thousand_choices_is_fine() -> None:
+    steps = " >> ".join(["(ftest | ttest | aucfs | relief | rffs | svcrfe | pearson | zfilter | gs | s2n)"] * 1000)
+    sound(f"use clop\nchain m = {steps} >> zarbi")
+
+
+@pytest.mark.parametrize("number", ["1e999", "9" * 5000, "1" + "0" * 400])
+def test_numbers_beyond_reason_are_answered(number: str) -> None:
+    assert codes(f"use clop\nchain m = svc(gamma = {number})") == ["MSL010"]
+
+
+def test_thousands_of_errors_are_all_listed_and_bounded_in_time() -> None:
+    text = "use clop\n" + "\n".join(f"part p{i} = nothing_{i}" for i in range(2000))
+    result = check_source(Source("s", text))
+    assert sum(d.code == "MSL021" for d in result.diagnostics) == 2000
