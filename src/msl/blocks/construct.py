@@ -34,7 +34,7 @@ def model_to_chain(
     learner: Any = None
     posts: list[Any] = []
     for position, step in enumerate(model.steps):
-        built = _step(step, task, f"{seed}/{position}", trusted)
+        built = step_to_estimator(step, task, f"{seed}/{position}", trusted)
         role = step.block.role if isinstance(step, BlockValue) else "selector"
         if role == "learner":
             learner = built
@@ -75,10 +75,11 @@ def _imported(target: str, name: str, role: str) -> type:
     return found
 
 
-def _step(step: Step, task: str, place: str, trusted: Collection[str]) -> Any:
+def step_to_estimator(step: Step, task: str, place: str, trusted: Collection[str] = ()) -> Any:
+    """The estimator of one step; `place` is the seed and where in the model it stands."""
     if isinstance(step, Branches):
         branches = [
-            [_step(inner, task, f"{place}/{row}/{column}", trusted) for column, inner in enumerate(branch)]
+            [step_to_estimator(inner, task, f"{place}/{row}/{column}", trusted) for column, inner in enumerate(branch)]
             for row, branch in enumerate(step.branches)
         ]
         return Branch(branches)

@@ -1,0 +1,239 @@
+"""Rankers of features by one statistic each: tests of location, of ranks, of tables, and a forest's importances.
+
+Statistics of two samples compare each class with the rest and take the strongest; their p-values are then those of the
+most significant class times the number of comparisons (Bonferroni), so that many classes do not make noise significant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import fdtrc, ndtr, stdtr
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.utils._param_validation import Interval
+
+from msl.blocks.base import Codes, Floats
+from msl.blocks.frame import frame_of, framed_sums, standard_columns, unit_range
+from msl.blocks.ranking import Ranker, Ranking, SignificanceRanker
+from msl.blocks.samples import TwoSamples, class_samples, one_against_rest, ratio
+
+#: How many numbers are sorted at a time: enough for vectorised work, few enough for the cache.
+BLOCK = 1 << 18
+
+
+class FTest(SignificanceRanker):
+    """Ranks by the F statistic of a one-way analysis of variance, or of the linear regression for numbers."""
+
+    serves_regression = True
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        if n_classes == 0:
+            r = correlation(X, y)
+            return Ranking.by(*f_test(r**2, (1.0 - r) * (1.0 + r), 1, len(X) - 2))
+        samples = class_samples(X, y, n_classes)
+        return Ranking.by(*f_test(samples.between(), samples.within(), n_classes - 1, len(X) - n_classes))
+
+
+class Pearson(SignificanceRanker):
+    """Ranks by the absolute correlation with the target, or with the indicator of the best separated class."""
+
+    serves_regression = True
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        if n_classes == 0:
+            r = correlation(X, y)
+            return Ranking.by(r, f_test(r**2, (1.0 - r) * (1.0 + r), 1, len(X) - 2)[1])
+        scores, pvalues = [], []
+        for pair in one_against_rest(class_samples(X, y, n_classes)):
+            between = pair.count * pair.rest_count / (pair.count + pair.rest_count) * pair.distance**2
+            within = pair.squares + pair.rest_squares
+            scores.append(np.sqrt(ratio(between, between + within)))
+            pvalues.append(f_test(between, within, 1, pair.freedom)[1])
+        return strongest(scores, pvalues)
+
+
+class TTest(SignificanceRanker):
+    """Ranks by the absolute t statistic between a class and the rest, each with a variance of its own (Welch, 1947).
+
+    A class of one row has no variance of its own: it is compared with the pooled one.
+    """
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        tests = [t_test(pair) for pair in one_against_rest(class_samples(X, y, n_classes))]
+        return strongest([t for t, _ in tests], [pvalue for _, pvalue in tests])
+
+
+class ZFilter(Ranker):
+    """Ranks by the distance between the means of a class and of the rest over its pooled standard error."""
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        pairs = one_against_rest(class_samples(X, y, n_classes))
+        return Ranking.by(np.max([ratio(pair.distance, pair.pooled_error()) for pair in pairs], axis=0))
+
+
+class SignalToNoise(Ranker):
+    """Ranks by the distance between the means of a class and of the rest over the sum of both deviations."""
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        scores = []
+        for pair in one_against_rest(class_samples(X, y, n_classes)):
+            deviation = np.sqrt(pair.squares / max(pair.count - 1, 1.0))
+            rest_deviation = np.sqrt(pair.rest_squares / max(pair.rest_count - 1, 1.0))
+            scores.append(ratio(pair.distance, deviation + rest_deviation))
+        return Ranking.by(np.max(scores, axis=0))
+
+
+class Auc(SignificanceRanker):
+    """Ranks by the distance of the area under the ROC curve from one half, with the p-value of Mann and Whitney.
+
+    The p-value is the normal approximation, corrected for ties and for continuity.
+    """
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        n_rows = len(X)
+        rank_sums, ties = class_rank_sums(X, y, n_classes)
+        counts = np.bincount(y, minlength=n_classes).astype(np.float64)
+        pairs = counts * (n_rows - counts)
+        distance = np.abs(rank_sums - counts * (counts + 1) / 2 - pairs / 2)
+        spread = np.sqrt(pairs / 12 * (n_rows + 1 - ties / max(n_rows * (n_rows - 1.0), 1.0))[:, np.newaxis])
+        z = np.zeros_like(distance)
+        np.divide(distance - 0.5, spread, out=z, where=spread > 0.0)
+        pvalues = np.minimum(2 * ndtr(-z), 1.0)
+        first = 1 if n_classes == 2 else 0
+        return strongest((distance / pairs).T[first:], pvalues.T[first:])
+
+
+class OddsRatio(SignificanceRanker):
+    """Ranks by the absolute log odds ratio between a class and the feature being above its median (Wald's p-value).
+
+    Half a row is added to each cell of the table. A feature with nothing above its median, such as a flag that is
+    mostly on, is split into the median and what is below.
+    """
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        counts = np.bincount(y, minlength=n_classes).astype(np.float64)
+        above = counts_above_median(X, y, n_classes)
+        total = above.sum(axis=1, keepdims=True)
+        inside, outside = above + 0.5, counts - above + 0.5
+        rest_inside, rest_outside = total - above + 0.5, len(X) - total - (counts - above) + 0.5
+        scores = np.abs(np.log(inside) + np.log(rest_outside) - np.log(outside) - np.log(rest_inside))
+        # A constant feature has one column in its table, and the half rows alone would give it odds.
+        scores[total[:, 0] == len(X)] = 0.0
+        error = np.sqrt(1 / inside + 1 / outside + 1 / rest_inside + 1 / rest_outside)
+        first = 1 if n_classes == 2 else 0
+        return strongest(scores.T[first:], 2 * ndtr(-scores / error).T[first:])
+
+
+class ForestImportance(Ranker):
+    """Ranks by the importance (mean decrease of impurity) in a random forest of `units` trees."""
+
+    serves_regression = True
+    shared_parameters = frozenset({"units", "random_state"})
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "units": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        fmax: int | None = None,
+        wmin: float = 0.0,
+        units: int = 100,
+        random_state: int | np.random.RandomState | None = 0,
+    ) -> None:
+        super().__init__(fmax, wmin)
+        self.units = units
+        self.random_state = random_state
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        forest = RandomForestClassifier if n_classes else RandomForestRegressor
+        target = y if n_classes else standard_columns(y[:, np.newaxis])[:, 0]
+        model = forest(n_estimators=self.units, max_features="sqrt", random_state=self.random_state)
+        # Trees work in single precision and take differences below 1e-7 for none.
+        model.fit(unit_range(X), target)
+        return Ranking.by(model.feature_importances_)
+
+
+def correlation(X: Floats, y: Floats) -> Floats:
+    """The absolute correlation of each column with y, zero where either is constant."""
+    frame, target = frame_of(X, axis=0), standard_columns(y[:, np.newaxis])[:, 0]
+    (sums, products), squares = framed_sums(X, frame, np.stack([np.ones(len(X)), target]))
+    deviations = np.sqrt(np.maximum(squares - sums**2 / len(X), 0.0))
+    return np.minimum(ratio(np.abs(products), deviations * np.sqrt(len(X))), 1.0)
+
+
+def f_test(signal: Floats, noise: Floats, freedom: float, residual_freedom: float) -> tuple[Floats, Floats]:
+    """F and its p-value from the sums of squares that are explained and left."""
+    if residual_freedom <= 0:
+        return np.zeros_like(signal), np.ones_like(signal)
+    f = ratio(signal / freedom, noise / residual_freedom)
+    pvalues: Floats = fdtrc(freedom, residual_freedom, f)
+    return f, pvalues
+
+
+def t_test(pair: TwoSamples) -> tuple[Floats, Floats]:
+    """The absolute t statistic of two samples and its two-sided p-value."""
+    if pair.freedom <= 0:
+        return np.zeros_like(pair.distance), np.ones_like(pair.distance)
+    if min(pair.count, pair.rest_count) < 2:
+        t = ratio(pair.distance, pair.pooled_error())
+        return t, 2.0 * stdtr(np.full_like(t, pair.freedom), -t)
+    variance = pair.squares / (pair.count - 1) / pair.count
+    rest_variance = pair.rest_squares / (pair.rest_count - 1) / pair.rest_count
+    t = ratio(pair.distance, np.sqrt(variance + rest_variance))
+    freedom = np.full_like(t, pair.freedom)
+    scatter = variance**2 / (pair.count - 1) + rest_variance**2 / (pair.rest_count - 1)
+    np.divide((variance + rest_variance) ** 2, scatter, out=freedom, where=scatter > 0.0)
+    return t, 2 * stdtr(freedom, -t)
+
+
+def strongest(scores: list[Floats] | Floats, pvalues: list[Floats] | Floats) -> Ranking:
+    """The ranking by the largest of each feature's scores, one row a comparison."""
+    smallest = np.min(pvalues, axis=0)
+    return Ranking.by(np.max(scores, axis=0), np.minimum(len(pvalues) * smallest, 1.0))
+
+
+def feature_blocks(X: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Some features at a time, one a row, so that sorting runs along memory and its arrays stay small."""
+    width = max(1, BLOCK // len(X))
+    for start in range(0, X.shape[1], width):
+        block = slice(start, start + width)
+        yield block, np.ascontiguousarray(X[:, block].T)
+
+
+def class_rank_sums(X: Floats, y: Codes, n_classes: int) -> tuple[Floats, Floats]:
+    """For each feature the sum of ranks in each class, and the sum of t³ - t over its groups of t equal values."""
+    n_rows, n_features = X.shape
+    sums, ties = np.empty((n_features, n_classes)), np.empty(n_features)
+    for block, features in feature_blocks(X):
+        order = features.argsort(axis=1)
+        values = np.take_along_axis(features, order, axis=1)
+        opens = np.ones(values.shape, dtype=np.bool_)
+        np.not_equal(values[:, 1:], values[:, :-1], out=opens[:, 1:])
+        first = np.flatnonzero(opens)
+        size = np.diff(first, append=opens.size).astype(np.float64)
+        ranks = np.repeat(first % n_rows + (size + 1) / 2, size.astype(np.intp))
+        cells = y[order] + n_classes * np.arange(len(features))[:, np.newaxis]
+        sums[block] = np.bincount(cells.ravel(), ranks, n_classes * len(features)).reshape(-1, n_classes)
+        ties[block] = np.add.reduceat(size**3 - size, np.flatnonzero(first % n_rows == 0))
+    return sums, ties
+
+
+def counts_above_median(X: Floats, y: Codes, n_classes: int) -> Floats:
+    """For each feature how many rows of each class lie above the median, or at it when nothing lies above."""
+    members = (y[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+    counts = np.empty((X.shape[1], n_classes))
+    # The lower median splits as the median does, and needs no mean of two numbers that might overflow.
+    middle = (len(X) - 1) // 2
+    for block, features in feature_blocks(X):
+        median = np.partition(features, middle, axis=1)[:, middle, np.newaxis]
+        above = features > median
+        at_most = ~above.any(axis=1)
+        above[at_most] = features[at_most] >= median[at_most]
+        counts[block] = above.astype(np.float64) @ members
+    return counts

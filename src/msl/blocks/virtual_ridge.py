@@ -1,0 +1,141 @@
+"""Kernel ridge that sets itself: its ridge and its kernel's width are those with the least leave-one-out error.
+
+Leaving out a row need not be done to be known: the residual it would have had is its multiplier divided by a diagonal
+entry of an inverse, and one eigendecomposition gives both for any number of ridges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from msl.blocks.base import Block, BlockClassifier, BlockRegressor, Floats
+from msl.blocks.kernels import gaussian, median_squared_distance, squared_distances
+from msl.blocks.magnitude import unit_scale
+from msl.blocks.present import present_classes, scores_of_all, signed_targets
+
+#: From interpolation of all rows to little more than their mean, the strongest first, so that it wins ties.
+RIDGES: Floats = np.logspace(3, -6, 30)
+#: gamma in units of one over the median squared distance, the widest kernel first.
+WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
+#: Each width costs an eigendecomposition, so widths are compared on this many evenly spaced rows, ridges on all.
+ROWS_FOR_WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """A kernel's eigendecomposition, ready to answer for any ridge: (K + ridge · I) α + b = targets, Σ α = 0."""
+
+    eigenvalues: Floats
+    eigenvectors: Floats
+
+    @classmethod
+    def of(cls, kernel: Floats) -> Spectrum:
+        eigenvalues, eigenvectors = eigh(kernel, check_finite=False, driver="evd")
+        return cls(np.maximum(eigenvalues, 0.0), eigenvectors)
+
+    def solve(self, targets: Floats, ridges: Floats) -> Solutions:
+        n_rows, n_columns = targets.shape
+        shrunk = 1.0 / (self.eigenvalues[:, np.newaxis] + ridges)
+        right_sides = np.column_stack([np.ones(n_rows), targets])
+        rotated = self.eigenvectors.T @ right_sides
+        inverses = self.eigenvectors @ (rotated[:, :, np.newaxis] * shrunk[:, np.newaxis, :]).reshape(n_rows, -1)
+        inverses = inverses.reshape(n_rows, 1 + n_columns, len(ridges))
+        of_one, of_targets = inverses[:, 0], inverses[:, 1:]
+        sum_of_one = of_one.sum(axis=0)
+        offsets = of_targets.sum(axis=0) / sum_of_one
+        multipliers = of_targets - of_one[:, np.newaxis, :] * offsets
+        diagonal = self.eigenvectors**2 @ shrunk - of_one**2 / sum_of_one
+        return Solutions(multipliers, offsets, diagonal)
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """The machines for a list of ridges, which is the last axis everywhere.
+
+    `diagonal` is that of the inverse of the bordered kernel [K + ridge · I, 1; 1, 0], without its last entry.
+    """
+
+    multipliers: Floats
+    offsets: Floats
+    diagonal: Floats
+
+    def leave_one_out(self) -> Floats:
+        """The residual of each row under the machine fitted without it (Cawley and Talbot, 2007)."""
+        with np.errstate(invalid="ignore"):  # without a single row nothing is known: 0 / 0
+            residuals: Floats = self.multipliers / self.diagonal[:, np.newaxis, :]
+        return residuals
+
+    def squared_errors(self) -> Floats:
+        """The sum of squares of the leave-one-out residuals for each ridge."""
+        errors: Floats = (self.leave_one_out() ** 2).sum(axis=(0, 1))
+        return np.where(np.isnan(errors), np.inf, errors)
+
+
+def best_gamma(rows: Floats, targets: Floats) -> float:
+    distances = squared_distances(rows, rows)
+    typical = median_squared_distance(distances)
+    candidates = [width / typical for width in WIDTHS]
+    errors = [Spectrum.of(gaussian(distances, g)).solve(targets, RIDGES).squared_errors().min() for g in candidates]
+    return candidates[int(np.argmin(errors))]
+
+
+class GKRidge(Block):
+    """Kernel ridge with a free offset and a Gaussian kernel, without parameters to set.
+
+    Guyon et al. (2006), Performance prediction challenge, IJCNN; Cawley and Talbot (2007), Preventing over-fitting
+    during model selection via Bayesian regularisation of the hyper-parameters, Journal of Machine Learning Research 8.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def _solve(self, X: Floats, targets: Floats) -> None:
+        # Width and ridge are chosen by ratios alone, so that any scale of features and targets will do.
+        self.scale_ = unit_scale(X)
+        self.rows_ = X * self.scale_
+        target_scale = unit_scale(targets)
+        targets = targets * target_scale
+        step = -(-len(X) // ROWS_FOR_WIDTH)
+        self.gamma_ = best_gamma(self.rows_[::step], targets[::step])
+        kernel = gaussian(squared_distances(self.rows_, self.rows_), self.gamma_)
+        solutions = Spectrum.of(kernel).solve(targets, RIDGES)
+        best = int(solutions.squared_errors().argmin())
+        self.ridge_ = float(RIDGES[best])
+        self.dual_coef_ = solutions.multipliers[:, :, best] / target_scale
+        self.intercept_ = solutions.offsets[:, best] / target_scale
+        self.freedom_ = float(len(X) - self.ridge_ * solutions.diagonal[:, best].sum())
+
+    def _values(self, X: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            scaled = X * self.scale_
+        return gaussian(squared_distances(scaled, self.rows_), self.gamma_) @ self.dual_coef_ + self.intercept_
+
+    def complexity(self) -> float:
+        """The effective degrees of freedom."""
+        return self.freedom_
+
+
+class GKRidgeRegressor(GKRidge, BlockRegressor):
+    """Gaussian kernel ridge for numbers, its ridge and width chosen by virtual leave-one-out."""
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self._solve(X, y[:, np.newaxis])
+
+    def outputs(self, X: Floats) -> Floats:
+        return self._values(X)[:, 0]
+
+
+class GKRidgeClassifier(GKRidge, BlockClassifier):
+    """Gaussian kernel ridge on targets of ±1, one against the rest beyond two classes with one choice for all."""
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.n_classes_ = n_classes
+        self.present_, codes = present_classes(y, n_classes)
+        self._solve(X, signed_targets(codes, len(self.present_)))
+
+    def outputs(self, X: Floats) -> Floats:
+        return scores_of_all(self._values(X), self.present_, self.n_classes_)

@@ -1,0 +1,121 @@
+"""Assembly: from a reading to a table, with the roles, kinds and task that are given or inferred."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from msl.evaluate.arrangement import read_groups, read_order
+from msl.evaluate.infer import Kind, TypedColumn, sort_symbols, type_column, unusable_columns
+from msl.evaluate.markers import Markers
+from msl.evaluate.oddities import find_oddities, mixed_decimals
+from msl.evaluate.options import DataOptions
+from msl.evaluate.problem import DataError, DataProblem, listed, problem, raise_errors
+from msl.evaluate.reading import Reading
+from msl.evaluate.table import Column, Floats, Schema, Table
+from msl.evaluate.target import choose_target, infinite, read_target
+
+
+def build_table(reading: Reading, options: DataOptions) -> Table:
+    """The table that the reading holds."""
+    names = list(reading.columns)
+    raise_errors(_unknown_columns(reading, options))
+    not_features = {*(options.ignore or ()), options.groups, options.order}
+    candidates = [name for name in names if name not in not_features]
+    if len(candidates) < 2:
+        raise DataError([_no_features(reading, candidates)])
+    target_name, target_reason = choose_target(candidates, options)
+    if target_name in reading.repeated:
+        raise DataError([_repeated(target_name, "target")])
+    used = [*candidates, *filter(None, (options.groups, options.order))]
+    raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
+    given = Markers.given(options.missing or ())
+    wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
+    wanted |= dict.fromkeys(options.numeric or (), "numeric")
+    typed = {
+        name: type_column(name, reading.columns[name], wanted.get(name), given, reading.decimals) for name in candidates
+    }
+    problems = [*reading.warnings, *(each for column in typed.values() for each in column.problems)]
+    raise_errors(problems)
+    target = read_target(typed.pop(target_name), options)
+    features = [typed[name] for name in sorted(typed, key=natural_order)]
+    raise_errors(infinite(column) for column in features if is_infinite(column))
+    columns = tuple(_column(column) for column in features)
+    for column in features:
+        problems += find_oddities(column)
+    return Table(
+        schema=Schema(columns, target_name, target.task, target.classes, options),
+        X=matrix(encode(column.values, described) for column, described in zip(features, columns, strict=True)),
+        y=target.values,
+        groups=read_groups(reading, options.groups, given) if options.groups is not None else None,
+        order=read_order(reading, options.order, given) if options.order is not None else None,
+        source_names=tuple(names),
+        origin=reading.origin,
+        target_reason=target_reason,
+        task_reason=target.reason,
+        warnings=(*problems, *target.warnings, *mixed_decimals(features)),
+    )
+
+
+def natural_order(name: str) -> tuple[list[Any], str]:
+    """A key that sorts f2 before f10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], name
+
+
+def encode(values: pl.Series, column: Column) -> pl.Series:
+    """The values as they stand in a column of `X`: numbers, or the places of symbols; null where missing or unseen."""
+    if column.kind == "numeric":
+        return values
+    if not column.categories:
+        return pl.Series([None] * len(values), dtype=pl.Float64)
+    return values.cast(pl.Enum(column.categories), strict=False).to_physical().cast(pl.Float64)
+
+
+def matrix(columns: Iterator[pl.Series]) -> Floats:
+    """The columns side by side, a row of the table contiguous in memory, NaN where missing."""
+    frame = pl.DataFrame({str(place): column for place, column in enumerate(columns)})
+    return np.ascontiguousarray(frame.to_numpy(order="c"), dtype=np.float64)
+
+
+def is_infinite(column: TypedColumn) -> bool:
+    return column.kind == "numeric" and float("inf") in (column.values.max(), (-column.values).max())
+
+
+def _column(column: TypedColumn) -> Column:
+    if column.kind == "numeric":
+        return Column(column.name, "numeric")
+    symbols = column.values.unique().drop_nulls()
+    return Column(column.name, "symbolic", tuple(sort_symbols(symbols)))
+
+
+def _unknown_columns(reading: Reading, options: DataOptions) -> Iterator[DataProblem]:
+    names = list(reading.columns)
+    for option, columns in options.named_columns().items():
+        for column in columns:
+            if column in reading.repeated:
+                yield _repeated(column, option)
+            elif column not in names:
+                message = f"{option} names `{column}`, but {reading.origin} has no such column"
+                close = difflib.get_close_matches(column, names, n=1)
+                help = f"did you mean `{close[0]}`?" if close else f"its columns are {listed(names, shown=12)}"
+                yield problem("MSL312", message, help, column=column)
+
+
+def _repeated(column: str, option: str) -> DataProblem:
+    message = f"the {option} `{column}` could be any of several columns with that name"
+    return problem("MSL313", message, "give every column a name of its own", column=column)
+
+
+def _no_features(reading: Reading, candidates: Sequence[str]) -> DataProblem:
+    message = f"{reading.origin} needs a target and at least one feature, but has "
+    message += f"only the column `{candidates[0]}`" if candidates else "no column that is not set apart"
+    help = "ignore fewer columns"
+    if len(reading.columns) == 1:
+        help = 'if its fields are separated by something unusual, say so: separator = "…"'
+    return problem("MSL311", message, help)

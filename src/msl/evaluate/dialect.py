@@ -1,0 +1,159 @@
+"""The dialect of a text table: what separates its fields, and whether its first row names the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+import mmap
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from msl.evaluate import markers
+from msl.evaluate.options import DataOptions
+from msl.evaluate.problem import DataProblem, problem
+from msl.evaluate.reading import Names, is_numbered, numbered_names, unique_names
+
+Row = list[str]
+
+#: In order of trust: commas also stand inside numbers and sentences, tabs hardly ever do.
+_SEPARATORS = "\t;|,"
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
+#: What the standard library says of a quote that is not closed, as in a row that the sample cuts.
+_CUT = "unexpected end of data"
+_SAMPLE_BYTES = 1 << 16
+_SAMPLE_LINES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the text is laid out, with the first rows of data as a sample."""
+
+    separator: str
+    has_header: bool
+    #: How many lines precede the data: the names, and blank lines before them.
+    lines_before_data: int
+    names: Names
+    #: The decimal signs that are possible, in the order in which they are tried.
+    decimals: tuple[str, ...]
+    sample: tuple[Row, ...]
+    warnings: tuple[DataProblem, ...] = ()
+
+    @property
+    def width(self) -> int:
+        return len(self.names.unique)
+
+
+def rows_of(text: str, separator: str, width: int = 0) -> Iterator[tuple[int, Row]]:
+    """The rows that are not blank, each with the number of its last line; `csv.Error` where quotes go wrong.
+
+    In a table of one column an empty field in quotes is a value that is missing, not a blank line.
+    """
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t", strict=True)
+    for row in reader:
+        if row and (len(row) > 1 or width == 1 or row[0].strip()):
+            yield reader.line_num, row
+
+
+def is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell) is not None
+
+
+def find_dialect(data: bytes | mmap.mmap, options: DataOptions, known_names: Collection[str] = ()) -> Dialect:
+    """The dialect of the text; the first row names the columns if it holds the known names, or looks like names."""
+    text, is_whole = _sample(data)
+    separator = options.separator or _likely_separator(text, is_whole)
+    rows, _ = _sample_rows(text, separator, is_whole)
+    if not rows:  # a single row that never ends: the reader will say what is wrong with it
+        rows = [(1, text.split("\n", 1)[0].split(separator))]
+    first_line, first = rows[0]
+    following = [row for _, row in rows[1:]]
+    has_header = options.header
+    warnings: tuple[DataProblem, ...] = ()
+    if has_header is None:
+        has_header = _names_columns(first, following, known_names)
+        if not has_header:
+            warnings = (_no_header(len(first)),)
+    decimals = (".",) if separator == "," else (".", ",")
+    return Dialect(
+        separator=separator,
+        has_header=has_header,
+        lines_before_data=first_line if has_header else 0,
+        names=unique_names(first) if has_header else Names(numbered_names(len(first))),
+        decimals=decimals if options.decimal is None else (options.decimal,),
+        sample=tuple(following if has_header else [first, *following]),
+        warnings=warnings,
+    )
+
+
+def _sample(data: bytes | mmap.mmap) -> tuple[str, bool]:
+    """The first lines of the text, and whether they are all of it; many bytes where the lines are long."""
+    size = _SAMPLE_BYTES
+    while size < len(data) and data[:size].count(b"\n") < _SAMPLE_LINES:
+        size *= 4
+    return data[:size].decode(errors="replace"), size >= len(data)
+
+
+def _sample_rows(text: str, separator: str, is_whole: bool) -> tuple[list[tuple[int, Row]], bool]:
+    """The rows of the sample up to the first with quotes out of order, and whether there is none such.
+
+    The last row may be cut, so it does not count.
+    """
+    rows: list[tuple[int, Row]] = []
+    try:
+        for row in rows_of(text, separator):
+            rows.append(row)  # noqa: PERF402 - what came before an error is kept
+    except csv.Error as error:
+        return rows, not is_whole and str(error) == _CUT
+    return (rows if is_whole else rows[:-1]), True
+
+
+def _likely_separator(text: str, is_whole: bool) -> str:
+    """The first that gives every row the same number of fields, or else that which comes closest."""
+    likely, best = ",", (0.0, 0)
+    for separator in _SEPARATORS:
+        rows, is_sound = _sample_rows(text, separator, is_whole)
+        widths = [len(row) for _, row in rows]
+        if not widths or widths[0] == 1:
+            continue
+        agreement = widths.count(widths[0]) / len(widths) if is_sound else 0.0
+        if agreement == 1.0:
+            return separator
+        if (agreement, widths[0]) > best:
+            likely, best = separator, (agreement, widths[0])
+    return likely
+
+
+def _names_columns(first: Row, following: Sequence[Row], known_names: Collection[str]) -> bool:
+    """Whether the first row names the columns rather than being a row of data like the others.
+
+    Text above a column of numbers is a name. Failing that, a number in the first row is data, and so is text that
+    stands again further down.
+    """
+    if known_names and set(known_names) <= {cell.strip() for cell in first}:
+        return True
+    if known_names and all(map(is_numbered, known_names)):  # the first table had no names either
+        return False
+    texts = {place: cell.strip() for place, cell in enumerate(first) if cell.strip() and not is_number(cell)}
+    texts = {place: cell for place, cell in texts.items() if not markers.is_usual(cell)}
+    columns = {place: [row[place].strip() for row in following if place < len(row)] for place in texts}
+    if any(_holds_numbers(columns[place]) for place in texts):
+        return True
+    if any(is_number(cell) for cell in first):
+        return False
+    again = sum(cell in columns[place] for place, cell in texts.items())
+    return 2 * again < len(texts) if texts else False
+
+
+def _holds_numbers(cells: Sequence[str]) -> bool:
+    values = [cell for cell in cells if cell and not markers.is_usual(cell)]
+    return bool(values) and all(map(is_number, values))
+
+
+def _no_header(width: int) -> DataProblem:
+    return problem(
+        "MSL330",
+        f"the first row looks like data, so the columns are called f1 to f{width}",
+        "if it holds the names, write header = true; if it does not, header = false",
+    )

@@ -1,0 +1,206 @@
+"""Inference: a raw column becomes real numbers or symbols, whatever way its values were spelt or stored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from msl.evaluate import markers
+from msl.evaluate.markers import Markers
+from msl.evaluate.problem import DataProblem, in_spec, problem
+
+Kind = Literal["numeric", "symbolic"]
+
+#: Dates and times as people and programs write them: 2024-01-31T12:00:00Z, 31.1.2024, 1/31/24 12:00, 12:00:30.
+_DATE_OR_TIME = (
+    r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))"
+    r"([T ]\s*[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
+    r"|^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?$"
+)
+_TEXT_TYPES = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
+#: Whole numbers above it may be equal as reals without being equal.
+_EXACT = 2.0**53
+#: From this share of numbers on, the texts among them are probably mistakes.
+_MOSTLY = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumn:
+    """A column whose kind is known: real numbers or text, null where missing."""
+
+    name: str
+    kind: Kind
+    values: pl.Series
+    #: The decimal sign with which its text became numbers.
+    decimal: str = "."
+    problems: tuple[DataProblem, ...] = ()
+
+
+def unusable_columns(columns: Mapping[str, pl.Series]) -> Iterator[DataProblem]:
+    """The columns whose types can be taken neither as numbers nor as symbols: lists, structures, bytes, objects."""
+    for name, column in columns.items():
+        dtype = column.dtype
+        if not (dtype.is_numeric() or dtype.is_temporal() or dtype in _TEXT_TYPES):
+            message = f"column `{name}` holds values of type {dtype}, which are neither numbers nor symbols"
+            help = f"ignore = [{in_spec(name)}], or turn it into columns of numbers or text"
+            yield problem("MSL316", message, help, column=name)
+
+
+def type_column(
+    name: str,
+    column: pl.Series,
+    wanted: Kind | None = None,
+    given: Markers = markers.NONE,
+    decimals: Sequence[str] = (".",),
+) -> TypedColumn:
+    """The column with the kind that is wanted, or that fits it; what is wrong or odd stands in its problems."""
+    dtype = column.dtype
+    if dtype == pl.Null:
+        return TypedColumn(name, "numeric", column.cast(pl.Float64))
+    if dtype.is_temporal() and wanted != "symbolic":
+        return TypedColumn(name, "symbolic", column, problems=(_dates(name),))
+    if dtype.is_numeric() and wanted != "symbolic":
+        numbers = _without_markers(column, given)
+        return TypedColumn(name, "numeric", numbers, problems=_rounding(name, column, numbers))
+    if dtype in (pl.Categorical, pl.Enum):
+        wanted = wanted or "symbolic"
+    return _type_text(name, column_text(column, given), wanted, given, decimals)
+
+
+def column_text(column: pl.Series, given: Markers) -> pl.Series:
+    """The values as text without outer spaces, null where missing; numbers in the one way that symbols are spelt."""
+    if column.dtype.is_numeric():
+        return _spelt(column, _without_markers(column, given))
+    texts = column.cast(pl.String).str.strip_chars()
+    return texts.set(texts.is_in(["", *sorted(given.texts)]), None)
+
+
+def _without_markers(numbers: pl.Series, given: Markers) -> pl.Series:
+    numbers = numbers.cast(pl.Float64)
+    numbers = numbers.fill_nan(None) if numbers.is_nan().any() else numbers
+    return numbers.set(numbers.is_in(given.numbers), None) if given.numbers else numbers
+
+
+def _type_text(
+    name: str, texts: pl.Series, wanted: Kind | None, given: Markers, decimals: Sequence[str]
+) -> TypedColumn:
+    stated = texts.set(texts.is_in(usual_markers(texts)), None)
+    if stated.null_count() == len(stated) and wanted != "symbolic":
+        return TypedColumn(name, "numeric", stated.cast(pl.Float64))
+    for decimal in decimals:
+        numbers = _numbers(stated, decimal)
+        if numbers.null_count() == stated.null_count():
+            if wanted == "symbolic":
+                return TypedColumn(name, "symbolic", _spelt(stated.str.replace(decimal, ".", literal=True), numbers))
+            problems = _rounding(name, stated, numbers)
+            return TypedColumn(name, "numeric", _without_markers(numbers, given), decimal, problems)
+    lower = stated.str.to_lowercase()
+    if lower.drop_nulls().is_in(["true", "false"]).all():
+        truths = (lower == "true").cast(pl.Float64)
+        return TypedColumn(name, "numeric", truths) if wanted == "numeric" else TypedColumn(name, "symbolic", lower)
+    numbers = _numbers(stated, decimals[0])
+    if wanted == "numeric":
+        return TypedColumn(name, "numeric", numbers, problems=(_text_in_numbers(name, stated, numbers),))
+    if wanted is None and texts.drop_nulls().str.contains(_DATE_OR_TIME).all():
+        return TypedColumn(name, "symbolic", texts, problems=(_dates(name),))
+    warnings = () if wanted else _symbol_warnings(name, texts, stated, numbers)
+    return TypedColumn(name, "symbolic", texts, problems=warnings)
+
+
+def usual_markers(texts: pl.Series) -> list[str]:
+    """The usual markers of missing values among the texts, as they are spelt there."""
+    # No marker is longer than five characters, which spares looking at most values one by one.
+    short = texts.filter(texts.str.len_bytes() <= 5).unique()
+    return [text for text in short.drop_nulls() if markers.is_usual(text)]
+
+
+def _numbers(texts: pl.Series, decimal: str) -> pl.Series:
+    if decimal == ",":
+        texts = texts.set(texts.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
+    return texts.cast(pl.Float64, strict=False)
+
+
+def _spelt(column: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Numbers as symbols: `1`, `1.0` and `01` are the same, and whole numbers keep all their digits."""
+    distinct = column.filter(numbers.is_not_null()).unique().drop_nulls()
+    spelling = {value: spell_number(value) for value in distinct}
+    spelt = [spelling.get(value) for value in column.to_list()] if spelling else [None] * len(column)
+    return pl.Series(spelt, dtype=pl.String)
+
+
+def spell_number(value: object) -> str:
+    """The one way to write a number that is used as a symbol."""
+    text = str(value)
+    try:
+        return str(int(text))
+    except ValueError:
+        number = float(text)
+        return str(int(number)) if number.is_integer() and abs(number) < _EXACT else repr(number)
+
+
+def sort_symbols(symbols: Iterable[str]) -> list[str]:
+    """Symbols in the order of their numbers if all are numbers, else in that of their letters."""
+    symbols = sorted(symbols)
+    try:
+        numbers = {symbol: float(symbol) for symbol in symbols}
+    except ValueError:
+        return symbols
+    return sorted(symbols, key=numbers.__getitem__) if all(map(math.isfinite, numbers.values())) else symbols
+
+
+def is_beyond_exact(numbers: pl.Series) -> bool:
+    """Whether there are numbers so large that whole numbers next to them may have become equal to them."""
+    return any(isinstance(end, float) and abs(end) >= _EXACT for end in (numbers.min(), numbers.max()))
+
+
+def _rounding(name: str, exact: pl.Series, numbers: pl.Series) -> tuple[DataProblem, ...]:
+    """A warning if whole numbers that differ have become the same real number."""
+    if not (exact.dtype.is_integer() or exact.dtype == pl.String) or not is_beyond_exact(numbers):
+        return ()
+    whole = exact if exact.dtype.is_integer() else exact.filter(exact.str.contains("^[+-]?[0-9]+$"))
+    if whole.n_unique() == whole.cast(pl.Float64).n_unique():
+        return ()
+    message = f"column `{name}` has whole numbers beyond 2^53, some of which become the same real number"
+    help = f"if they are codes, write categorical = [{in_spec(name)}], or ignore it"
+    return (problem("MSL336", message, help, column=name),)
+
+
+def _dates(name: str) -> DataProblem:
+    return problem(
+        "MSL315",
+        f"column `{name}` holds dates or times, which no model takes as they are",
+        f"write ignore = [{in_spec(name)}], derive numbers from it such as days or hours, or take it as the order",
+        column=name,
+    )
+
+
+def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem:
+    rows = (stated.is_not_null() & numbers.is_null()).arg_true()
+    first = rows[0]
+    others = f", and {len(rows) - 1} other rows too" if len(rows) > 1 else ""
+    message = f"column `{name}` has to be numeric, but row {first + 1} holds {stated[first]!r}{others}"
+    help = f"correct the value, or write missing = [{in_spec(stated[first])}] if it means that the value is missing"
+    return problem("MSL317", message, help, column=name, row=first + 1)
+
+
+def _symbol_warnings(name: str, texts: pl.Series, stated: pl.Series, numbers: pl.Series) -> tuple[DataProblem, ...]:
+    count = numbers.len() - numbers.null_count()
+    if count >= _MOSTLY * (stated.len() - stated.null_count()):
+        row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
+        message = f"column `{name}` is taken as symbolic: of its numbers, row {row + 1} holds {stated[row]!r}"
+        help = f"correct the value, or write missing = [{in_spec(stated[row])}] if it means that the value is missing"
+        return (problem("MSL337", message, help, column=name, row=row + 1),)
+    suspects = sorted(text for text in usual_markers(texts) if markers.is_suspicious(text))
+    return tuple(
+        problem(
+            "MSL338",
+            f"column `{name}` is symbolic, and `{suspect}` one of its symbols",
+            f"write missing = [{in_spec(suspect)}] if it means that the value is missing",
+            column=name,
+        )
+        for suspect in suspects
+    )

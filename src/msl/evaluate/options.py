@@ -1,0 +1,79 @@
+"""The options of `data(…)`: how a table is to be read where the reader should not find out by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import Any, get_args
+
+from msl.evaluate.problem import DataProblem, problem, raise_errors
+from msl.space.facts import Task
+
+#: A class label or a marker, as a spec or a table writes it.
+Label = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """What the user says of the data; `None` everywhere means: infer it."""
+
+    target: str | None = None
+    task: Task | None = None
+    #: The class that `f1`, `auc` and the like speak of.
+    positive: Label | None = None
+    ignore: tuple[str, ...] | None = None
+    #: Markers of missing values in all columns, beside those that every column of numbers knows.
+    missing: tuple[Label, ...] | None = None
+    categorical: tuple[str, ...] | None = None
+    numeric: tuple[str, ...] | None = None
+    groups: str | None = None
+    order: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    separator: str | None = None
+
+    def __post_init__(self) -> None:
+        raise_errors([*self._impossible_values(), *self._contradictions()])
+
+    def overridden(self, by: DataOptions) -> DataOptions:
+        """These options, replaced where `by` gives one, as the command line replaces those of a spec."""
+        given: dict[str, Any] = {field.name: getattr(by, field.name) for field in fields(by)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def named_columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each option names."""
+        single = {"target": self.target, "groups": self.groups, "order": self.order}
+        several = {"ignore": self.ignore, "categorical": self.categorical, "numeric": self.numeric}
+        named = {option: (column,) for option, column in single.items() if column is not None}
+        return named | {option: columns for option, columns in several.items() if columns}
+
+    def _impossible_values(self) -> Iterator[DataProblem]:
+        if self.task is not None and self.task not in get_args(Task):
+            yield problem("MSL314", f"`{self.task}` is not a task", "write task = classification or task = regression")
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            yield problem(
+                "MSL314",
+                f"the separator {self.separator!r} is not a single character that can stand between fields",
+                'write for instance separator = ";"',
+            )
+        if self.decimal is not None and self.decimal not in (".", ","):
+            yield problem("MSL314", f"{self.decimal!r} is not a decimal sign", 'write decimal = "." or decimal = ","')
+        elif self.decimal is not None and self.decimal == self.separator:
+            yield problem(
+                "MSL314",
+                f"{self.decimal!r} cannot be both the separator and the decimal sign",
+                'files with decimal commas usually have separator = ";"',
+            )
+
+    def _contradictions(self) -> Iterator[DataProblem]:
+        named = self.named_columns()
+        for one, other in combinations(named, 2):
+            if {one, other} <= {"target", "ignore", "groups", "order"} or {one, other} == {"categorical", "numeric"}:
+                for column in sorted(set(named[one]) & set(named[other])):
+                    yield problem(
+                        "MSL314",
+                        f"column `{column}` is named both in `{one}` and in `{other}`",
+                        "name it in one of them",
+                        column=column,
+                    )

@@ -1,0 +1,38 @@
+"""Outcome: what the evaluation of one model came to — losses, or a failure with its cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a model has no loss: the kind of trouble, the block it came from, and the words of whoever complained."""
+
+    cause: str
+    message: str
+    step: str = ""
+    peak_memory: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What an evaluation cost, and what caches and early stops saved."""
+
+    seconds: float = 0.0
+    fits: int = 0
+    fits_saved: int = 0
+    folds_skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds."""
+
+    losses: tuple[float, ...]
+    measures: dict[str, float] = field(default_factory=dict)
+    complexity: float = 0.0
+    bound: bool = False
+    failure: Failure | None = None
+    effort: Effort = Effort()
+    warnings: tuple[str, ...] = ()

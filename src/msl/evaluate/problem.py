@@ -1,0 +1,119 @@
+"""What can be wrong with a table: problems as plain data, and the one exception that carries them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+#: Every code for data, in one line. Codes below MSL330 are errors, the others warnings.
+MEANINGS: dict[str, str] = {
+    "MSL301": "the data file does not exist",
+    "MSL302": "the data file is a folder",
+    "MSL303": "the data file cannot be read",
+    "MSL304": "the data is empty",
+    "MSL305": "the table has column names but no rows",
+    "MSL306": "the file is not a text table, nor Parquet",
+    "MSL307": "the text is not UTF-8",
+    "MSL308": "the file is damaged",
+    "MSL309": "a row has more or fewer fields than the table has columns",
+    "MSL310": "a quote is opened and not closed, or text follows a closing quote",
+    "MSL311": "the table has no column to learn from",
+    "MSL312": "an option names a column that the table does not have",
+    "MSL313": "an option names a column of which the table has several",
+    "MSL314": "options contradict each other, or have a value that cannot be",
+    "MSL315": "a column holds dates or times",
+    "MSL316": "a column holds values that are neither numbers nor symbols",
+    "MSL317": "a column that has to be numeric holds text",
+    "MSL318": "a column holds infinite numbers",
+    "MSL319": "the target is missing in some rows",
+    "MSL320": "the target has a single value",
+    "MSL321": "the task does not fit the target",
+    "MSL322": "the positive class does not fit the target",
+    "MSL323": "the column of groups or of the order has missing values",
+    "MSL324": "the column of the order holds neither numbers nor dates",
+    "MSL325": "a table lacks columns that the model was trained on",
+    "MSL326": "a table has classes that the model was not trained on",
+    "MSL327": "arrays do not have the shape of a table",
+    "MSL330": "the file has no row of column names",
+    "MSL331": "several columns have the same name",
+    "MSL332": "a column has no name",
+    "MSL333": "a column is constant",
+    "MSL334": "a column has no values at all",
+    "MSL335": "a column looks like an identifier",
+    "MSL336": "whole numbers are too large to be told apart as reals",
+    "MSL337": "a column of numbers holds a few texts and is taken as symbolic",
+    "MSL338": "a symbol looks like a missing value",
+    "MSL339": "some columns have decimal commas, others decimal points",
+    "MSL340": "a class has a single row",
+    "MSL341": "a column has symbols that the model was not trained on",
+    "MSL342": "a table has columns that the model was not trained on",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DataProblem:
+    """One thing wrong with a table.
+
+    `row` counts the rows of data from 1; `line` counts the lines of the file from 1, where a line can be named.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    help: str
+    column: str | None = None
+    row: int | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.severity}[{self.code}]: {self.message}\nhelp: {self.help}"
+
+
+class DataError(ValueError):
+    """A table that cannot be used; `problems` says why, all of it at once where possible."""
+
+    def __init__(self, problems: Iterable[DataProblem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+
+def problem(
+    code: str,
+    message: str,
+    help: str,
+    *,
+    column: str | None = None,
+    row: int | None = None,
+    line: int | None = None,
+) -> DataProblem:
+    """The problem with this code, whose severity follows from the code."""
+    if code not in MEANINGS:
+        raise KeyError(code)
+    return DataProblem(code, "error" if code < "MSL330" else "warning", message, help, column, row, line)
+
+
+def raise_errors(problems: Iterable[DataProblem]) -> None:
+    """Raises all errors among the problems as one exception; warnings pass."""
+    errors = [each for each in problems if each.severity == "error"]
+    if errors:
+        raise DataError(errors)
+
+
+def in_spec(*texts: str) -> str:
+    """The texts as a spec would write them in a list."""
+    return ", ".join(json.dumps(text, ensure_ascii=False) for text in texts)
+
+
+def listed(items: Iterable[object], shown: int = 5) -> str:
+    """`a, b and c`, or `a, b, … (17 in all)`: a list that stays short in a message."""
+    texts = [str(item) for item in items]
+    if len(texts) > shown:
+        return f"{', '.join(texts[:shown])}, … ({len(texts)} in all)"
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))

@@ -1,0 +1,67 @@
+"""Reading: from a file, an array or a frame to a table. The two doors to this folder's data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from msl.evaluate.assemble import build_table
+from msl.evaluate.conform import conform_table
+from msl.evaluate.delimited import read_delimited
+from msl.evaluate.memory import read_memory
+from msl.evaluate.options import DataOptions
+from msl.evaluate.payload import check_path, is_parquet, open_payload
+from msl.evaluate.problem import DataError, problem
+from msl.evaluate.reading import Reading, unique_names
+from msl.evaluate.table import Schema, Table
+
+
+def read_table(
+    source: Any, y: Any = None, *, options: DataOptions | None = None, names: Sequence[str] | None = None
+) -> Table:
+    """The table in a file (CSV, gzipped CSV, Parquet), an array, or a frame of polars or pandas.
+
+    With an array or a frame the target may be given apart as `y`. What is wrong raises a `DataError`; what is only odd
+    stands in the table's warnings.
+    """
+    options = options or DataOptions()
+    if isinstance(source, str | Path):
+        return build_table(_read_file(Path(source), options, as_text=options.categorical or ()), options)
+    return build_table(read_memory(source, y, names, options.target), options)
+
+
+def read_like(schema: Schema, source: Any, y: Any = None, *, names: Sequence[str] | None = None) -> Table:
+    """A second table, to test or to predict, read as the first was.
+
+    Its columns may be in any order and more than needed, and the target may be absent. Symbols that the first table
+    does not have become missing, with a warning.
+    """
+    if isinstance(source, str | Path):
+        symbolic = [column.name for column in schema.columns if column.kind == "symbolic"]
+        if schema.classes and isinstance(schema.classes[0], str):
+            symbolic.append(schema.target)
+        return conform_table(_read_file(Path(source), schema.options, schema.names, symbolic), schema)
+    return conform_table(read_memory(source, y, names, schema.target), schema)
+
+
+def _read_file(
+    path: Path, options: DataOptions, known_names: Collection[str] = (), as_text: Collection[str] = ()
+) -> Reading:
+    check_path(path)
+    if is_parquet(path):
+        return _read_parquet(path)
+    return read_delimited(open_payload(path), options, known_names, as_text)
+
+
+def _read_parquet(path: Path) -> Reading:
+    try:
+        frame = pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, OSError) as reason:
+        message = f"{path} is Parquet, but damaged: {str(reason).splitlines()[0]}"
+        raise DataError([problem("MSL308", message, "write the file again")]) from None
+    if frame.is_empty():
+        raise DataError([problem("MSL305", f"{path} has column names but no rows", "add rows")])
+    return Reading.of(frame, unique_names(frame.columns), str(path))

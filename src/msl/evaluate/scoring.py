@@ -1,0 +1,126 @@
+"""Scoring: the measures of a model's outputs, all on arrays, all with weights of rows.
+
+Outputs have one score a class, the largest of which is the prediction (one number a row for regression). Weights let
+one pool hold rows that were judged several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+Floats = NDArray[np.float64]
+
+
+def score(measure: str, y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats | None = None) -> float:
+    """One measure of outputs against the truth."""
+    if weights is None:
+        weights = np.ones(len(y))
+    if n_classes:
+        return _OF_CLASSES[measure](y, outputs, n_classes, weights)
+    return _OF_NUMBERS[measure](np.asarray(y, dtype=np.float64), outputs, weights)
+
+
+def confusion(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> Floats:
+    """Weight of rows by true class (rows) and predicted class (columns)."""
+    cells = y * n_classes + outputs.argmax(axis=1)
+    counts: Floats = np.bincount(cells, weights, n_classes * n_classes).reshape(n_classes, n_classes)  # type: ignore[assignment]
+    return counts
+
+
+def _ber(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    counts = confusion(y, outputs, n_classes, weights)
+    totals = counts.sum(axis=1)
+    present = totals > 0
+    return float(np.mean(1.0 - counts.diagonal()[present] / totals[present]))
+
+
+def _error(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    return float(weights[outputs.argmax(axis=1) != y].sum() / weights.sum())
+
+
+def _logloss(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    chosen = np.clip(probabilities(outputs)[np.arange(len(y)), y], 1e-15, 1.0)
+    return float(-(weights * np.log(chosen)).sum() / weights.sum())
+
+
+def _auc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    """Of two classes the usual one, for the last class; of more the mean over classes against the rest."""
+    if n_classes == 2:
+        return _binary_auc(y == 1, outputs[:, 1] - outputs[:, 0], weights)
+    areas = [_binary_auc(y == c, outputs[:, c], weights) for c in range(n_classes) if 0 < (y == c).sum() < len(y)]
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def _binary_auc(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
+    """The chance that a positive row outranks a negative one; half for ties."""
+    if (weights == weights[0]).all():
+        n_positive = int(positive.sum())
+        n_negative = len(positive) - n_positive
+        if not n_positive or not n_negative:
+            return float("nan")
+        ranks = rankdata(scores)
+        return float((ranks[positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+    levels, place = np.unique(scores, return_inverse=True)
+    up = np.bincount(place, weights * positive, len(levels))
+    down = np.bincount(place, weights * ~positive, len(levels))
+    below = np.cumsum(down) - down
+    total = up.sum() * down.sum()
+    return float((up * (below + 0.5 * down)).sum() / total) if total else float("nan")
+
+
+def _f1(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    """The mean over the classes that occur in the truth or in the predictions."""
+    counts = confusion(y, outputs, n_classes, weights)
+    right, predicted, true = counts.diagonal(), counts.sum(axis=0), counts.sum(axis=1)
+    present = predicted + true > 0
+    return float(np.mean(2 * right[present] / (predicted + true)[present]))
+
+
+def _mcc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    counts = confusion(y, outputs, n_classes, weights)
+    total, predicted, true = counts.sum(), counts.sum(axis=0), counts.sum(axis=1)
+    covariance = counts.trace() * total - predicted @ true
+    spread = (total**2 - predicted @ predicted) * (total**2 - true @ true)
+    return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
+
+
+def probabilities(outputs: Floats) -> Floats:
+    """Outputs as probabilities: as they are when they are, else by softmax."""
+    sums = outputs.sum(axis=1)
+    if (outputs >= 0).all() and np.allclose(sums, 1.0, atol=1e-6):
+        return outputs
+    shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+    scaled: Floats = shifted / shifted.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def _mse(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float((weights * (y - outputs) ** 2).sum() / weights.sum())
+
+
+def _r2(y: Floats, outputs: Floats, weights: Floats) -> float:
+    mean = (weights * y).sum() / weights.sum()
+    spread = (weights * (y - mean) ** 2).sum()
+    return float(1.0 - (weights * (y - outputs) ** 2).sum() / spread) if spread > 0 else 0.0
+
+
+_OF_CLASSES: Mapping[str, Callable[[NDArray[Any], Floats, int, Floats], float]] = {
+    "ber": _ber,
+    "error": _error,
+    "relative_error": _error,
+    "logloss": _logloss,
+    "auc": _auc,
+    "f1": _f1,
+    "mcc": _mcc,
+}
+_OF_NUMBERS: Mapping[str, Callable[[Floats, Floats, Floats], float]] = {
+    "mse": _mse,
+    "rmse": lambda y, outputs, weights: float(np.sqrt(_mse(y, outputs, weights))),
+    "mae": lambda y, outputs, weights: float((weights * np.abs(y - outputs)).sum() / weights.sum()),
+    "r2": _r2,
+}

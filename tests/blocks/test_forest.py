@@ -1,0 +1,44 @@
+"""The forests are scikit-learn's, wherever single precision holds the features."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from msl.blocks.forest import ForestClassifier, ForestRegressor
+
+
+@pytest.mark.parametrize(("mtry", "max_features"), [(1, 4), (3, 12), (10, 17)])
+@pytest.mark.parametrize("balance", [False, True])
+def test_classes_are_scikit_learns(mtry, max_features, balance):
+    X, y = make_classification(90, 17, n_informative=6, n_classes=3, weights=[0.6, 0.3], random_state=0)
+    ours = ForestClassifier(units=12, mtry=mtry, balance=balance, random_state=3).fit(X, y)
+    theirs = RandomForestClassifier(
+        12, max_features=max_features, class_weight="balanced" if balance else None, random_state=3
+    ).fit(X, y)
+    np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+    assert ours.complexity() == sum(tree.get_n_leaves() for tree in theirs.estimators_)
+
+
+def test_numbers_are_scikit_learns():
+    X, y = make_regression(80, 9, noise=5.0, random_state=0)
+    ours = ForestRegressor(units=12, mtry=2, random_state=3).fit(X, y)
+    theirs = RandomForestRegressor(12, max_features=6, random_state=3).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+    assert ours.complexity() == sum(tree.get_n_leaves() for tree in theirs.estimators_)
+
+
+def test_balance_changes_nothing_for_numbers():
+    X, y = make_regression(40, 4, random_state=0)
+    plain, balanced = (ForestRegressor(units=5, balance=b, random_state=0).fit(X, y).predict(X) for b in (False, True))
+    np.testing.assert_array_equal(plain, balanced)
+
+
+def test_columns_of_any_scale_split_alike():
+    X, y = make_classification(60, 4, n_informative=3, n_redundant=0, random_state=0)
+    scales = np.array([2.0**-900, 2.0**-60, 2.0**150, 2.0**1000])
+    plain = ForestClassifier(units=10, random_state=0).fit(X, y)
+    wild = ForestClassifier(units=10, random_state=0).fit(X * scales, y)
+    np.testing.assert_array_equal(wild.predict_proba(X * scales), plain.predict_proba(X))

@@ -1,0 +1,112 @@
+"""The neural networks: gradient against finite differences, optimum against scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime, minimize
+from sklearn.datasets import make_classification, make_moons
+from sklearn.neural_network import MLPClassifier
+
+from msl.blocks.network import NeuralClassifier, NeuralRegressor, Objective, Shape
+
+
+def objective(of_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(12, 3))
+    targets = np.eye(4)[rng.integers(4, size=12)] if of_classes else rng.normal(size=(12, 1))
+    shape = Shape(3, 5, targets.shape[1])
+    return Objective(shape, X, targets, rng.random(12) + 0.5, 0.3, of_classes), rng.normal(size=shape.n_weights)
+
+
+@pytest.mark.parametrize("of_classes", [True, False])
+def test_the_gradient_matches_finite_differences(of_classes):
+    function, weights = objective(of_classes)
+    _, gradient = function(weights)
+    numerical = approx_fprime(weights, lambda w: function(w)[0], 1e-7)
+    np.testing.assert_allclose(gradient, numerical, atol=1e-6)
+    assert np.abs(gradient).max() > 0.01
+
+
+@pytest.mark.parametrize("of_classes", [True, False])
+def test_the_value_is_its_formula(of_classes):
+    function, weights = objective(of_classes)
+    hidden, hidden_bias, output, output_bias = function.shape.layers(weights)
+    total = 0.0
+    for x, target, weight in zip(function.X, function.targets, function.row_weights, strict=True):
+        values = output_bias + sum(np.tanh(hidden_bias[u] + x @ hidden[:, u]) * output[u] for u in range(5))
+        if of_classes:
+            total -= weight * np.log((np.exp(values) / np.exp(values).sum())[target == 1][0])
+        else:
+            total += weight * (values[0] - target[0]) ** 2 / 2
+    total += 0.3 / 2 * ((hidden**2).sum() + (output**2).sum())
+    assert function(weights)[0] == pytest.approx(total / 12, rel=1e-12)
+
+
+def test_the_loss_is_scikit_learns():
+    """Their weights put into our network: the same probabilities, and our objective cannot be lowered from there."""
+    X, y = make_classification(80, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
+    theirs = MLPClassifier(
+        (6,), activation="tanh", solver="lbfgs", alpha=2.0, max_iter=5000, tol=1e-8, max_fun=100000, random_state=0
+    ).fit(X, y)
+    ours = NeuralClassifier(units=6, shrinkage=2.0, maxiter=1, random_state=0).fit(X, y)
+    (hidden, output), (hidden_bias, output_bias) = theirs.coefs_, theirs.intercepts_
+    ours.weights_ = np.concatenate([hidden.ravel(), hidden_bias, output.ravel(), output_bias])
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
+    function = Objective(ours.shape_, X, np.eye(3)[y], np.ones(80), 2.0, True)
+    value, gradient = function(ours.weights_)
+    assert np.abs(gradient).max() < 1e-4
+    assert value == pytest.approx(theirs.loss_, rel=1e-6)
+
+
+def test_a_fit_of_many_steps_is_a_minimum():
+    X, y = make_moons(60, noise=0.2, random_state=0)
+    model = NeuralClassifier(units=4, shrinkage=1.0, maxiter=2000, random_state=0).fit(X, y)
+    function = Objective(model.shape_, X, np.eye(2)[y], np.ones(60), 1.0, True)
+    polished = minimize(function, model.weights_, jac=True, method="BFGS", options={"gtol": 1e-7})
+    assert function(model.weights_)[0] == pytest.approx(polished.fun, abs=1e-4)
+
+
+def test_more_steps_lower_the_loss():
+    X, y = make_moons(100, noise=0.2, random_state=0)
+    losses = []
+    for steps in (1, 10, 100):
+        model = NeuralClassifier(maxiter=steps, random_state=0).fit(X, y)
+        losses.append(Objective(model.shape_, X, np.eye(2)[y], np.ones(100), 0.01, True)(model.weights_)[0])
+    assert losses[0] > losses[1] > losses[2]
+
+
+def test_decay_shrinks_the_weights():
+    X, y = make_moons(100, noise=0.2, random_state=0)
+    sizes = [np.abs(NeuralClassifier(shrinkage=s, random_state=0).fit(X, y).weights_).sum() for s in (1e-4, 0.1, 2.0)]
+    assert sizes[0] > sizes[1] > sizes[2]
+
+
+def test_balance_helps_the_small_class():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(200, 2)), rng.normal(size=(10, 2)) + 1.0])
+    y = np.repeat([0, 1], [200, 10])
+    plain, balanced = (
+        NeuralClassifier(units=2, shrinkage=2.0, balance=b, random_state=0).fit(X, y).predict(X) for b in (False, True)
+    )
+    assert (balanced[y == 1] == 1).mean() > (plain[y == 1] == 1).mean()
+
+
+def test_numbers_are_learned_on_any_scale_of_the_target():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(200, 2))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] ** 2
+    for scale, offset in ((1.0, 0.0), (1e-6, 5.0), (1e6, -3e7), (1e300, 0.0)):
+        model = NeuralRegressor(maxiter=250, random_state=0).fit(X[:100], y[:100] * scale + offset)
+        predicted = (model.predict(X[100:]) - offset) / scale
+        assert 1 - ((predicted - y[100:]) ** 2).mean() / y[100:].var() > 0.95
+
+
+def test_a_constant_target_is_predicted_as_such():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    np.testing.assert_allclose(NeuralRegressor(random_state=0).fit(X, np.full(20, 0.1)).predict(X), 0.1, atol=1e-6)
+
+
+def test_complexity_counts_weights():
+    X, y = make_moons(20, random_state=0)
+    assert NeuralClassifier(units=5, random_state=0).fit(X, y).complexity() == (2 + 1) * 5 + (5 + 1) * 2
