@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msl.check.conditions import sibling_condition
 from msl.check.declare import Declarer
@@ -17,6 +17,7 @@ from msl.space.node import BlockUse, Choice, Const, IntRange, Node, Param, RealR
 from msl.space.value import BlockType, BlockValue, SymbolValue, Value
 from msl.syntax import ast
 from msl.text.diagnostic import Label
+from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
 CHAIN_ROLES = ("transformer", "selector", "learner", "post")
@@ -26,7 +27,7 @@ TASKS = ("classification", "regression")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*\*?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declared:
     """A block as its file declares it; `labels` says where each parameter stands."""
 
@@ -115,8 +116,7 @@ class Blocks:
     def _of_role(self, module: Module, role: str) -> list[BlockUse]:
         uses = []
         for declaration in module.declarations.values():
-            node = declaration.node
-            if not isinstance(node, ast.Block) or node.role.text != role or declaration in self._under_way:
+            if declaration.role != role or declaration in self._under_way:
                 continue
             if (use := self.bare(declaration)) is not None:
                 uses.append(use)

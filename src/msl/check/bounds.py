@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import FACTS, FUNCTIONS, OPERANDS, Amount, Formula, fold
 from msl.syntax import ast
+from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bounds:
     """Reads amounts in one file; what is no amount is reported and comes back as None."""
 

@@ -6,8 +6,12 @@ changes: `released.json` holds the digest of each, and the tests compare.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+
+from msl.text.record import record
 
 #: Which version `use clop` means in a file of each edition.
 EDITIONS: dict[int, dict[str, int]] = {1: {"clop": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1}}
@@ -15,6 +19,33 @@ NEWEST_EDITION = max(EDITIONS)
 
 #: Catalogues that are always there and never named by `use`: what `search`, `by` and `ensemble` take.
 IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles"}
+
+
+_STATEMENT = re.compile(r"^(msl|use|block|part)\b(?: +(\w+) *(:|=)? *(\w+)?)?", re.MULTILINE)
+
+
+@record
+class Piece:
+    """One statement of a catalogue, known by its first words; `start` and `end` are offsets."""
+
+    keyword: str
+    name: str
+    kind: str
+    role: str | None
+    start: int
+    end: int
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """The statements of a catalogue, each of which starts a line; a test holds catalogues to that form."""
+    found = list(_STATEMENT.finditer(text))
+    for match, following in zip(found, [*found[1:], None], strict=True):
+        keyword, name, sign, role = match.groups()
+        if keyword == "msl":
+            continue
+        kind = "derived" if keyword == "block" and sign == "=" else keyword
+        end = len(text) if following is None else following.start()
+        yield Piece(keyword, name or "", kind, role if kind == "block" else None, match.start(), end)
 
 
 def names() -> list[str]:

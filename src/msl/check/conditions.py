@@ -30,6 +30,7 @@ from msl.space.formula import FACTS, FUNCTIONS, OPERANDS
 from msl.space.node import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol
 from msl.space.value import BlockType, Value
 from msl.syntax import ast
+from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
 
@@ -39,7 +40,7 @@ class Blocks(Protocol):
     def bare(self, declaration: Declaration) -> BlockUse | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """A term and the domains it may take its value from; no domain for a number that is computed."""
 
@@ -304,7 +305,7 @@ class RequirementReader(_Reader):
 
     def part(self, path: ast.Path) -> str | None:
         declaration = self._declaration(path)
-        if declaration is None or not isinstance(declaration.node, ast.Part):
+        if declaration is None or declaration.kind != "part":
             return None
         return self._mark(declaration)
 
@@ -330,9 +331,9 @@ class RequirementReader(_Reader):
             self._unknown(path)
             return None
         self._meet(names, rest)
-        if isinstance(owner.node, ast.Part):
+        if owner.kind == "part":
             return self._of_part(owner, rest, path)
-        if isinstance(owner.node, ast.Chain):
+        if owner.kind == "chain":
             message = f"`{owner.name}` is a chain: every model is one"
             self._error("MSL123", path, message, "name a block, a part or a parameter")
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 from msl.check.bounds import Bounds
@@ -25,6 +24,7 @@ from msl.space.node import (
     Vector,
 )
 from msl.syntax import ast
+from msl.text.record import record
 
 MOST_ELEMENTS = 10_000
 _FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none"}
@@ -41,7 +41,7 @@ class Surroundings(Protocol):
     ) -> Condition | None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declarer:
     """Reads the domains of one file's declarations; what is wrong is reported and comes back as None."""
 

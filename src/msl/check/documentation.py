@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from msl.check import catalogues
 from msl.check.blocks import Blocks, Declared
@@ -12,12 +11,13 @@ from msl.check.report import Report
 from msl.space.formula import Formula
 from msl.space.node import Param
 from msl.space.spell import spell_node, spell_value
+from msl.text.record import record
 from msl.text.source import Source
 
 _HEADING = re.compile(r"#\s*-{2,}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One block or part of a catalogue, as people look it up."""
 

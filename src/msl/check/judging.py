@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from msl.check.calls import Calls
 from msl.check.library import Module
 from msl.check.report import Report
@@ -11,6 +9,7 @@ from msl.space.formula import apply, plain
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
 from msl.space.spec import Call, Combined, Loss, Measured, Objective, Weight, measures_of
 from msl.syntax import ast
+from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
 _OTHER_NAMES = {
@@ -28,7 +27,7 @@ _OTHER_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judging:
     """Reads the goal of one file."""
 

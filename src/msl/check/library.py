@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path, PurePath
 from typing import TypeVar
 
@@ -22,24 +23,40 @@ ReadFile = Callable[[str], str]
 S = TypeVar("S", bound=ast.Node)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+DeclarationNode = ast.Block | ast.Derive | ast.Part | ast.Chain
+
+
 class Declaration:
-    """A block, part or chain and the module that declares it. Each is itself only."""
+    """A block, part or chain and the module that declares it. Each is itself only.
 
-    node: ast.Block | ast.Derive | ast.Part | ast.Chain
-    module: Module
+    Those of catalogues are parsed when they are first looked at: a spec needs a few of hundreds.
+    """
 
-    @property
-    def name(self) -> str:
-        return self.node.name.text
+    def __init__(
+        self, name: str, kind: str, role: str | None, module: Module, parse: Callable[[], DeclarationNode]
+    ) -> None:
+        self.name, self.kind, self.role, self.module = name, kind, role, module
+        self._parse = parse
+
+    @classmethod
+    def of(cls, node: DeclarationNode, module: Module) -> Declaration:
+        role = node.role.text if isinstance(node, ast.Block) else None
+        return cls(node.name.text, _KINDS[type(node)], role, module, lambda: node)
+
+    @cached_property
+    def node(self) -> DeclarationNode:
+        return self._parse()
 
     @property
     def is_block(self) -> bool:
-        return isinstance(self.node, ast.Block | ast.Derive)
+        return self.kind in ("block", "derived")
 
     @property
     def label(self) -> Label:
         return Label(self.module.source, self.node.name.span, "declared here")
+
+
+_KINDS: dict[type, str] = {ast.Block: "block", ast.Derive: "derived", ast.Part: "part", ast.Chain: "chain"}
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +79,7 @@ class Module:
         return (statement for statement in self.file.statements if isinstance(statement, kind))
 
     def chains(self) -> list[Declaration]:
-        return [d for d in self.declarations.values() if isinstance(d.node, ast.Chain)]
+        return [d for d in self.declarations.values() if d.kind == "chain"]
 
     def may_declare(self, name: str) -> bool:
         """Whether a statement that could not be read may have declared this name."""
@@ -144,7 +161,7 @@ class Library:
                 help = "names of blocks, parts and chains are one family: choose another"
                 self.report.error("MSL024", module.source, name.span, message, "again", help, (first.label,))
             else:
-                module.declarations[name.text] = Declaration(statement, module)
+                module.declarations[name.text] = Declaration.of(statement, module)
 
     def _use(self, module: Module, item: ast.UseItem, edition: int) -> None:
         used = self._used_catalogue(module, item, edition) if isinstance(item.target, ast.Name) else None
@@ -195,8 +212,24 @@ class Library:
         key = f"{name} {version}"
         if key not in self._modules:
             origin = name if version == 1 else key
-            self._module(Source(f"<{key}>", catalogues.text(name, version)), key, origin)
+            source = Source(f"<{key}>", catalogues.text(name, version))
+            self._modules[key] = self._shelved(source, origin)
         return self._modules[key]
+
+    def _shelved(self, source: Source, origin: str) -> Module:
+        """A catalogue, whose form is known: its declarations are found by their first words and parsed when needed."""
+        module = Module(source, ast.File(()), origin)
+        for piece in catalogues.pieces(source.text):
+            if piece.keyword == "use":
+                file, _ = text_to_ast(_piece_source(source, piece))
+                for use in file.statements:
+                    assert isinstance(use, ast.Use)
+                    for item in use.items:
+                        self._use(module, item, catalogues.NEWEST_EDITION)
+            else:
+                parse = partial(_parse_piece, source, piece)
+                module.declarations[piece.name] = Declaration(piece.name, piece.kind, piece.role, module, parse)
+        return module
 
     def _used_file(self, module: Module, item: ast.UseItem, target: ast.String) -> Module | None:
         source, span = module.source, target.span
@@ -225,6 +258,19 @@ class Library:
         if key not in self._modules:
             self._module(Source(path, text, path), key, path)
         return self._modules[key]
+
+
+def _piece_source(source: Source, piece: catalogues.Piece) -> Source:
+    """One statement at its own place: what stands before it is blanked out, so that spans fit the whole text."""
+    return Source(source.name, " " * piece.start + source.text[piece.start : piece.end])
+
+
+def _parse_piece(source: Source, piece: catalogues.Piece) -> DeclarationNode:
+    file, problems = text_to_ast(_piece_source(source, piece))
+    (node,) = file.statements
+    assert not problems
+    assert isinstance(node, ast.Block | ast.Derive | ast.Part | ast.Chain)
+    return node
 
 
 def _stem(path: str) -> str:

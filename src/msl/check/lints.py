@@ -15,11 +15,11 @@ def unused(module: Module, met: set[Declaration], report: Report) -> None:
     if not module.chains():
         return
     for declaration in module.declarations.values():
-        node = declaration.node
-        if declaration not in met and not isinstance(node, ast.Chain):
-            kind = "part" if isinstance(node, ast.Part) else "block"
+        if declaration not in met and declaration.kind != "chain":
+            kind = "part" if declaration.kind == "part" else "block"
             message = f"{kind} `{declaration.name}` is never used"
-            report.warning("MSL226", module.source, node.name.span, message, "", "use it, or remove it")
+            span = declaration.node.name.span
+            report.warning("MSL226", module.source, span, message, "", "use it, or remove it")
     for qualifier, span in module.use_spans.items():
         used = module.uses[qualifier]
         if qualifier not in module.qualifiers_met and not module.unknowable:

@@ -6,7 +6,7 @@ a block, and the help shows the line to write.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from msl.check.bounds import Bounds
 from msl.check.declare import Declarer, choice, listing_of
@@ -29,13 +29,14 @@ from msl.space.node import (
 )
 from msl.syntax import ast
 from msl.text.diagnostic import Label
+from msl.text.record import record
 from msl.text.source import Source, Span
 from msl.text.suggest import did_you_mean, listing
 
 _FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none", "yes": "true", "no": "false"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Owner:
     """What the arguments belong to: how people call it, and where its parameters are declared."""
 
@@ -47,7 +48,7 @@ class Owner:
         return (self.declared[parameter],) if parameter in self.declared else ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Narrower:
     """Reads the arguments of uses in one file."""
 
@@ -407,7 +408,7 @@ class Narrower:
         return self.declarer.report
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Place:
     """Which parameter of what is being given, and what it is declared as."""
 

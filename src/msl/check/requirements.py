@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 from msl.space.condition import (
@@ -46,6 +45,7 @@ from msl.space.node import (
     Union,
     children,
 )
+from msl.text.record import record
 
 Key = tuple[str, str]
 Truths = frozenset[bool | None]
@@ -60,7 +60,7 @@ class Verdict(Enum):
     KILLS = "no model with the block meets it"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     verdict: Verdict
     block: str | None = None

@@ -8,7 +8,6 @@ effect remembers one path that has it, which is what the message shows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from msl.space.node import (
     Arrange,
@@ -22,12 +21,13 @@ from msl.space.node import (
     Subset,
     Union,
 )
+from msl.text.record import record
 
 BEFORE, AFTER = "before", "after"
 _LONGEST_PATH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effect:
     """Where each state leads: another state, or the sentence that says what is wrong."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msl.check import catalogues
@@ -11,7 +10,6 @@ from msl.check.report import Report
 from msl.syntax import ast
 from msl.text.suggest import closest, did_you_mean, listing
 
-_DECLARED = re.compile(r"^(?:block|part|chain) +([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
 _MOST_ADVISED = 200  # a file with more mistakes has another problem, and advice takes time
 _FOREIGN_WORDS = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
 
@@ -117,7 +115,7 @@ def _advice(module: Module, name: str) -> str | None:
 
 def declared_names(catalogue: str) -> set[str]:
     """The names in a catalogue, found without parsing it."""
-    return set(_DECLARED.findall(catalogues.text(catalogue, catalogues.versions(catalogue)[-1])))
+    return {piece.name for piece in catalogues.pieces(catalogues.text(catalogue, catalogues.versions(catalogue)[-1]))}
 
 
 def _uses_listed(module: Module) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from msl.check.calls import Calls
 from msl.check.conditions import flat_params
 from msl.check.library import Module
@@ -13,6 +11,7 @@ from msl.space.defaults import closed
 from msl.space.node import BlockUse, Node, children
 from msl.space.spec import Stage
 from msl.syntax import ast
+from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
 _ONE_OBJECTIVE = frozenset({"pso", "bpso", "pattern", "best_first", "halving", "auto"})
@@ -20,7 +19,7 @@ _SEVERAL_OBJECTIVES = frozenset({"nspso", "cmdpso"})
 _READ_HERE = frozenset({"start", "channels"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Searching:
     """Reads the search of one file, for a space that is known."""
 

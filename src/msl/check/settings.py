@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from msl.check.blocks import TASKS
@@ -14,6 +13,7 @@ from msl.space.spec import Budget, DataStatement
 from msl.syntax import ast
 from msl.syntax.literals import BYTES, SECONDS
 from msl.text.diagnostic import Label
+from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
 _DATA_NAMES = ("target", "task", "positive", "ignore", "missing", "categorical", "groups", "order")
@@ -30,7 +30,7 @@ _EXAMPLES = {"count": "1_000", "duration": "10min", "size": "2GB", "number": "0.
 MOST_SEED = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """Reads the options of one file."""
 

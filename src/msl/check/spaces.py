@@ -281,4 +281,4 @@ class Spaces:
 
 
 def _kind(declaration: Declaration) -> str:
-    return "part" if isinstance(declaration.node, ast.Part) else "chain"
+    return declaration.kind

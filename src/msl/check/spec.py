@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import field
 
 from msl.check import lints
 from msl.check.blocks import Blocks
@@ -24,9 +24,13 @@ from msl.space.resolve import NothingLeft, Removal, resolve
 from msl.space.space import Space
 from msl.space.spec import Budget, Call, DataStatement, Objective, Spec, Stage
 from msl.syntax import ast
+from msl.syntax.parse import text_to_ast
 from msl.text.diagnostic import Diagnostic, Label, in_reading_order
+from msl.text.record import record
 from msl.text.source import Source, Span
 from msl.text.suggest import did_you_mean, listing
+
+_MOST_CASES = 20_000  # what counting may look at before a check does without
 
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
@@ -40,12 +44,13 @@ _KEYWORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checked:
     """What a check found: the spec if it is sound, what to tell, and every text that was read on the way."""
 
     spec: Spec | None
     diagnostics: tuple[Diagnostic, ...]
+    data: DataStatement = field(default_factory=DataStatement)
     sources: tuple[Source, ...] = ()
     removals: tuple[Removal, ...] = ()
 
@@ -58,7 +63,15 @@ def check_source(
     spec = checker.spec()
     told = [d for d in checker.report.diagnostics if d.is_error or d.primary.source == source]
     diagnostics = tuple(in_reading_order(told))
-    return Checked(None if checker.report.failed else spec, diagnostics, checker.library.sources, checker.removals)
+    found = None if checker.report.failed else spec
+    return Checked(found, diagnostics, checker.data, checker.library.sources, checker.removals)
+
+
+def data_span(source: Source) -> Span:
+    """Where a spec speaks of its table: its `data` statement, or its start."""
+    file, _ = text_to_ast(source)
+    statement = next((s for s in file.statements if isinstance(s, ast.Data)), None)
+    return Span(0, min(1, len(source.text))) if statement is None else statement.span
 
 
 class _Checker:
@@ -73,12 +86,13 @@ class _Checker:
         self.calls = Calls(self.library, self.blocks, self.report)
         self.facts = facts
         self.wanted = chain
+        self.data = DataStatement()
         self.removals: tuple[Removal, ...] = ()
 
     def spec(self) -> Spec | None:
         self._once()
-        data = self._data()
-        self.task = self.facts.task if self.facts is not None else data.task
+        self.data = self._data()
+        self.task = self.facts.task if self.facts is not None else self.data.task
         chain = self._chain()
         self._declared_blocks()
         requirements = self._requirements(chain)
@@ -96,8 +110,9 @@ class _Checker:
         lints.unused(self.module, self.spaces.met, self.report)
         if root is None or chain is None or self.report.failed:
             return None
-        space = Space(root, tuple(requirement for requirement, _, _ in requirements))
-        return Spec(chain.name, self._resolved(space, chain), objectives, stages, ensemble, budget, data, seed)
+        space = self._resolved(Space(root, tuple(requirement for requirement, _, _ in requirements)), chain)
+        self._not_empty(space, requirements)
+        return Spec(chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
 
     # --- the file as a whole ---
 
@@ -176,7 +191,7 @@ class _Checker:
         parts = dict.fromkeys(d for d in self.module.declarations.values() if not d.is_block)
         for declaration in parts:
             self.spaces.space(declaration)
-        chains = {d for d in parts if isinstance(d.node, ast.Chain)}
+        chains = {d for d in parts if d.kind == "chain"}
         self.spaces.met = met | (self.spaces.met - parts.keys()) | chains
 
     # --- requirements ---
@@ -225,6 +240,20 @@ class _Checker:
                     label = "a dead alternative"
                     help = f"remove `{finding.block}`, or loosen the requirement"
                     self.report.warning("MSL231", source, span, message, label, help)
+
+    def _not_empty(self, space: Space, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
+        """Each requirement can be met; whether all can at once is counted, as far as that is cheap."""
+        if not requirements or self.report.failed:
+            return
+        from msl.space.count import count
+
+        found = count(space, cases=_MOST_CASES)
+        if found.exact and 0 in (found.models, found.structures):
+            _, statement, module = requirements[-1]
+            message = "together the requirements leave no model"
+            also = tuple(Label(m.source, s.span, "and this one") for _, s, m in requirements[:-1])
+            help = "loosen one of them"
+            self.report.error("MSL126", module.source, statement.span, message, "", help, also)
 
     # --- structure ---
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from msl.space.value import BlockType, Value
+from msl.text.record import record
 
 # --- terms: what is compared ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Literal:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FactTerm:
     """`n_samples` and its like."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """A parameter of an occurrence of a block; `mark` limits it to the occurrences inside one part."""
 
@@ -35,14 +35,14 @@ class Parameter:
         return self.block.key, self.mark
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sibling:
     """Another parameter of the same block, in the condition of a parameter."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Computed:
     """Arithmetic or a function of terms."""
 
@@ -56,7 +56,7 @@ Term = Literal | FactTerm | Parameter | Sibling | Computed
 # --- conditions: what is true or not ----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Present:
     """The model contains the block (inside the marked part, where one is named)."""
 
@@ -64,7 +64,7 @@ class Present:
     mark: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PartIs:
     """What the marked part came to is exactly one of these blocks, or nothing where None is listed."""
 
@@ -72,7 +72,7 @@ class PartIs:
     options: tuple[BlockType | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ValueIs:
     """The parameter's value is one of these: literals, names of alternatives, blocks, or None."""
 
@@ -80,31 +80,31 @@ class ValueIs:
     options: tuple[Value | BlockType, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     operator: str
     left: Term
     right: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IsTrue:
     """A parameter that is itself yes or no."""
 
     term: Term
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AllOf:
     items: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnyOf:
     items: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Negation:
     item: Condition
 
@@ -112,7 +112,7 @@ class Negation:
 Condition = Present | PartIs | ValueIs | Comparison | IsTrue | AllOf | AnyOf | Negation
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """A model is rejected only when `when` is true (or absent) and `condition` is false. `text` is as written."""
 

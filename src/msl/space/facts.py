@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msl.text.record import record
 
 Task = Literal["classification", "regression"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """Constants of a table before any split or step; bounds such as `min(50, n_features)` are computed from them.
 

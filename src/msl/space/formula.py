@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from msl.space.facts import Facts
+from msl.text.record import record
 
 Exact = int | Fraction | float
 
@@ -26,7 +26,7 @@ FUNCTIONS: Mapping[str, Callable[..., Exact]] = {
 OPERANDS: Mapping[str, int | None] = {"min": None, "max": None, "sqrt": 1, "log": 1, "floor": 1, "ceil": 1}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     """An operation on amounts; a fact of the table is an operation without operands."""
 

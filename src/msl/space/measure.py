@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msl.text.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Measure:
     """`of_model` measures look at the fitted model itself, the others at its outputs."""
 

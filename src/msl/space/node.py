@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as Sequence_
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from msl.space.condition import Condition
 from msl.space.formula import Amount, Formula
 from msl.space.value import BlockType, Value
+from msl.text.record import record
 
 # --- values of a parameter ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Const:
     """One value: nothing is open. A formula stands for a default that follows the table."""
 
     value: Value | Formula
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IntRange:
     """Whole numbers `low`, `low + step`, … up to `high`."""
 
@@ -34,7 +35,7 @@ class IntRange:
     step: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RealRange:
     """Numbers from `low` to `high`, or only those at multiples of `step` above `low`."""
 
@@ -44,12 +45,12 @@ class RealRange:
     step: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bool:
     """False or true."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vector:
     """`size` values of one kind, such as a weight for each feature; of a constant until its size is known."""
 
@@ -57,7 +58,7 @@ class Vector:
     element: IntRange | RealRange | Bool | Const
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Regions:
     """`count` points, each switched on or off and placed inside a region of the inputs, `width` numbers in [0, 1]."""
 
@@ -65,14 +66,14 @@ class Regions:
     width: Amount
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listing:
     """A list whose elements may be open."""
 
     elements: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """A named alternative with parameters of its own, such as `rbf(gamma: …)`."""
 
@@ -80,7 +81,7 @@ class Symbol:
     params: tuple[Param, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Param:
     """A parameter: what it may be, its declared default, and the condition under which it exists at all."""
 
@@ -94,7 +95,7 @@ class Param:
 # --- steps ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockUse:
     """One occurrence of a block, as a step or as the value of a parameter."""
 
@@ -102,47 +103,47 @@ class BlockUse:
     params: tuple[Param, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """One of the options; of steps or of values."""
 
     options: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Empty:
     """No step."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence:
     """One after the other."""
 
     steps: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Union:
     """Each on the same input, columns side by side."""
 
     branches: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subset:
     """Any of the members, in this order: one choice."""
 
     members: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Permute:
     """All members in any order; an empty member has no position."""
 
     members: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arrange:
     """`low` to `high` distinct members in any order."""
 
@@ -151,7 +152,7 @@ class Arrange:
     members: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Repeat:
     """The member `low` to `high` times, each time an occurrence of its own."""
 
@@ -160,7 +161,7 @@ class Repeat:
     member: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Marked:
     """A part that a requirement speaks of: `mark` is how the requirement calls this place."""
 

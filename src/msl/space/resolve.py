@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from msl.space.facts import Facts
 from msl.space.formula import Amount, Formula, evaluate, plain
@@ -29,9 +29,10 @@ from msl.space.node import (
     Vector,
 )
 from msl.space.space import Space
+from msl.text.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Removal:
     """An alternative that the table rules out: what it is, and why."""
 

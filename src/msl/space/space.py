@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from msl.space.condition import Requirement
 from msl.space.facts import Facts
 from msl.space.node import Node
+from msl.text.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Space:
     """`facts` is None while bounds may still depend on a table; `resolve` gives the space for one."""
 

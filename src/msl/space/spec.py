@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from msl.space.formula import apply, plain
 from msl.space.node import Node
 from msl.space.space import Space
 from msl.space.value import Value
+from msl.text.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A strategy, an estimate or an ensemble with every option filled in."""
 
@@ -22,21 +23,21 @@ class Call:
         return dict(self.options)[option]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Measured:
     """The value of a measure."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weight:
     """A number in an objective."""
 
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Combined:
     """Arithmetic on measures."""
 
@@ -68,7 +69,7 @@ def measures_of(loss: Loss) -> tuple[str, ...]:
     return ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Objective:
     """What is minimised (or maximised) and how it is estimated; `text` is as written."""
 
@@ -78,7 +79,7 @@ class Objective:
     minimize: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stage:
     """One strategy of a search; `start` and `channels` are what best-first search takes beside its options."""
 
@@ -87,7 +88,7 @@ class Stage:
     channels: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Budget:
     """Limits of the run and of one evaluation; seconds and bytes. None is no limit."""
 
@@ -99,7 +100,7 @@ class Budget:
     until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataStatement:
     """What `data(…)` says; None where the table itself is to tell."""
 
@@ -113,7 +114,7 @@ class DataStatement:
     order: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spec:
     """A checked file. No objectives means the default of the table's task."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any, Final
@@ -35,6 +34,7 @@ from msl.space.condition import (
 from msl.space.facts import Facts
 from msl.space.formula import apply
 from msl.space.value import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.text.record import record
 
 Owner = tuple[tuple[str, str], str | None]
 Truth = bool | None
@@ -56,7 +56,7 @@ class _Undefined:
 UNDEFINED: Final = _Undefined()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Derivation:
     """A model and how the space came to it: what each marked part became, once for every time it was used."""
 
@@ -77,7 +77,12 @@ def holds(condition: Condition, siblings: Mapping[str, Value], facts: Facts | No
     return _truth(condition, _World(Derivation(Model(())), facts, {}, siblings)) is True
 
 
-@dataclass(frozen=True, slots=True)
+def constant(term: Term, facts: Facts | None) -> object:
+    """What a term without parameters comes to; `UNDEFINED` where it needs a table that is not there."""
+    return _value(term, _World(Derivation(Model(())), facts, {}, {}))
+
+
+@record
 class _World:
     """All that a condition can be asked about: the model, the table, and which occurrence each path means."""
 
@@ -124,18 +129,19 @@ def occurrences(steps: Iterable[Step]) -> Iterator[BlockValue]:
         else:
             yield step
             for _, value in step.params:
-                yield from _inside(value)
+                yield from blocks_in(value)
 
 
-def _inside(value: Value) -> Iterator[BlockValue]:
+def blocks_in(value: Value) -> Iterator[BlockValue]:
+    """Every block of a value: the value itself, and those that are parameters or elements of it."""
     if isinstance(value, BlockValue):
         yield from occurrences((value,))
     elif isinstance(value, SymbolValue):
         for _, inner in value.params:
-            yield from _inside(inner)
+            yield from blocks_in(inner)
     elif isinstance(value, tuple):
         for inner in value:
-            yield from _inside(inner)
+            yield from blocks_in(inner)
 
 
 def parameter(params: Iterable[tuple[str, Value]], name: str) -> Value | _Undefined:
@@ -196,7 +202,7 @@ def _value(term: Term, world: _World) -> Value | _Undefined:
         case FactTerm(name=name):
             return UNDEFINED if world.facts is None else getattr(world.facts, name)
         case Sibling(name=name):
-            return world.siblings.get(name, UNDEFINED)
+            return parameter(world.siblings.items(), name)
         case Parameter(name=name):
             owner = world.bound.get(term.owner)
             return UNDEFINED if owner is None else parameter(owner.params, name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import field
 
+from msl.text.record import record
 from msl.text.source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockType:
     """A declared block. Two blocks are the same to a model when the class behind them is; names are for people.
 
@@ -27,7 +29,7 @@ class BlockType:
         return self.origin, self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SymbolValue:
     """A named alternative with parameters of its own, all fixed."""
 
@@ -35,7 +37,12 @@ class SymbolValue:
     params: tuple[tuple[str, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
+def symbol_value(name: str, params: tuple[tuple[str, Value], ...]) -> Value:
+    """A named alternative in its one form: without parameters it is its name."""
+    return SymbolValue(name, params) if params else name
+
+
+@record
 class BlockValue:
     """A block with every parameter fixed: a step of a model, or the value of a parameter."""
 
@@ -46,9 +53,12 @@ class BlockValue:
 Value = int | float | bool | str | None | SymbolValue | BlockValue | tuple["Value", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branches:
-    """Steps side by side: each branch on the same input, their columns joined. No branch is empty."""
+    """Steps side by side: each branch on the same input, their columns joined.
+
+    There are two or more; none is empty, and none is itself nothing but branches.
+    """
 
     branches: tuple[tuple[Step, ...], ...]
 
@@ -56,7 +66,21 @@ class Branches:
 Step = BlockValue | Branches
 
 
-@dataclass(frozen=True, slots=True)
+def side_by_side(branches: Iterable[tuple[Step, ...]]) -> tuple[Step, ...]:
+    """Branches as steps, in their one form: empty ones vanish, a single one is its steps, nested ones are spread."""
+    flat: list[tuple[Step, ...]] = []
+    for branch in branches:
+        only = branch[0] if len(branch) == 1 else None
+        if isinstance(only, Branches):
+            flat.extend(only.branches)
+        elif branch:
+            flat.append(branch)
+    if len(flat) < 2:
+        return flat[0] if flat else ()
+    return (Branches(tuple(flat)),)
+
+
+@record
 class Model:
     """One point of a space with nothing left open: the steps in their order."""
 

@@ -7,14 +7,15 @@ checker says what may stand where. Parentheses leave no node; nodes compare by c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
+from msl.text.record import record
 from msl.text.source import Span
 
 NOWHERE = Span(0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
@@ -22,14 +23,14 @@ class Node:
 # --- names and literals ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name(Node):
     """One word, or a quoted one where a reserved or odd name is meant; both spellings are the same name."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Path(Node):
     """`clop.svc.gamma`: names joined by dots."""
 
@@ -40,7 +41,7 @@ class Path(Node):
         return ".".join(name.text for name in self.names)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number(Node):
     """A number with its unit, if any; `0.5%` is 0.005 without a unit. `text` keeps the user's spelling."""
 
@@ -49,27 +50,27 @@ class Number(Node):
     text: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class String(Node):
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Boolean(Node):
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nothing(Node):
     """`none`: the empty step, or no value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Default(Node):
     """`default`, as in `rest = default`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListOf(Node):
     items: tuple[Expression, ...]
 
@@ -77,35 +78,35 @@ class ListOf(Node):
 # --- spaces and domains ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice(Node):
     """`a | b | c`"""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sequence(Node):
     """`a >> b >> c`"""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Union(Node):
     """`a & b & c`"""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Optional(Node):
     """`a?`"""
 
     item: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call(Node):
     """`name(arguments)`"""
 
@@ -113,14 +114,14 @@ class Call(Node):
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnyOf(Node):
     """`any ROLE`"""
 
     role: Path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range(Node):
     """`int 1..10 log`; `kind` is None where it is inherited."""
 
@@ -131,12 +132,12 @@ class Range(Node):
     step: Expression | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bool(Node):
     """`bool` as a domain."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vector(Node):
     """`vector(n_features) of bool`"""
 
@@ -144,7 +145,7 @@ class Vector(Node):
     element: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arithmetic(Node):
     """`a + b - c` or `a * b / c`: operands and the operators between them, all of one precedence."""
 
@@ -152,12 +153,12 @@ class Arithmetic(Node):
     operands: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Negative(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument(Node):
     """`key: domain default value if condition`, `key = value`, or a value alone. `opens` tells `:` from `=`."""
 
@@ -171,29 +172,29 @@ class Argument(Node):
 # --- conditions -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class And(Node):
     items: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Or(Node):
     items: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Not(Node):
     item: Condition
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compare(Node):
     operator: str
     left: Condition
     right: Condition
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Is(Node):
     """`subject is a | b`"""
 
@@ -227,12 +228,12 @@ Condition = And | Or | Not | Compare | Is | Expression
 # --- statements -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edition(Node):
     number: Number
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UseItem(Node):
     """A catalogue (`target` is a Name) or a file (a String)."""
 
@@ -241,17 +242,17 @@ class UseItem(Node):
     alias: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Use(Node):
     items: tuple[UseItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Data(Node):
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block(Node):
     """`block NAME: ROLE [for TASK] "module:Class" { … }`"""
 
@@ -262,7 +263,7 @@ class Block(Node):
     fields: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Derive(Node):
     """`block NAME = OTHER { … }`"""
 
@@ -271,25 +272,25 @@ class Derive(Node):
     fields: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part(Node):
     name: Name
     space: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chain(Node):
     name: Name
     space: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Require(Node):
     condition: Condition
     when: Condition | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Objective(Node):
     """`expression [by estimate]`"""
 
@@ -297,7 +298,7 @@ class Objective(Node):
     estimate: Path | Call | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Goal(Node):
     """`minimize …` or `maximize …`"""
 
@@ -305,22 +306,22 @@ class Goal(Node):
     objectives: tuple[Objective, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Search(Node):
     stages: tuple[Path | Call, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ensemble(Node):
     call: Path | Call
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Budget(Node):
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seed(Node):
     number: Number
 
@@ -328,7 +329,7 @@ class Seed(Node):
 Statement = Edition | Use | Data | Block | Derive | Part | Chain | Require | Goal | Search | Ensemble | Budget | Seed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comment:
     """`# …` with its span; `text` includes the `#`, without trailing blanks."""
 
@@ -336,7 +337,7 @@ class Comment:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Broken:
     """A statement that could not be read: its keyword, and the name that it would have declared."""
 
@@ -344,7 +345,7 @@ class Broken:
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class File:
     """All statements that could be read, in order; what could not; and every comment."""
 

@@ -7,7 +7,7 @@ that the grammar lets through are noted here, each with the node that stands for
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lark import Token, Transformer
@@ -16,6 +16,7 @@ from msl.syntax import ast
 from msl.syntax.literals import BadLiteral, number_value, string_value
 from msl.syntax.tokens import token_span
 from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.text.record import record
 from msl.text.source import Source, Span
 
 _OPERATOR_NODES: dict[str, type[ast.Choice | ast.Sequence | ast.Union]] = {
@@ -42,13 +43,13 @@ class _Arguments(tuple[ast.Argument, ...]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Fields:
     arguments: _Arguments
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Modifier:
     """`log`, or `step` with its value."""
 
@@ -174,22 +175,22 @@ class AstBuilder(Transformer[Token, Any]):
         span = _span(children)
         written = [str(operator) for operator in operators]
         if len(set(written)) > 1:
-            self._mixed(operands, written, operators, span)
+            self._mixed(operands, written, operators)
         return _OPERATOR_NODES[written[0]](tuple(operands), span=span)
 
-    def _mixed(self, operands: list[Any], written: list[str], operators: list[Token], span: Span) -> None:
-        """Both readings, as the user could write them, from the first place where the operator changes."""
+    def _mixed(self, operands: list[Any], written: list[str], operators: list[Token]) -> None:
+        """Both readings, as the user could write them; with three kinds of operators there are too many to show."""
         at = next(i for i, operator in enumerate(written) if operator != written[0])
         texts = [self.source.slice(operand.span) for operand in operands]
-        left_first = _grouped(texts, written, 0, at)
-        right_first = _grouped(texts, written, at, len(written))
-        both = f"write `{left_first}` or `{right_first}`"
+        help = f"write `{_grouped(texts, written, written[0])}` or `{_grouped(texts, written, written[at])}`"
+        if len(set(written)) > 2 or len(help) > 200 or "\n" in help or "\r" in help:
+            help = "put one of them in parentheses"
         self._problem(
             "MSL009",
             f"`{written[0]}` and `{written[at]}` do not mix without parentheses",
             token_span(operators[at]),
             f"after `{written[0]}`, which binds first?",
-            help=both if len(both) < 200 else "put one of them in parentheses",
+            help=help,
         )
 
     def operator(self, children: list[Any]) -> Token:
@@ -317,12 +318,11 @@ class AstBuilder(Transformer[Token, Any]):
             left, first, middle, second, right = (
                 self.source.slice(child.span) if isinstance(child, ast.Node) else str(child) for child in children[:5]
             )
+            help = f"write `{left} {first} {middle} and {middle} {second} {right}`"
+            if len(help) > 200 or "\n" in help or "\r" in help:
+                help = "write two comparisons with `and` between them"
             self._problem(
-                "MSL014",
-                "comparisons do not chain",
-                token_span(children[3]),
-                "a second comparison",
-                help=f"write `{left} {first} {middle} and {middle} {second} {right}`",
+                "MSL014", "comparisons do not chain", token_span(children[3]), "a second comparison", help=help
             )
         return ast.Compare(str(children[1]), children[0], children[2], span=_span(children))
 
@@ -330,11 +330,13 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Is(children[0], tuple(c for c in children[2:] if isinstance(c, ast.Node)), span=_span(children))  # type: ignore[misc]
 
 
-def _grouped(texts: list[str], operators: list[str], first: int, last: int) -> str:
-    """The operands `first` to `last` in parentheses, the rest as it is."""
-    parts = [texts[0]]
+def _grouped(texts: list[str], operators: list[str], tight: str) -> str:
+    """The reading in which one of two operators binds first: its operands in parentheses."""
+    groups = [[texts[0]]]
     for operator, text in zip(operators, texts[1:], strict=True):
-        parts += [operator, text]
-    parts[2 * first] = "(" + parts[2 * first]
-    parts[2 * last] += ")"
-    return " ".join(parts)
+        if operator == tight:
+            groups[-1].append(text)
+        else:
+            groups.append([text])
+    loose = next(operator for operator in operators if operator != tight)
+    return f" {loose} ".join(group[0] if len(group) == 1 else f"({f' {tight} '.join(group)})" for group in groups)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+from msl.text.record import record
 
 SECONDS = {"s": 1, "min": 60, "h": 3600}
 BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -28,7 +29,7 @@ _ESCAPE = re.compile(r"\\(u\{([0-9A-Fa-f]{1,6})\}|.)", re.DOTALL)
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "n": "\n"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BadLiteral(Exception):
     """Why a literal has no value, and what to write; `part` is the stretch of it that is wrong."""
 
@@ -83,3 +84,12 @@ def quoted(text: str) -> str:
     """A text as MSL writes it."""
     body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in body) + '"'
+
+
+def spelt(value: int | float, unit: str | None = None) -> str:
+    """A number as MSL writes it when nobody has spelt it yet."""
+    digits = repr(value)
+    if "e" in digits:
+        mantissa, exponent = digits.split("e")
+        digits = f"{mantissa}e{int(exponent)}"
+    return digits + (unit or "")

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 
 from lark import Token
 
 from msl.syntax.literals import MEANT_UNIT
-from msl.syntax.tokens import RESERVED, STATEMENT_TOKENS, STATEMENTS, in_words, token_span
+from msl.syntax.tokens import ENDING_TOKENS, RESERVED, STATEMENT_TOKENS, STATEMENTS, in_words, token_span
 from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.text.record import record
 from msl.text.source import Source, Span
 from msl.text.suggest import closest
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 _OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
 _DOUBLED = {"&&": ("and", "&"), "||": ("or", "|"), "**": ("*", "*")}
+_FRACTION = re.compile(r"\.[0-9][0-9_]*([eE][+-]?[0-9]+)?")
+#: Words that join others: where one stands out of place, it was hardly meant as a name.
+_JOINING = frozenset("as for by then if and or not is of default".split())
+#: What other languages write for such words.
+_FOREIGN_WORDS = {"with": "by", "using": "by", "when": "if", "where": "if", "null": "none", "xor": "or"}
+#: What word processors and other languages make of our signs.
+_LOOKALIKES = {
+    "“": '"',
+    "”": '"',
+    "„": '"',
+    "‘": '"',
+    "’": '"',
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "×": "*",
+    "÷": "/",
+    "…": "..",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "→": ">>",
+    "¬": "not",
+    "∧": "and",
+    "∨": "or",
+    "!": "not",
+}
 #: What other languages start such statements with.
 _FOREIGN_STATEMENTS = {
     "import": "use",
@@ -37,7 +65,7 @@ _FOREIGN_STATEMENTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failure:
     """Where reading a statement stopped: the index of the token that did not fit, and what would have."""
 
@@ -77,9 +105,12 @@ def reserved_as_name(
         culprit = following
     else:
         return None
-    if str(culprit) not in RESERVED:
-        return None
     word = str(culprit)
+    if word not in RESERVED:
+        return None
+    followed_by = str(tokens[failure.index + 1]) if failure.index + 1 < len(tokens) else ""
+    if word in _JOINING and "NUMBER" in failure.accepted and followed_by not in ("=", ":"):
+        return None
     if "STRING" in failure.accepted:
         help = f'for a parameter, a column or an alternative of that name write `"{word}"`'
     else:
@@ -94,18 +125,22 @@ def explain(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic
         return _unexpected_end(source, failure, tokens)
     token = tokens[failure.index]
     before = tokens[failure.index - 1] if failure.index else token
-    span = token_span(token)
+    in_condition = _in_condition(tokens, failure.index)
+    in_brackets = _never_closed(tokens[: failure.index]) is not None
     return (
-        _stray_sign(source, token)
+        _stray_sign(source, token, in_brackets)
         or _separated_unit(source, before, token)
-        or _condition_operator(source, tokens, token, before, failure)
+        or _number_in_pieces(source, before, token)
+        or (_condition_operator(source, before, token) if in_condition else _step_operator(source, before, token))
         or _space_before_call(source, before, token)
         or _wrong_bracket(source, tokens, failure.index)
-        or _missing_comma(source, failure, before, token)
+        or _misspelt_word(source, failure, token)
+        or _half_a_range(source, failure, tokens)
+        or _missing_between(source, failure, before, token, in_condition)
         or _error(
             "MSL001",
             source,
-            span,
+            token_span(token),
             f"{_found(token)} does not fit here",
             "",
             f"expected {_expected(failure.accepted)}",
@@ -126,11 +161,10 @@ def _unexpected_end(source: Source, failure: Failure, tokens: list[Token]) -> Di
             (Label(source, after, f"the statement ends here without `{closer}`"),),
             help=f"add `{closer}`",
         )
-    last = str(tokens[-1])
     if len(tokens) == 1:
-        message = f"`{last}` is not finished"
+        message = f"{_found(tokens[-1])} is not finished"
     else:
-        message = f"the statement ends after `{last}`, and something is missing"
+        message = f"the statement ends after {_found(tokens[-1])}, and something is missing"
     return _error("MSL002", source, after, message, "", f"expected {_expected(failure.accepted)}")
 
 
@@ -144,7 +178,7 @@ def _never_closed(tokens: list[Token]) -> Token | None:
     return stack[-1] if stack else None
 
 
-def _stray_sign(source: Source, token: Token) -> Diagnostic | None:
+def _stray_sign(source: Source, token: Token, in_brackets: bool = False) -> Diagnostic | None:
     text, span = str(token), token_span(token)
     match token.type:
         case "OPEN_STRING":
@@ -161,10 +195,25 @@ def _stray_sign(source: Source, token: Token) -> Diagnostic | None:
             help = f"between conditions write `{word}`, between steps `{single}`"
             return _error("MSL013", source, span, f"`{text}` is not an operator", "", help)
         case "UNKNOWN":
-            shown = text if text.isprintable() else f"U+{ord(text):04X}"
-            help = "remove it" if text in ";\\" else "names have letters, digits and `_`; write others in double quotes"
-            return _error("MSL004", source, span, f"`{shown}` has no meaning here", "", help)
+            return _unknown_sign(source, text, span, in_brackets)
     return None
+
+
+def _unknown_sign(source: Source, text: str, span: Span, in_brackets: bool) -> Diagnostic:
+    if not text.isprintable():
+        name = f"the invisible character U+{ord(text):04X}"
+        return _error("MSL004", source, span, f"{name} has no meaning here", "", "remove it, or write a plain space")
+    if text in _LOOKALIKES:
+        help = f"write `{_LOOKALIKES[text]}`"
+    elif text == ";":
+        help = "write `,`" if in_brackets else "remove it: statements need no sign at their end"
+    elif text == "\\":
+        help = "remove it: line breaks carry no meaning"
+    elif text.isalpha():
+        help = "names are made of the letters a to z, digits and `_`; other texts stand in double quotes"
+    else:
+        help = "remove it, or put the text that it belongs to in double quotes"
+    return _error("MSL004", source, span, f"`{text}` has no meaning here", "", help)
 
 
 def _separated_unit(source: Source, before: Token, token: Token) -> Diagnostic | None:
@@ -175,13 +224,24 @@ def _separated_unit(source: Source, before: Token, token: Token) -> Diagnostic |
     return _error("MSL011", source, span, "a unit touches its number", "", f"write `{before}{unit}`")
 
 
-def _condition_operator(
-    source: Source, tokens: list[Token], token: Token, before: Token, failure: Failure
-) -> Diagnostic | None:
-    """`|`, `&` or `=` where conditions are joined or compared."""
-    in_condition = tokens[0].type == "REQUIRE" or any(t.type == "IF" for t in tokens[: failure.index])
-    if not in_condition:
-        return None
+def _number_in_pieces(source: Source, before: Token, token: Token) -> Diagnostic | None:
+    """`5 000`, `.5`, `5.`: numbers as they are written elsewhere."""
+    start, end = token_span(before), token_span(token)
+    if before.type == token.type == "NUMBER" and len(token) == 3 and token.isdigit() and before.isdigit():
+        help = f"write `{before}_{token}`"
+        return _error("MSL010", source, start.to(end), "a number has no spaces", "", help)
+    if token.type == "DOT" and before.type == "NUMBER" and start.end == end.start:
+        help = f"write `{before}`, or `{before}.0`"
+        return _error("MSL010", source, start.to(end), "a number does not end with a dot", "", help)
+    fraction = _FRACTION.match(source.text, end.start)
+    if fraction is not None and before.type not in ENDING_TOKENS:
+        span = Span(*fraction.span())
+        return _error("MSL010", source, span, "a number does not begin with a dot", "", f"write `0{fraction[0]}`")
+    return None
+
+
+def _condition_operator(source: Source, before: Token, token: Token) -> Diagnostic | None:
+    """`|`, `&`, `=`, `is not` or `in` where conditions are joined or compared."""
     span = token_span(token)
     if token.type in {"BAR", "AMPERSAND"}:
         word = "or" if token.type == "BAR" else "and"
@@ -189,6 +249,25 @@ def _condition_operator(
         return _error("MSL013", source, span, message, "", f"between conditions write `{word}`")
     if token.type == "EQUALS":
         return _error("MSL019", source, span, "`=` gives a value, it does not compare", "", "write `==`, or `is`")
+    if token.type == "NOT" and before.type == "IS":
+        message = "`not` stands before the whole condition"
+        return _error("MSL001", source, span, message, "", "write `not (… is …)`")
+    if str(token) == "in" and before.type in ENDING_TOKENS:
+        help = "for one of several write `is`: `kernel is linear | rbf`"
+        return _error("MSL001", source, span, "`in` is not an operator", "", help)
+    return None
+
+
+def _step_operator(source: Source, before: Token, token: Token) -> Diagnostic | None:
+    """`>`, `->`, `>>>` for `>>`, and a `|` before the first alternative."""
+    if token.type == "COMPARE" and str(token) == ">":
+        touches = before.type in {"MINUS", "THROUGH"} and token_span(before).end == token_span(token).start
+        span = token_span(before).to(token_span(token)) if touches else token_span(token)
+        message = f"`{source.slice(span)}` does not join steps"
+        return _error("MSL001", source, span, message, "", "for one step after another write `>>`")
+    if token.type in {"BAR", "THROUGH", "AMPERSAND"} and before.type in {"EQUALS", "COLON", "LPAR", "CALL", "COMMA"}:
+        message = f"`{token}` stands between two steps, and there is none before it"
+        return _error("MSL001", source, token_span(token), message, "", "remove it")
     return None
 
 
@@ -219,13 +298,72 @@ def _wrong_bracket(source: Source, tokens: list[Token], index: int) -> Diagnosti
     )
 
 
-def _missing_comma(source: Source, failure: Failure, before: Token, token: Token) -> Diagnostic | None:
-    """A name or a value right after a value, inside brackets: a comma is missing far more often than an operator."""
-    if "COMMA" not in failure.accepted or token.type not in {"NAME", "STRING", "NUMBER"}:
+def _misspelt_word(source: Source, failure: Failure, token: Token) -> Diagnostic | None:
+    """A name where other words fit, and one of them is close: `steps` for `step`, `with` for `by`."""
+    if token.type != "NAME":
+        return None
+    words = [terminal.lower() for terminal in failure.accepted if terminal.lower() in RESERVED]
+    foreign = _FOREIGN_WORDS.get(str(token))
+    meant = [foreign] if foreign in words else closest(str(token), words, 1) if len(token) > 2 else []
+    if not meant:
+        return None
+    message = f"{_found(token)} does not fit here"
+    return _error("MSL001", source, token_span(token), message, "", f"did you mean `{meant[0]}`?")
+
+
+def _half_a_range(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic | None:
+    """`int 1 to 10`, `int 1-10`, `int(1..10)`: a kind begins a range, and `..` makes one."""
+    if "DOTDOT" not in failure.accepted or "COMMA" in failure.accepted or "$END" in failure.accepted:
+        return None
+    at = next((i for i in reversed(range(failure.index)) if tokens[i].type in {"INT", "REAL"}), None)
+    if at is None:
+        return None
+    kind = tokens[at]
+    help = f"write `{kind} 1..10`"
+    if tokens[at + 1].type == "LPAR":
+        return _error("MSL001", source, token_span(tokens[at + 1]), f"`{kind}` takes no parentheses", "", help)
+    return Diagnostic(
+        "MSL001",
+        Severity.ERROR,
+        f"`{kind}` begins a range, and its `..` is missing",
+        Label(source, token_span(tokens[failure.index]), "`..` belongs before this"),
+        (Label(source, token_span(kind), "the range begins here"),),
+        help=help,
+    )
+
+
+def _missing_between(
+    source: Source, failure: Failure, before: Token, token: Token, in_condition: bool
+) -> Diagnostic | None:
+    """Two names or values side by side: in a list a comma is missing, between steps and conditions an operator."""
+    if token.type not in {"NAME", "STRING", "NUMBER"} or before.type not in ENDING_TOKENS:
         return None
     end = token_span(before).end
-    message = f"a comma is missing between `{before}` and `{token}`"
-    return _error("MSL001", source, Span(end, end + 1), message, "", f"write `{before}, {token}`")
+    gap = Span(end, end + 1)
+    one, other = _found(before), _found(token)
+    pair = f"{one} and {other}"
+    if "COMMA" in failure.accepted:
+        help = f"write {one[:-1]}, {other[1:]}"
+        return _error("MSL001", source, gap, f"a comma is missing between {pair}", "", help)
+    if in_condition:
+        help = "join conditions with `and` or `or`"
+        return _error("MSL001", source, gap, f"something is missing between {pair}", "", help)
+    if {"BAR", "THROUGH"} <= failure.accepted:
+        help = "join steps with `>>` (one after another), `|` (one of them) or `&` (side by side)"
+        return _error("MSL001", source, gap, f"an operator is missing between {pair}", "", help)
+    return None
+
+
+def _in_condition(tokens: list[Token], index: int) -> bool:
+    """Whether a token stands among conditions: in a `require`, or after the `if` of the same parameter."""
+    if tokens[0].type == "REQUIRE":
+        return True
+    for token in reversed(tokens[:index]):
+        if token.type in {"COMMA", "LBRACE", "CALL"}:
+            return False
+        if token.type == "IF":
+            return True
+    return False
 
 
 def _found(token: Token) -> str:
@@ -234,6 +372,12 @@ def _found(token: Token) -> str:
 
 def _expected(accepted: frozenset[str]) -> str:
     """What would have fitted, in words; operators come last and are cut first, for they rarely are what is missing."""
+    if "NOT" in accepted:
+        return "a condition, such as `svc`, `k <= 10` or `kernel is linear | rbf`"
+    if "INT" in accepted:
+        return "a step, a value or a domain, such as `svc`, `0.5` or `int 1..10`"
+    if {"NAME", "NUMBER", "LPAR"} <= accepted:
+        return "a name or a number"
     first = [t for t in ("NAME", "NUMBER", "STRING", "$END") if t in accepted]
     signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL"})
     words = list(dict.fromkeys(in_words(terminal) for terminal in first + signs))

@@ -19,8 +19,15 @@ from lark.exceptions import UnexpectedToken
 from msl.syntax import ast
 from msl.syntax.build import AstBuilder
 from msl.syntax.mistakes import Failure, explain, misspelt_statement, reserved_as_name
-from msl.syntax.tokens import STATEMENT_TOKENS, Grammar, token_span
-from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.syntax.tokens import (
+    CLOSING_TOKENS,
+    ENDING_TOKENS,
+    OPENING_TOKENS,
+    STATEMENT_TOKENS,
+    Grammar,
+    token_span,
+)
+from msl.text.diagnostic import Diagnostic, Label, Severity, in_reading_order
 from msl.text.source import Source, Span
 
 MOST_CHARACTERS = 4_000_000
@@ -42,11 +49,10 @@ def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
         if len(tokens) > MOST_TOKENS:
             return ast.File((), broken=(ast.Broken(None, None),)), [_too_large(source)]
         reading = _Reading(source, grammar, builder)
-        for position, (start, end) in enumerate(segments := _segments(tokens)):
-            following = tokens[end] if position + 1 < len(segments) else None
-            reading.segment(tokens[start:end], following)
+        for start, end in _segments(source, tokens):
+            reading.segment(tokens[start:end], tokens[end] if end < len(tokens) else None)
         file = ast.File(tuple(reading.statements), tuple(comments), tuple(reading.broken))
-        return file, reading.diagnostics + builder.problems
+        return file, in_reading_order(reading.diagnostics + builder.problems)
 
 
 @cache
@@ -67,12 +73,32 @@ def _too_large(source: Source) -> Diagnostic:
     )
 
 
-def _segments(tokens: list[Token]) -> list[tuple[int, int]]:
-    """Where statements begin and end: each starts with its keyword; what comes before the first is one more."""
-    starts = [i for i, token in enumerate(tokens) if token.type in STATEMENT_TOKENS]
-    if tokens and (not starts or starts[0] != 0):
-        starts.insert(0, 0)
-    return list(pairwise([*starts, len(tokens)])) if tokens else []
+def _segments(source: Source, tokens: list[Token]) -> list[tuple[int, int]]:
+    """Where statements begin and end: each starts with its keyword, or with a word that was meant to be one."""
+    starts, depth = [0], 0
+    for index, token in enumerate(tokens):
+        if token.type in STATEMENT_TOKENS:
+            starts.append(index)
+            depth = 0
+        elif token.type in OPENING_TOKENS:
+            depth += 1
+        elif token.type in CLOSING_TOKENS:
+            depth = max(0, depth - 1)
+        elif depth == 0 and index and _begins_anew(source, tokens, index):
+            starts.append(index)
+    return [(start, end) for start, end in pairwise([*starts, len(tokens)]) if start < end]
+
+
+def _begins_anew(source: Source, tokens: list[Token], index: int) -> bool:
+    """Outside brackets, a name on a new line cannot go on with what may end a statement: it was meant to begin one."""
+    return (
+        tokens[index].type == "NAME" and tokens[index - 1].type in ENDING_TOKENS and _begins_line(source, tokens, index)
+    )
+
+
+def _begins_line(source: Source, tokens: list[Token], index: int) -> bool:
+    between = source.text[token_span(tokens[index - 1]).end : token_span(tokens[index]).start]
+    return "\n" in between or "\r" in between
 
 
 class _Reading:
@@ -90,23 +116,37 @@ class _Reading:
         if self._swallow_next:
             self._swallow_next = False
             return
-        if tokens[0].type not in STATEMENT_TOKENS:
-            self._stray(tokens, following)
-            return
-        noted = len(self.builder.problems)
+        rest = tokens
+        while rest:
+            rest = self._first(rest, following)
+
+    def _first(self, tokens: list[Token], following: Token | None) -> list[Token]:
+        """Reads the first statement of some tokens, gives back those that come after it."""
+        misspelt = tokens[0].type not in STATEMENT_TOKENS
+        if misspelt:
+            diagnostic, meant = misspelt_statement(self.source, tokens)
+            self.diagnostics.append(diagnostic)
+            if meant is None:
+                self.broken.append(ast.Broken(None, None))
+                return []
+            tokens = [Token.new_borrow_pos(meant.upper(), meant, tokens[0]), *tokens[1:]]
+        problems = len(self.builder.problems)
         statement, failure = self._statement(tokens)
         if statement is not None:
-            self._accept(statement, sound=len(self.builder.problems) == noted)
-            return
+            self._accept(statement, sound=len(self.builder.problems) == problems)
+            return []
         assert failure is not None
         rest = failure.index
-        if failure.complete_before and rest < len(tokens) and self._begins_line(tokens, rest):
+        if failure.complete_before and rest < len(tokens) and _begins_line(self.source, tokens, rest):
             before, _ = self._statement(tokens[:rest])
             if before is not None:
-                self._accept(before, sound=len(self.builder.problems) == noted)
-                self._stray(tokens[rest:], following)
-                return
+                self._accept(before, sound=len(self.builder.problems) == problems)
+                return tokens[rest:]
+        noted = len(self.diagnostics)
         self._break(tokens, failure, following)
+        if misspelt:
+            del self.diagnostics[noted:]  # one word is wrong; what follows from it is not news
+        return []
 
     def _accept(self, statement: ast.Statement, sound: bool) -> None:
         """Keeps a statement; one with a mistake in it is as good as broken, or the mistake would be told twice."""
@@ -116,36 +156,22 @@ class _Reading:
         if (levels := ast.depth(statement)) > MOST_LEVELS:
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{levels} levels")
             message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are read"
-            self._note(Diagnostic("MSL017", Severity.ERROR, message, where, help="name its inner pieces with `part`"))
+            help = "name its inner pieces with `part`"
+            self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return
         self.statements.append(statement)
-
-    def _stray(self, tokens: list[Token], following: Token | None) -> None:
-        """Text that starts no statement; a misspelt keyword is read as what it was meant to be."""
-        diagnostic, meant = misspelt_statement(self.source, tokens)
-        self._note(diagnostic)
-        if meant is not None:
-            replaced = Token.new_borrow_pos(meant.upper(), meant, tokens[0])
-            before = len(self.diagnostics)
-            self.segment([replaced, *tokens[1:]], following)
-            del self.diagnostics[before:]  # one word is wrong; what follows from it is not news
-        else:
-            self.broken.append(ast.Broken(None, None))
 
     def _break(self, tokens: list[Token], failure: Failure, following: Token | None) -> None:
         name_taken = reserved_as_name(self.source, failure, tokens, following)
         if name_taken is not None:
             self._swallow_next = failure.index >= len(tokens)
-            self._note(name_taken)
+            self.diagnostics.append(name_taken)
         else:
-            self._note(explain(self.source, failure, tokens))
+            self.diagnostics.append(explain(self.source, failure, tokens))
         self.broken.append(_broken_declaration(" ".join(map(str, tokens[:2]))))
         if self._swallow_next and following is not None:
             self.broken.append(ast.Broken(None, str(following)))
-
-    def _note(self, diagnostic: Diagnostic) -> None:
-        self.diagnostics.append(diagnostic)
 
     def _statement(self, tokens: list[Token]) -> tuple[ast.Statement | None, Failure | None]:
         noted = len(self.builder.problems)
@@ -162,10 +188,6 @@ class _Reading:
             accepted = frozenset(parser.accepts())  # type: ignore[no-untyped-call]
             del self.builder.problems[noted:]  # asking what fits runs the builder on trial
             return None, Failure(read, accepted)
-
-    def _begins_line(self, tokens: list[Token], index: int) -> bool:
-        before, token = token_span(tokens[index - 1]), token_span(tokens[index])
-        return "\n" in self.source.text[before.end : token.start] or "\r" in self.source.text[before.end : token.start]
 
 
 def _broken_declaration(text: str) -> ast.Broken:

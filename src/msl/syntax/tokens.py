@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -19,6 +20,10 @@ STATEMENTS = (
 WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
 RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
 STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
+OPENING_TOKENS = frozenset({"LPAR", "CALL", "LSQB", "LBRACE"})
+CLOSING_TOKENS = frozenset({"RPAR", "RSQB", "RBRACE"})
+#: What may be the last token of a statement.
+ENDING_TOKENS = CLOSING_TOKENS | frozenset("NAME NUMBER STRING QUESTION NONE TRUE FALSE DEFAULT BOOL LOG".split())
 
 #: What a person calls a token that has no spelling of its own.
 NAMES_FOR_PEOPLE = {
@@ -65,7 +70,7 @@ def is_identifier(text: str) -> bool:
 
 
 class Grammar:
-    """The grammar's tables, and the tokens of a text. Building takes about 0.1 s, so there is one, made when needed."""
+    """The grammar's tables, and the tokens of a text. Building takes 0.1 s: made once, and kept in the user's cache."""
 
     def __init__(self, transformer: Transformer[Token, Any]) -> None:
         from lark import Lark
@@ -79,7 +84,9 @@ class Grammar:
             maybe_placeholders=False,
             transformer=transformer,
             lexer_callbacks={"COMMENT": self._note_comment},
+            cache=_tables_file(),
         )
+        self.lark.lexer = self.lark._build_lexer()  # `lex` would build one for every text
 
     def _note_comment(self, token: Token) -> Token:
         self._comments.append(token)
@@ -98,6 +105,21 @@ def _grammar_text() -> str:
     if installed.is_file():
         return installed.read_text(encoding="utf-8")
     return (Path(__file__).parents[3] / "grammar" / "msl.lark").read_text(encoding="utf-8")
+
+
+def _tables_file() -> str | bool:
+    """Where the built tables are kept: in the user's own cache folder, which nobody else may write to.
+
+    Lark keeps them as a pickle under a digest of the grammar and of the versions, so the folder must be the user's.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "msl"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except (OSError, RuntimeError):
+        return False
+    private = found.st_uid == os.getuid() and not found.st_mode & 0o022 if hasattr(os, "getuid") else True
+    return str(folder / "grammar.tables") if private and os.access(folder, os.W_OK) else False
 
 
 def token_span(token: Token) -> Span:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
+from msl.text.record import record
 from msl.text.source import Position, Source, Span
 
 
@@ -17,7 +17,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """A place in a source and what to say about it."""
 
@@ -34,7 +34,7 @@ class Label:
         return self.source.position(self.span.end)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """A stable code, one sentence in the user's words, where it is, and what to write instead."""
 

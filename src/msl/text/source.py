@@ -6,6 +6,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from msl.text.record import record
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -21,7 +23,7 @@ class Span:
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Position:
     """A place as people count it: lines and columns from 1, a column being one character."""
 
@@ -29,7 +31,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """A text and the name that messages call it by; `path` is where it was read, None for text without a file."""
 

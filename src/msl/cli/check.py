@@ -1,0 +1,53 @@
+"""msl check: everything that can be known of a spec before it runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from msl.cli.console import Exit, WrongUse, complain, report, tell
+from msl.cli.files import read_source
+from msl.text.diagnostic import Diagnostic, in_reading_order
+from msl.text.render import Format
+from msl.text.source import Source
+
+
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Specs; `-` reads standard input.")],
+    data: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="Also check what depends on this table (CSV or Parquet).")
+    ] = None,
+    chain: Annotated[str | None, typer.Option(metavar="NAME", help="The chain, where there are several.")] = None,
+    format: Annotated[Format, typer.Option(help="How findings are shown.")] = Format.FULL,
+) -> Exit:
+    """Check specs: names, domains, roles, requirements, judging, search. Nothing is imported or run."""
+    code = Exit.FINE
+    found: list[Diagnostic] = []
+    for name in dict.fromkeys(files):
+        try:
+            source = read_source(name)
+        except WrongUse as wrong:
+            complain(wrong)
+            code = Exit.WRONG_USE
+            continue
+        found.extend(_findings(source, data, chain))
+    result = report(in_reading_order(found), format, sys.stdout)
+    if format is Format.FULL and not found and code is Exit.FINE:
+        tell("no problems" if len(files) == 1 else f"no problems in {len(files)} files")
+    return max(code, result)
+
+
+def _findings(source: Source, data: str | None, chain: str | None) -> tuple[Diagnostic, ...]:
+    from msl.check.spec import check_source
+
+    checked = check_source(source, chain=chain)
+    if data is None:
+        return checked.diagnostics
+    from msl.cli.table import read_for
+
+    table, problems = read_for(source, checked.data, data)
+    if table is None:
+        return (*checked.diagnostics, *problems)
+    return (*check_source(source, table.facts, chain).diagnostics, *problems)

@@ -1,0 +1,135 @@
+"""Console: what every verb shares — where its words go, in which colours, with which exit code.
+
+What a verb produces goes to standard output: a formatted text, a diff, a table, and the findings of `check`, which are
+its product (as with ruff). What it says about its own work, and the diagnostics that stop any other verb (as with
+rustc), go to standard error, so that a pipe carries the product alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from functools import wraps
+from typing import NoReturn, ParamSpec, TextIO
+
+from msl import __version__
+from msl.text.columns import safe
+from msl.text.diagnostic import Diagnostic, has_errors
+from msl.text.render import Format, render, summary
+
+P = ParamSpec("P")
+
+
+class Exit(IntEnum):
+    """The exit codes of every verb."""
+
+    FINE = 0
+    FAILED = 1  # errors in what was asked about, or a check that does not hold
+    WRONG_USE = 2  # an unknown option, a file that cannot be read
+    BUG = 70  # EX_SOFTWARE
+    INTERRUPTED = 130  # 128 + SIGINT, as shells count
+    BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+class WrongUse(Exception):
+    """Something that the user can put right outside a spec, such as a file that is not there; told in one sentence."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Colour on a terminal only; `NO_COLOR` and `FORCE_COLOR` overrule, in this order."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def write(text: str) -> None:
+    """Puts a verb's product on standard output."""
+    _write(sys.stdout, text)
+
+
+def tell(text: str) -> None:
+    """Says a line about the work on standard error."""
+    _write(sys.stderr, text + "\n")
+
+
+def complain(wrong: WrongUse) -> None:
+    """Says what was wrong with the use, and what to do."""
+    bold_red, bold_cyan, plain = ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") if wants_colour(sys.stderr) else ("", "", "")
+    tell(f"{bold_red}error{plain}: {safe(wrong.message)}")
+    if wrong.help is not None:
+        tell(f"{bold_cyan}help{plain}: {safe(wrong.help)}")
+
+
+def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stream: TextIO | None = None) -> Exit:
+    """Shows diagnostics (by default on standard error), for people with a count at the end; errors fail the verb."""
+    stream = stream or sys.stderr
+    diagnostics = list(diagnostics)
+    text = render(diagnostics, format, wants_colour(stream))
+    if format.for_people and diagnostics:
+        text += f"\n{summary(diagnostics)}\n"
+    _write(stream, text)
+    return Exit.FAILED if has_errors(diagnostics) else Exit.FINE
+
+
+def guarded(verb: Callable[P, Exit | None]) -> Callable[P, None]:
+    """A verb that ends the process with its exit code, and whose failures are told in the right words."""
+
+    @wraps(verb)
+    def run(*arguments: P.args, **options: P.kwargs) -> None:
+        with guard():
+            code = verb(*arguments, **options) or Exit.FINE
+            sys.stdout.flush()
+            raise SystemExit(int(code))
+
+    return run
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Turns what may go wrong into an exit code: quietly, with one sentence, or as the bug that it is."""
+    try:
+        yield
+    except WrongUse as wrong:
+        complain(wrong)
+        raise SystemExit(int(Exit.WRONG_USE)) from None
+    except KeyboardInterrupt:
+        raise SystemExit(int(Exit.INTERRUPTED)) from None
+    except BrokenPipeError:
+        _leave_quietly()
+    except Exception:
+        _tell_of_bug()
+        raise SystemExit(int(Exit.BUG)) from None
+
+
+def _tell_of_bug() -> None:
+    traceback.print_exc()
+    tell("")
+    tell(f"This is a bug in msl {__version__}, not in your spec. Please report it with the lines above, the command")
+    tell("and, if you can share it, the file.")
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of a pipe has gone; what is still buffered goes nowhere, or Python would complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    raise SystemExit(int(Exit.BROKEN_PIPE))
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Writes what the stream's encoding can show; a terminal without `…` gets `?` instead of an error."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "replace").decode(encoding))

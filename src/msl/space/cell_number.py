@@ -1,0 +1,162 @@
+"""Cells of numbers: ranges and single numbers that may overlap, cut into pieces that do not.
+
+Each piece comes with the tags of all the ranges it lies in. Where conditions look at a number, ranges are first cut so
+that all numbers of a piece look the same to them, and one of them stands for all.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from msl.space.cell import Cell, Levels, Listed, Stretches, TooCostly, join
+from msl.space.node import IntRange, RealRange
+from msl.space.number import ends, evenly_spaced, level_count, whole_numbers
+from msl.space.watch import Lens
+
+#: Ranges up to this size are written out where they overlap or every value is looked at.
+MOST_LISTED = 100_000
+
+Tag = Hashable
+Pieces = dict[frozenset[Tag], Cell]
+
+
+# --- integers -----------------------------------------------------------------------------------------
+
+
+def cut_whole(node: IntRange, lens: Lens | None) -> Iterator[tuple[int | None, range]]:
+    """The numbers of a range in pieces that look the same, each with the number that stands for it."""
+    numbers = whole_numbers(node)
+    if lens is None:
+        yield None, numbers
+    else:
+        yield from ((numbers[piece][0], numbers[piece]) for piece in _look_alikes(numbers, lens))
+
+
+def split_whole(ranges: list[tuple[Tag, range]]) -> Pieces:
+    """Ranges of integers as pieces that do not overlap, by the tags of the ranges that hold them."""
+    if len(ranges) == 1:
+        (tag, numbers), *_ = ranges
+        return {frozenset({tag}): Listed(numbers)}
+    ranges = [(tag, numbers) for tag, numbers in ranges if numbers]
+    edges = sorted({edge for _, numbers in ranges for edge in (numbers[0], numbers[-1] + 1)})
+    found: dict[frozenset[Tag], list[range]] = defaultdict(list)
+    for low, high in pairwise(edges):
+        covering = [(tag, numbers) for tag, numbers in ranges if numbers[0] <= low and high <= numbers[-1] + 1]
+        period = math.lcm(*(numbers.step for _, numbers in covering)) if high - low > 1 else 1
+        if period > MOST_LISTED:
+            raise TooCostly("ranges with unlike steps overlap")
+        for first in range(low, min(high, low + period)):
+            tags = frozenset(tag for tag, numbers in covering if (first - numbers[0]) % numbers.step == 0)
+            if tags:
+                found[tags].append(range(first, high, period))
+    return {tags: join(map(Listed, pieces)) for tags, pieces in found.items()}
+
+
+# --- reals --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of an open range; its ends may belong to other pieces, which changes nothing that can be counted."""
+
+    node: RealRange
+
+
+def cut_real(
+    node: RealRange, lens: Lens | None, steps: int | None
+) -> Iterator[tuple[float | None, Levels | Stretch | tuple[float, ...]]]:
+    """The numbers of a range in pieces that look the same; `steps` makes an open range a grid of so many values."""
+    count = level_count(node)
+    if count is None and steps is None:
+        yield from _cut_stretch(node, lens)
+    elif count is not None and lens is None:
+        yield None, Levels(node)
+    else:
+        values = evenly_spaced(node, steps) if count is None and steps is not None else _listed(Levels(node))
+        if lens is None:
+            yield None, tuple(values)
+        else:
+            yield from ((values[piece][0], tuple(values[piece])) for piece in _look_alikes(values, lens))
+
+
+def _cut_stretch(node: RealRange, lens: Lens | None) -> Iterator[tuple[float | None, Stretch | tuple[float, ...]]]:
+    if lens is None:
+        yield None, Stretch(node)
+        return
+    if lens.every:
+        raise TooCostly("a requirement computes with a real, or compares it with another parameter")
+    low, high = ends(node)
+    points = sorted({float(cut) for cut in lens.cuts if low <= cut <= high})
+    yield from ((point, (point,)) for point in points)
+    edges = list(dict.fromkeys([low, *points, high]))
+    for below, above in pairwise(edges):
+        middle = below + (above - below) / 2
+        if below < middle < above:
+            yield middle, Stretch(replace(node, low=below, high=above))
+
+
+def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: list[tuple[Tag, Stretch]]) -> Pieces:
+    """Reals as pieces that do not overlap, by the tags of what holds them."""
+    if len(points) == 1 and not stretches:
+        tag, values = points[0]
+        return {frozenset({tag}): values if isinstance(values, Levels) else Listed(values)}
+    if len(stretches) == 1 and not points:
+        tag, stretch = stretches[0]
+        return {frozenset({tag}): Stretches((stretch.node,))}
+    tags: dict[float, set[Tag]] = defaultdict(set)
+    for tag, values in points:
+        for value in _listed(values):
+            tags[value].add(tag)
+    for value, found in tags.items():
+        found.update(tag for tag, stretch in stretches if ends(stretch.node)[0] <= value <= ends(stretch.node)[1])
+    alone: dict[frozenset[Tag], list[float]] = defaultdict(list)
+    for value in sorted(tags):
+        alone[frozenset(tags[value])].append(value)
+    cells: dict[frozenset[Tag], list[Cell]] = defaultdict(list)
+    for key, found_alone in alone.items():
+        cells[key].append(Listed(tuple(found_alone)))
+    for key, ranges in _overlaps(stretches).items():
+        cells[key].append(Stretches(tuple(ranges)))
+    return {key: join(found) for key, found in cells.items()}
+
+
+def _overlaps(stretches: list[tuple[Tag, Stretch]]) -> dict[frozenset[Tag], list[RealRange]]:
+    edges = sorted({edge for _, stretch in stretches for edge in ends(stretch.node)})
+    found: dict[frozenset[Tag], list[RealRange]] = defaultdict(list)
+    for below, above in pairwise(edges):
+        covering = [
+            (tag, stretch.node)
+            for tag, stretch in stretches
+            if ends(stretch.node)[0] <= below and above <= ends(stretch.node)[1]
+        ]
+        if covering:
+            piece = replace(covering[0][1], low=below, high=above)
+            found[frozenset(tag for tag, _ in covering)].append(piece)
+    return found
+
+
+def _listed(values: Levels | tuple[float, ...]) -> Sequence[float]:
+    if isinstance(values, tuple):
+        return values
+    if values.weight > MOST_LISTED:
+        raise TooCostly(f"{values.weight:,} steps of a real would have to be told apart")
+    return tuple(values)
+
+
+# --- what looks the same ------------------------------------------------------------------------------
+
+
+def _look_alikes(numbers: Sequence[float], lens: Lens) -> Iterator[slice]:
+    """Where rising numbers are cut by a lens: those below the first cut, the cut itself, those up to the next, …"""
+    if lens.every and len(numbers) > MOST_LISTED:
+        raise TooCostly(f"{len(numbers):,} values of a parameter would have to be told apart")
+    places = set(range(len(numbers) + 1)) if lens.every else {0, len(numbers)}
+    for cut in lens.cuts:
+        places.update((bisect_left(numbers, cut), bisect_right(numbers, cut)))
+    ordered = sorted(places)
+    return (slice(i, j) for i, j in pairwise(ordered))
