@@ -23,7 +23,9 @@ DEEP = 3000
 )
 def test_deep_nesting_is_answered(space: str) -> None:
     result = checked(f"use clop\nchain m = {space}")
-    assert all(d.code in ("MSL017", "MSL003", "MSL060", "MSL096", "MSL080", "MSL087", "MSL094") for d in result.diagnostics)
+    assert all(
+        d.code in ("MSL017", "MSL003", "MSL060", "MSL096", "MSL080", "MSL087", "MSL094") for d in result.diagnostics
+    )
 
 
 def test_deep_conditions_are_answered() -> None:

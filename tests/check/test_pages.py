@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import msl
+from msl.check.model import text_to_model
 from msl.check.spec import Checked, check_source
 from msl.space.facts import Facts
 from msl.text.codes import page, titles
@@ -28,10 +29,12 @@ class Page:
     beside: dict[str, str]
     facts: Facts | None
     chains: tuple[str | None, str | None]
+    is_model: bool = False
 
 
 def read_page(code: str) -> Page:
     examples: list[tuple[str, str | None]] = []
+    is_model = False
     beside: dict[str, str] = {}
     facts = None
     for language, options, body in _FENCE.findall(page(code)):
@@ -43,13 +46,18 @@ def read_page(code: str) -> Page:
         elif "file" in settings:
             beside[settings["file"]] = body
         else:
+            is_model = language == "model"
             examples.append((body, settings.get("chain")))
     (wrong, wrong_chain), (right, right_chain) = examples
-    return Page(wrong, right, beside, facts, (wrong_chain, right_chain))
+    return Page(wrong, right, beside, facts, (wrong_chain, right_chain), is_model)
 
 
 def check(page: Page, which: int) -> Checked:
     text = (page.wrong, page.right)[which]
+    if page.is_model:
+        uses, _, model = text.partition("\n")
+        _, diagnostics = text_to_model(model, Source("main.msl", uses))
+        return Checked(None, tuple(diagnostics))
     files = {**page.beside, "main.msl": text}
 
     def read_file(path: str) -> str:

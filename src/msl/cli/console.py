@@ -16,6 +16,8 @@ from enum import IntEnum
 from functools import wraps
 from typing import NoReturn, ParamSpec, TextIO
 
+import typer
+
 from msl import __version__
 from msl.text.columns import safe
 from msl.text.diagnostic import Diagnostic, has_errors
@@ -106,6 +108,8 @@ def guard() -> Iterator[None]:
         raise SystemExit(int(Exit.INTERRUPTED)) from None
     except BrokenPipeError:
         _leave_quietly()
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise  # typer's own ways to end, which it tells in its own words
     except Exception:
         _tell_of_bug()
         raise SystemExit(int(Exit.BUG)) from None

@@ -17,6 +17,11 @@ VERBS = {
     "fmt": "Write",
     "explain": "Understand",
     "blocks": "Understand",
+    "info": "Understand",
+    "draw": "Understand",
+    "diff": "Understand",
+    "sample": "Understand",
+    "decode": "Understand",
 }
 
 app = typer.Typer(

@@ -1,0 +1,87 @@
+"""Model: a model written as MSL, read with the names of a spec — a chain with nothing open."""
+
+from __future__ import annotations
+
+from msl.check.blocks import Blocks
+from msl.check.calls import node_value
+from msl.check.library import Library, Module, ReadFile
+from msl.check.report import Report
+from msl.check.spaces import Spaces
+from msl.space.node import BlockUse, Choice, Empty, Marked, Node, Permute, Sequence, Union, children
+from msl.space.value import BlockValue, Branches, Model, Step
+from msl.syntax import ast
+from msl.syntax.parse import text_to_ast
+from msl.text.diagnostic import Diagnostic
+from msl.text.source import Source, Span
+
+
+def text_to_model(text: str, spec: Source, read_file: ReadFile | None = None) -> tuple[Model | None, list[Diagnostic]]:
+    """The model of an expression, or None and why. Names mean what they mean in the spec, or in what it uses."""
+    source = Source("<model>", f"chain model = {text}")
+    file, problems = text_to_ast(source)
+    if problems:
+        return None, problems
+    report = Report()
+    module = Library(report, read_file).open(spec)
+    report.diagnostics.clear()  # the spec was checked before
+    (chain,) = file.statements
+    assert isinstance(chain, ast.Chain)
+    node = Spaces(report, Blocks(report), quiet=True).expression(chain.space, _reading(source, module))
+    if node is None or report.failed:
+        return None, report.diagnostics
+    return _closed_model(node, source, chain.space.span, report), report.diagnostics
+
+
+def _reading(source: Source, module: Module) -> Module:
+    """A module that sees what the spec declares and uses, and what its files use, so that printed models read back."""
+    reading = Module(source, ast.File(()), module.origin)
+    reading.uses = dict(module.uses)
+    for used in module.uses.values():
+        for qualifier, deeper in used.uses.items():
+            reading.uses.setdefault(qualifier, deeper)
+    reading.declarations = dict(module.declarations)
+    return reading
+
+
+def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Model | None:
+    try:
+        return Model(_steps(node))
+    except TypeError:
+        opened = ", ".join(f"`{name}`" for name in dict.fromkeys(_open_parameters(node)))
+        message = "this leaves something open" + (f": {opened}" if opened else "")
+        report.error("MSL067", source, span, message, "", "a model fixes every parameter with `=`")
+        return None
+
+
+def _steps(node: Node) -> tuple[Step, ...]:
+    match node:
+        case BlockUse():
+            value = node_value(node)
+            assert isinstance(value, BlockValue)
+            return (value,)
+        case Sequence(steps=steps):
+            return tuple(step for below in steps for step in _steps(below))
+        case Permute(members=(only,)) | Marked(node=only):
+            return _steps(only)
+        case Union(branches=branches):
+            filled = tuple(inner for branch in branches if (inner := _steps(branch)))
+            return (Branches(filled),) if len(filled) > 1 else filled[0] if filled else ()
+        case Empty():
+            return ()
+    raise TypeError("still open")
+
+
+def _open_parameters(node: Node) -> list[str]:
+    found: list[str] = []
+    if isinstance(node, BlockUse):
+        for param in node.params:
+            try:
+                node_value(param.node)
+            except TypeError:
+                found.append(f"{node.block.name}.{param.name}")
+    elif isinstance(node, Choice):
+        found.append("|")
+    else:
+        for child in children(node):
+            found.extend(_open_parameters(child))
+    return found
