@@ -50,7 +50,7 @@ def decode(
         record = {"model": spell_model(model), "digest": model_digest(model), "vector": vector}
         write(json_text.dumps(record, ensure_ascii=False) + "\n")
     elif numbers is None:
-        write(", ".join(f"{share:.12g}" for share in vector) + "\n")
+        write(", ".join(map(repr, vector)) + "\n")
     else:
         write(_table(codec, model, numbers))
     return Exit.FINE

@@ -1,0 +1,131 @@
+"""info, sample, decode, diff, draw and blocks on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from msl.cli.main import app
+
+RUN = CliRunner()
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    result = RUN.invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result.stdout
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "table.csv"
+    rows = [",".join(str(i * (j + 3) % 17) for j in range(6)) + f",{'abc'[i % 3]}" for i in range(60)]
+    path.write_text("f1,f2,f3,f4,f5,f6,class\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def info(name: str, *arguments: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(run("info", str(SPECS / name), "--json", *arguments))
+    return found
+
+
+def test_the_papers_figures() -> None:
+    assert info("kms.msl")["models"] == 4420
+    psms = info("psms.msl")
+    assert (psms["models"], psms["structures"], psms["codes"], psms["dimensions"]) == (None, 1880, 2080, 16)
+
+
+def test_a_table_decides_dimensions(table: str) -> None:
+    assert info("mopso.msl")["dimensions"] is None
+    mopso = info("mopso.msl", "--data", table)
+    assert (mopso["dimensions"], mopso["models"]) == (6, 2**6)
+
+
+def test_separate_encoding_has_more_dimensions() -> None:
+    assert info("psms.msl", "--encoding", "separate")["dimensions"] == 62
+
+
+def test_the_text_for_people_names_the_slots() -> None:
+    text = run("info", str(SPECS / "psms.msl"))
+    assert "1,880 in 2,080 structural codes" in text
+    assert "fmax" in text
+
+
+def test_samples_are_the_same_for_the_same_seed_and_read_back(table: str) -> None:
+    spec = str(SPECS / "psms.msl")
+    first = run("sample", spec, "--data", table, "-n", "20", "--seed", "3")
+    assert first == run("sample", spec, "--data", table, "-n", "20", "--seed", "3")
+    assert first != run("sample", spec, "--data", table, "-n", "20", "--seed", "4")
+    for line in first.splitlines()[:5]:
+        vector = run("decode", spec, line, "--data", table).strip()
+        assert run("decode", spec, vector, "--data", table).splitlines()[0] == line
+
+
+def test_a_space_that_needs_a_table_says_so() -> None:
+    result = RUN.invoke(app, ["sample", str(SPECS / "psms.msl")])
+    assert result.exit_code == 2
+    assert "--data" in result.output
+
+
+def test_a_vector_of_the_wrong_length_and_a_model_outside() -> None:
+    spec = str(SPECS / "kms.msl")
+    assert RUN.invoke(app, ["decode", spec, "0.1 0.2"]).exit_code == 2
+    outside = "kernel_map(references = kmeans, n = 4, points = centers, distance = angle, kernel = linear) >> naive_bayes"
+    result = RUN.invoke(app, ["decode", spec, outside])
+    assert result.exit_code == 1
+    assert "require kernel_map.points is centroids" in result.output
+
+
+def test_diff_of_a_file_with_itself_is_empty() -> None:
+    assert run("diff", str(SPECS / "psms.msl"), str(SPECS / "psms.msl")) == ""
+
+
+def test_diff_shows_what_changed(tmp_path: Path) -> None:
+    new = tmp_path / "new.msl"
+    text = (SPECS / "psms.msl").read_text(encoding="utf-8")
+    new.write_text(text.replace("kridge | rf | lssvm", "kridge | lssvm").replace("swarm = 5", "swarm = 7"), encoding="utf-8")
+    shown = run("diff", str(SPECS / "psms.msl"), str(new), code=1)
+    assert "- alternative rf" in shown
+    assert "search pso.swarm: 5 -> 7" in shown
+    assert "1,880 structures -> 1,692 structures" in shown
+    record = json.loads(run("diff", str(SPECS / "psms.msl"), str(new), "--json", code=1))
+    assert record["structures"] == [1880, 1692]
+
+
+def test_diff_reads_revisions_from_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = tmp_path / "spec.msl"
+    spec.write_text("use clop\nchain m = svc | rf\n", encoding="utf-8")
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run(["git", *identity, *command], check=True, cwd=tmp_path)
+    spec.write_text("use clop\nchain m = svc | rf | naive\n", encoding="utf-8")
+    assert "+ alternative naive" in run("diff", "HEAD:spec.msl", "spec.msl", code=1)
+    assert RUN.invoke(app, ["diff", "HEAD:gone.msl", "spec.msl"]).exit_code == 2
+
+
+def test_diff_of_a_broken_spec_is_trouble(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.msl"
+    broken.write_text("chain m = ", encoding="utf-8")
+    assert RUN.invoke(app, ["diff", str(broken), str(SPECS / "kms.msl")]).exit_code == 2
+
+
+def test_draw_writes_svg_and_a_tree(tmp_path: Path) -> None:
+    assert "kernel_map" in run("draw", str(SPECS / "kms.msl"))
+    picture = tmp_path / "kms.svg"
+    run("draw", str(SPECS / "kms.msl"), "-o", str(picture))
+    assert picture.read_text(encoding="utf-8").lstrip().startswith("<svg")
+
+
+def test_blocks() -> None:
+    assert "relief" in run("blocks")
+    assert "gamma" in run("blocks", "clop.svc")
+    assert "search pso" in run("blocks", "pso")
+    assert {row["role"] for row in json.loads(run("blocks", "--role", "kernel", "--json"))} == {"kernel"}
+    assert RUN.invoke(app, ["blocks", "svcc"]).exit_code == 2
