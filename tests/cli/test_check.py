@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from msl.cli.main import app
+from msl.cli.main import command_line
 
 RUN = CliRunner()
+APP = command_line()
 GOOD = "use clop\nchain model = standardize >> svc\n"
 BAD = "use clop\nchain model = standardise >> svc\n"
 
@@ -31,14 +32,14 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_a_sound_spec_is_fine(spec: Path) -> None:
-    result = RUN.invoke(app, ["check", str(spec)])
+    result = RUN.invoke(APP, ["check", str(spec)])
     assert result.exit_code == 0
     assert "no problems" in result.output
 
 
 def test_an_error_exits_with_1_and_points_at_the_line(spec: Path) -> None:
     spec.write_text(BAD, encoding="utf-8")
-    result = RUN.invoke(app, ["check", str(spec)])
+    result = RUN.invoke(APP, ["check", str(spec)])
     assert result.exit_code == 1
     assert f"{spec}:2:15" in result.output
     assert "did you mean `standardize`?" in result.output
@@ -46,48 +47,48 @@ def test_an_error_exits_with_1_and_points_at_the_line(spec: Path) -> None:
 
 def test_a_warning_does_not_fail(spec: Path) -> None:
     spec.write_text("use clop\nchain model = svc | svc\n", encoding="utf-8")
-    result = RUN.invoke(app, ["check", str(spec)])
+    result = RUN.invoke(APP, ["check", str(spec)])
     assert result.exit_code == 0
     assert "warning[MSL224]" in result.output
 
 
 def test_a_missing_file_is_wrong_use_and_the_others_are_still_checked(spec: Path) -> None:
     spec.write_text(BAD, encoding="utf-8")
-    result = RUN.invoke(app, ["check", "gone.msl", str(spec)])
+    result = RUN.invoke(APP, ["check", "gone.msl", str(spec)])
     assert result.exit_code == 2
     assert "MSL021" in result.output
 
 
 def test_standard_input(spec: Path) -> None:
-    result = RUN.invoke(app, ["check", "-"], input=BAD)
+    result = RUN.invoke(APP, ["check", "-"], input=BAD)
     assert result.exit_code == 1
     assert "<stdin>:2:15" in result.output
 
 
 def test_json_is_one_document(spec: Path) -> None:
     spec.write_text(BAD, encoding="utf-8")
-    result = RUN.invoke(app, ["check", str(spec), "--format", "json"])
+    result = RUN.invoke(APP, ["check", str(spec), "--format", "json"])
     assert "MSL021" in json.dumps(json.loads(result.stdout))
 
 
 def test_data_decides_what_depends_on_it(spec: Path, table: Path) -> None:
     spec.write_text("use clop\nchain model = ftest(fmax: 2..2) >> svc\nminimize rmse\n", encoding="utf-8")
-    assert RUN.invoke(app, ["check", str(spec)]).exit_code == 0
-    result = RUN.invoke(app, ["check", str(spec), "--data", str(table)])
+    assert RUN.invoke(APP, ["check", str(spec)]).exit_code == 0
+    result = RUN.invoke(APP, ["check", str(spec), "--data", str(table)])
     assert result.exit_code == 1
     assert "`rmse` judges regression, and this is classification" in result.output
 
 
 def test_a_target_that_is_not_there(spec: Path, table: Path) -> None:
     spec.write_text(f"data(target = outcome)\n{GOOD}", encoding="utf-8")
-    result = RUN.invoke(app, ["check", str(spec), "--data", str(table)])
+    result = RUN.invoke(APP, ["check", str(spec), "--data", str(table)])
     assert result.exit_code == 1
     assert "`outcome`" in result.output
     assert "class" in result.output
 
 
 def test_a_table_that_is_not_there(spec: Path) -> None:
-    result = RUN.invoke(app, ["check", str(spec), "--data", "gone.csv"])
+    result = RUN.invoke(APP, ["check", str(spec), "--data", "gone.csv"])
     assert result.exit_code == 1
     assert "gone.csv" in result.output
     assert "Traceback" not in result.output

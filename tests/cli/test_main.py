@@ -193,7 +193,7 @@ def test_colour_on_terminals_only_unless_told(monkeypatch, environment, terminal
 
 def test_a_report_counts_for_people_alone(capsys: pytest.CaptureFixture[str]) -> None:
     from msl.syntax.parse import text_to_ast
-    from msl.text.render import Format
+    from msl.text.format import Format
     from msl.text.source import Source
 
     _, diagnostics = text_to_ast(Source("a.msl", "seed x"))

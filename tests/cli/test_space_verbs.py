@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from msl.cli.main import app
+from msl.cli.main import command_line
 
 RUN = CliRunner()
+APP = command_line()
 SPECS = Path(__file__).parents[2] / "specs"
 
 
 def run(*arguments: str, code: int = 0) -> str:
-    result = RUN.invoke(app, list(arguments))
+    result = RUN.invoke(APP, list(arguments))
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     return result.stdout
@@ -68,16 +69,18 @@ def test_samples_are_the_same_for_the_same_seed_and_read_back(table: str) -> Non
 
 
 def test_a_space_that_needs_a_table_says_so() -> None:
-    result = RUN.invoke(app, ["sample", str(SPECS / "psms.msl")])
+    result = RUN.invoke(APP, ["sample", str(SPECS / "psms.msl")])
     assert result.exit_code == 2
     assert "--data" in result.output
 
 
 def test_a_vector_of_the_wrong_length_and_a_model_outside() -> None:
     spec = str(SPECS / "kms.msl")
-    assert RUN.invoke(app, ["decode", spec, "0.1 0.2"]).exit_code == 2
-    outside = "kernel_map(references = kmeans, n = 4, points = centers, distance = angle, kernel = linear) >> naive_bayes"
-    result = RUN.invoke(app, ["decode", spec, outside])
+    assert RUN.invoke(APP, ["decode", spec, "0.1 0.2"]).exit_code == 2
+    outside = (
+        "kernel_map(references = kmeans, n = 4, points = centers, distance = angle, kernel = linear) >> naive_bayes"
+    )
+    result = RUN.invoke(APP, ["decode", spec, outside])
     assert result.exit_code == 1
     assert "require kernel_map.points is centroids" in result.output
 
@@ -89,7 +92,9 @@ def test_diff_of_a_file_with_itself_is_empty() -> None:
 def test_diff_shows_what_changed(tmp_path: Path) -> None:
     new = tmp_path / "new.msl"
     text = (SPECS / "psms.msl").read_text(encoding="utf-8")
-    new.write_text(text.replace("kridge | rf | lssvm", "kridge | lssvm").replace("swarm = 5", "swarm = 7"), encoding="utf-8")
+    new.write_text(
+        text.replace("kridge | rf | lssvm", "kridge | lssvm").replace("swarm = 5", "swarm = 7"), encoding="utf-8"
+    )
     shown = run("diff", str(SPECS / "psms.msl"), str(new), code=1)
     assert "- alternative rf" in shown
     assert "search pso.swarm: 5 -> 7" in shown
@@ -107,13 +112,13 @@ def test_diff_reads_revisions_from_git(tmp_path: Path, monkeypatch: pytest.Monke
         subprocess.run(["git", *identity, *command], check=True, cwd=tmp_path)
     spec.write_text("use clop\nchain m = svc | rf | naive\n", encoding="utf-8")
     assert "+ alternative naive" in run("diff", "HEAD:spec.msl", "spec.msl", code=1)
-    assert RUN.invoke(app, ["diff", "HEAD:gone.msl", "spec.msl"]).exit_code == 2
+    assert RUN.invoke(APP, ["diff", "HEAD:gone.msl", "spec.msl"]).exit_code == 2
 
 
 def test_diff_of_a_broken_spec_is_trouble(tmp_path: Path) -> None:
     broken = tmp_path / "broken.msl"
     broken.write_text("chain m = ", encoding="utf-8")
-    assert RUN.invoke(app, ["diff", str(broken), str(SPECS / "kms.msl")]).exit_code == 2
+    assert RUN.invoke(APP, ["diff", str(broken), str(SPECS / "kms.msl")]).exit_code == 2
 
 
 def test_draw_writes_svg_and_a_tree(tmp_path: Path) -> None:
@@ -128,4 +133,4 @@ def test_blocks() -> None:
     assert "gamma" in run("blocks", "clop.svc")
     assert "search pso" in run("blocks", "pso")
     assert {row["role"] for row in json.loads(run("blocks", "--role", "kernel", "--json"))} == {"kernel"}
-    assert RUN.invoke(app, ["blocks", "svcc"]).exit_code == 2
+    assert RUN.invoke(APP, ["blocks", "svcc"]).exit_code == 2

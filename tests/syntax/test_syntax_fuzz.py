@@ -16,7 +16,8 @@ import pytest
 from msl.syntax.format import format_source
 from msl.syntax.parse import text_to_ast
 from msl.syntax.tokens import RESERVED
-from msl.text.render import Format, render
+from msl.text.format import Format
+from msl.text.render import render
 from msl.text.source import Source
 
 CASES = int(os.environ.get("MSL_FUZZ_CASES", "2000"))

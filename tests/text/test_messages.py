@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from msl.text.columns import width
 from msl.text.diagnostic import Diagnostic, Label, Severity
-from msl.text.render import Format, render, summary
+from msl.text.format import Format
+from msl.text.render import render, summary
 from msl.text.source import Source, Span
 
 CHARACTERS = st.sampled_from("ab |>é漢字カ한ｆ😀e\u0301\u0308ß")

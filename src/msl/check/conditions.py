@@ -310,7 +310,7 @@ class RequirementReader(_Reader):
         return self._mark(declaration)
 
     def _mark(self, declaration: Declaration) -> str:
-        mark = f"{declaration.module.origin}:{declaration.name}"
+        mark = declaration.mark
         self.parts[mark] = declaration
         return mark
 

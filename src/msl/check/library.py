@@ -52,6 +52,11 @@ class Declaration:
         return self.kind in ("block", "derived")
 
     @property
+    def mark(self) -> str:
+        """How requirements, channels and reports call a part: by its file and name."""
+        return f"{self.module.origin}:{self.name}"
+
+    @property
     def label(self) -> Label:
         return Label(self.module.source, self.node.name.span, "declared here")
 

@@ -38,7 +38,6 @@ class Spaces:
         self.report = report
         self.quiet = quiet
         self.blocks = blocks
-        self.marks: dict[Declaration, str] = {}
         self.met: set[Declaration] = set()
         self._done: dict[Declaration, Node | None] = {}
         self._under_way: list[Declaration] = []
@@ -61,8 +60,8 @@ class Spaces:
                 help = "use fewer repetitions of parts inside parts"
                 self.report.error("MSL017", declaration.module.source, node.name.span, message, "", help)
                 built = None
-            if built is not None and declaration in self.marks:
-                built = Marked(self.marks[declaration], built)
+            if built is not None and declaration.kind == "part":
+                built = Marked(declaration.mark, built)
             self._done[declaration] = built
         return self._done[declaration]
 

@@ -30,7 +30,7 @@ from msl.text.record import record
 from msl.text.source import Source, Span
 from msl.text.suggest import did_you_mean, listing
 
-_MOST_CASES = 20_000  # what counting may look at before a check does without
+_MOST_WORK = 20_000  # what counting may cost before a check does without
 
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
@@ -211,9 +211,7 @@ class _Checker:
                     continue
                 text = " ".join(module.source.slice(statement.span).split())
                 found.append((Requirement(condition, when, text), statement, module))
-            for mark, part in reader.parts.items():
-                self.spaces.marks[part] = mark
-                self.spaces.met.add(part)
+            self.spaces.met.update(reader.parts.values())
         return found
 
     def _judge_requirements(self, root: Node, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
@@ -247,7 +245,7 @@ class _Checker:
             return
         from msl.space.count import count
 
-        found = count(space, cases=_MOST_CASES)
+        found = count(space, work=_MOST_WORK)
         if found.exact and 0 in (found.models, found.structures):
             _, statement, module = requirements[-1]
             message = "together the requirements leave no model"

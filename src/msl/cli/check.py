@@ -10,7 +10,7 @@ import typer
 from msl.cli.console import Exit, WrongUse, complain, report, tell
 from msl.cli.files import read_source
 from msl.text.diagnostic import Diagnostic, in_reading_order
-from msl.text.render import Format
+from msl.text.format import Format
 from msl.text.source import Source
 
 

@@ -21,7 +21,7 @@ import typer
 from msl import __version__
 from msl.text.columns import safe
 from msl.text.diagnostic import Diagnostic, has_errors
-from msl.text.render import Format, render, summary
+from msl.text.format import Format
 
 P = ParamSpec("P")
 
@@ -74,6 +74,8 @@ def complain(wrong: WrongUse) -> None:
 
 def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stream: TextIO | None = None) -> Exit:
     """Shows diagnostics (by default on standard error), for people with a count at the end; errors fail the verb."""
+    from msl.text.render import render, summary
+
     stream = stream or sys.stderr
     diagnostics = list(diagnostics)
     text = render(diagnostics, format, wants_colour(stream))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from typing import Annotated
 
@@ -52,6 +51,8 @@ def _format_file(name: str, check: bool, diff: bool) -> Exit:
 
 
 def _diff(source: Source, text: str) -> str:
+    import difflib
+
     before, after = source.text.splitlines(), text.splitlines()
     lines = difflib.unified_diff(before, after, f"{source.name} (now)", f"{source.name} (formatted)", lineterm="")
     if not wants_colour(sys.stdout):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated
 
@@ -24,14 +27,6 @@ VERBS = {
     "decode": "Understand",
 }
 
-app = typer.Typer(
-    name="msl",
-    help="A declarative language for spaces of machine-learning models, and the interpreter that searches them.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 def _show_version(asked: bool) -> None:
     if asked:
@@ -39,7 +34,6 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
@@ -48,11 +42,24 @@ def options(
     pass
 
 
-for _verb, _group in VERBS.items():
-    app.command(_verb, rich_help_panel=_group)(guarded(getattr(import_module(f"msl.cli.{_verb}"), _verb)))
+def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """The command with these verbs; their modules are imported."""
+    app = typer.Typer(
+        name="msl",
+        help="A declarative language for spaces of machine-learning models, and the interpreter that searches them.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(options)
+    for verb in verbs:
+        function = getattr(import_module(f"msl.cli.{verb}"), verb)
+        app.command(verb, rich_help_panel=VERBS[verb])(guarded(function))
+    return app
 
 
 def main() -> None:
-    """The entry point of the console script."""
+    """The entry point of the console script. A verb that is named alone is imported alone."""
     with guard():
-        app(prog_name="msl")
+        named = sys.argv[1] if len(sys.argv) > 1 and "_MSL_COMPLETE" not in os.environ else ""
+        command_line([named] if named in VERBS else VERBS)(prog_name="msl")

@@ -6,10 +6,10 @@ import re
 
 from lark import Token
 
+from msl.syntax.failure import Failure
 from msl.syntax.literals import MEANT_UNIT
 from msl.syntax.tokens import ENDING_TOKENS, RESERVED, STATEMENT_TOKENS, STATEMENTS, in_words, token_span
 from msl.text.diagnostic import Diagnostic, Label, Severity
-from msl.text.record import record
 from msl.text.source import Source, Span
 from msl.text.suggest import closest
 
@@ -63,19 +63,6 @@ _FOREIGN_STATEMENTS = {
     "limit": "budget",
     "random_state": "seed",
 }
-
-
-@record
-class Failure:
-    """Where reading a statement stopped: the index of the token that did not fit, and what would have."""
-
-    index: int
-    accepted: frozenset[str]
-
-    @property
-    def complete_before(self) -> bool:
-        """Whether what was read so far is a statement."""
-        return "$END" in self.accepted
 
 
 def misspelt_statement(source: Source, tokens: list[Token]) -> tuple[Diagnostic, str | None]:

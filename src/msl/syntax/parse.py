@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from threading import Lock
+from types import ModuleType
 from typing import Any
 
 from lark import Token
@@ -18,7 +20,7 @@ from lark.exceptions import UnexpectedToken
 
 from msl.syntax import ast
 from msl.syntax.build import AstBuilder
-from msl.syntax.mistakes import Failure, explain, misspelt_statement, reserved_as_name
+from msl.syntax.failure import Failure
 from msl.syntax.tokens import (
     CLOSING_TOKENS,
     ENDING_TOKENS,
@@ -53,6 +55,11 @@ def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
             reading.segment(tokens[start:end], tokens[end] if end < len(tokens) else None)
         file = ast.File(tuple(reading.statements), tuple(comments), tuple(reading.broken))
         return file, in_reading_order(reading.diagnostics + builder.problems)
+
+
+def _mistakes() -> ModuleType:
+    """The answers to mistakes, which a file without any does not need."""
+    return import_module("msl.syntax.mistakes")
 
 
 @cache
@@ -124,7 +131,7 @@ class _Reading:
         """Reads the first statement of some tokens, gives back those that come after it."""
         misspelt = tokens[0].type not in STATEMENT_TOKENS
         if misspelt:
-            diagnostic, meant = misspelt_statement(self.source, tokens)
+            diagnostic, meant = _mistakes().misspelt_statement(self.source, tokens)
             self.diagnostics.append(diagnostic)
             if meant is None:
                 self.broken.append(ast.Broken(None, None))
@@ -163,12 +170,12 @@ class _Reading:
         self.statements.append(statement)
 
     def _break(self, tokens: list[Token], failure: Failure, following: Token | None) -> None:
-        name_taken = reserved_as_name(self.source, failure, tokens, following)
+        name_taken = _mistakes().reserved_as_name(self.source, failure, tokens, following)
         if name_taken is not None:
             self._swallow_next = failure.index >= len(tokens)
             self.diagnostics.append(name_taken)
         else:
-            self.diagnostics.append(explain(self.source, failure, tokens))
+            self.diagnostics.append(_mistakes().explain(self.source, failure, tokens))
         self.broken.append(_broken_declaration(" ".join(map(str, tokens[:2]))))
         if self._swallow_next and following is not None:
             self.broken.append(ast.Broken(None, str(following)))

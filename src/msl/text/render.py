@@ -16,27 +16,13 @@ The primary span is underlined with `^`, others with `-`; a label in another fil
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 
 from msl.text.columns import safe
 from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.text.format import Format
 from msl.text.paint import Paint, Style
 from msl.text.snippet import bar, marks_of, snippet
 from msl.text.source import Source
-
-
-class Format(StrEnum):
-    """How diagnostics are written."""
-
-    FULL = "full"
-    SHORT = "short"
-    JSON = "json"
-    SARIF = "sarif"
-    GITHUB = "github"
-
-    @property
-    def for_people(self) -> bool:
-        return self in (Format.FULL, Format.SHORT)
 
 
 def render(diagnostics: Iterable[Diagnostic], format: Format | str = Format.FULL, colour: bool = False) -> str:
