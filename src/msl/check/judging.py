@@ -63,6 +63,13 @@ class Judging:
         text = self.module.source.slice(written.expression.span)
         return Objective(" ".join(text.split()), loss, estimate, goal.minimize)
 
+    def default_objectives(self) -> tuple[Objective, ...]:
+        """What is judged when a spec does not say: nothing until the task is known."""
+        if self.task is None:
+            return ()
+        name = DEFAULT_MEASURES[self.task]
+        return (Objective(name, Measured(name), self.default_estimate()),)
+
     def default_estimate(self) -> Call:
         call = self.calls.call("estimate", ast.Path((ast.Name("cv"),)), self.module)
         assert call is not None

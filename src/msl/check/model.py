@@ -45,7 +45,7 @@ def _reading(source: Source, module: Module) -> Module:
 
 def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Model | None:
     try:
-        return Model(_steps(node))
+        return Model(closed_steps(node))
     except TypeError:
         opened = ", ".join(f"`{name}`" for name in dict.fromkeys(_open_parameters(node)))
         message = "this leaves something open" + (f": {opened}" if opened else "")
@@ -53,18 +53,19 @@ def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Mod
         return None
 
 
-def _steps(node: Node) -> tuple[Step, ...]:
+def closed_steps(node: Node) -> tuple[Step, ...]:
+    """The steps of a node with nothing open; a TypeError if something is."""
     match node:
         case BlockUse():
             value = node_value(node)
             assert isinstance(value, BlockValue)
             return (value,)
         case Sequence(steps=steps):
-            return tuple(step for below in steps for step in _steps(below))
+            return tuple(step for below in steps for step in closed_steps(below))
         case Permute(members=(only,)) | Marked(node=only):
-            return _steps(only)
+            return closed_steps(only)
         case Union(branches=branches):
-            filled = tuple(inner for branch in branches if (inner := _steps(branch)))
+            filled = tuple(inner for branch in branches if (inner := closed_steps(branch)))
             return (Branches(filled),) if len(filled) > 1 else filled[0] if filled else ()
         case Empty():
             return ()

@@ -35,6 +35,12 @@ class Searching:
                 self._objectives_fit(stage, written, objectives)
         return tuple(stage for stage in stages if stage is not None)
 
+    def default_stages(self, objectives: int) -> tuple[Stage, ...]:
+        """How a spec is searched that does not say."""
+        name = "auto" if objectives == 1 else "cmdpso"
+        call = self.calls.call("strategy", ast.Path((ast.Name(name),)), self.module)
+        return () if call is None else (Stage(call),)
+
     def _stage(self, written: ast.Path | ast.Call) -> Stage | None:
         path = written if isinstance(written, ast.Path) else written.path
         takes_start = path.text == "best_first"

@@ -292,11 +292,15 @@ class _Checker:
 
     def _objectives(self) -> tuple[Objective, ...]:
         judging = Judging(self.module, self.report, self.calls, self.task)
-        return next((judging.objectives(goal) for goal in self.module.statements(ast.Goal)), ())
+        for goal in self.module.statements(ast.Goal):
+            return judging.objectives(goal)
+        return judging.default_objectives()
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
-        return next((searching.stages(search, objectives) for search in self.module.statements(ast.Search)), ())
+        for search in self.module.statements(ast.Search):
+            return searching.stages(search, objectives)
+        return searching.default_stages(objectives)
 
     def _ensemble(self) -> Call | None:
         for statement in self.module.statements(ast.Ensemble):

@@ -16,6 +16,7 @@ from msl.cli.console import guard, guarded
 #: Each verb is the function of its name in the module of its name. These modules import light things alone, and the
 #: rest inside the function, so that `msl --help` stays quick.
 VERBS = {
+    "run": "Search",
     "check": "Write",
     "fmt": "Write",
     "explain": "Understand",

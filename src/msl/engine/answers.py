@@ -1,0 +1,193 @@
+"""Answers: from what a strategy asks to what it is told — decoded, looked up in the store, evaluated, written down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from msl.engine.plan import Plan
+from msl.engine.versions import versions_of
+from msl.evaluate.executors.executor import Executor
+from msl.evaluate.executors.task import Task
+from msl.evaluate.outcome import Outcome
+from msl.runs.asked import Asked
+from msl.runs.evaluation import Evaluation, Question, Trouble
+from msl.runs.store import Store
+from msl.search.ask import Ask, Told, Vector
+from msl.space.derive import NotInSpace
+from msl.space.digest import model_digest
+from msl.space.spell import spell_model
+from msl.space.value import Model
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run has done so far."""
+
+    evaluations: int = 0
+    reused: int = 0
+    outside: int = 0
+    failures: int = 0
+    fits: int = 0
+    fits_saved: int = 0
+    folds_skipped: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """One point of a batch: its model and its question, or neither if it is not in the space."""
+
+    ask: Ask
+    told_vector: tuple[float, ...]
+    model: Model | None = None
+    question: Question | None = None
+
+
+class Answers:
+    """Answers batches of asks. Everything is in the store before the strategy hears of it."""
+
+    def __init__(self, plan: Plan, store: Store, run: str, executor: Executor) -> None:
+        self.plan, self.store, self.run, self.executor = plan, store, run, executor
+        self.tally = Tally()
+        #: Every model met in this run with what is known of it, by its evaluation's key.
+        self.met: dict[str, tuple[Model, Evaluation]] = {}
+        self._texts: dict[str, str] = {}
+
+    def answer(self, asks: Sequence[Ask], replayed: Sequence[Asked]) -> list[Told]:
+        """What a strategy is told. What an interrupted run was told already (`replayed`) is told again."""
+        points = self._points(asks)
+        known = self.store.evaluations.read([p.question.key for p in points if p.question is not None])
+        fresh = self._evaluate(points, known, {asked.position for asked in replayed})
+        known |= {evaluation.key: evaluation for evaluation in fresh}
+        told = [self._told(point, known) for point in points]
+        for place, asked in enumerate(replayed):
+            told[place] = Told(points_vector(points[place]), asked.losses, asked.complexity, asked.bound)
+        self._fresh = fresh
+        self._count(points, fresh, known)
+        return told
+
+    def record(self, asks: Sequence[Ask], told: Sequence[Told], batch: int, first: int, events: list[object]) -> None:
+        """Writes a batch down."""
+        rows = [
+            Asked(
+                position=first + place,
+                stage=ask.stage,
+                batch=batch,
+                key=point.question.key if point.question is not None else None,
+                losses=tuple(float(loss) for loss in one.losses),
+                complexity=float(one.complexity),
+                bound=one.bound,
+                beat=None if ask.beat is None else float(ask.beat),
+                vector=tuple(float(share) for share in ask.vector),
+            )
+            for place, (ask, one, point) in enumerate(zip(asks, told, self._last_points, strict=True))
+        ]
+        self.store.record(self.run, self._fresh, rows, events)  # type: ignore[arg-type]
+
+    # --- one batch ---
+
+    def _points(self, asks: Sequence[Ask]) -> list[Point]:
+        points: list[Point] = []
+        for ask in asks:
+            codec = self.plan.terrains[ask.stage].codec
+            batch = codec.decode(ask.vector[None, :])
+            snapped = tuple(float(share) for share in batch.snapped[0])
+            model = batch[0]
+            if isinstance(model, NotInSpace):
+                points.append(Point(ask, snapped))
+            else:
+                points.append(Point(ask, snapped, model, self._question(model, ask)))
+        self._last_points = points
+        return points
+
+    def _question(self, model: Model, ask: Ask) -> Question:
+        plan = self.plan
+        return Question(
+            model=model_digest(model),
+            versions=versions_of(model),
+            data=plan.digests.data,
+            protocol=plan.digests.evaluation,
+            seed=plan.seed,
+            share=ask.share,
+            turn=ask.turn,
+        )
+
+    def _evaluate(self, points: Sequence[Point], known: dict[str, Evaluation], replayed: set[int]) -> list[Evaluation]:
+        """Evaluates what the store cannot answer; a model that is asked for twice is evaluated once."""
+        wanted: dict[str, Point] = {}
+        for point in points:
+            if point.question is None:
+                continue
+            key = point.question.key
+            if key in known and known[key].answers(point.ask.beat):
+                continue
+            before = wanted.get(key)
+            if before is None or _asks_more(point.ask, before.ask):
+                wanted[key] = point
+        tasks = [Task(p.model, p.ask.beat, p.ask.share, p.ask.turn) for p in wanted.values() if p.model is not None]
+        outcomes = list(self.executor.map(tasks))
+        return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=True)]
+
+    def _evaluation(self, point: Point, outcome: Outcome) -> Evaluation:
+        assert point.model is not None
+        assert point.question is not None
+        failure = outcome.failure
+        return Evaluation(
+            question=point.question,
+            text=self._text(point.question.model, point.model),
+            losses=outcome.losses,
+            measures=outcome.measures,
+            complexity=outcome.complexity,
+            bound=outcome.bound,
+            beat=point.ask.beat,
+            trouble=None
+            if failure is None
+            else Trouble(failure.cause, failure.message, failure.step, failure.peak_memory),
+            seconds=outcome.effort.seconds,
+            fits=outcome.effort.fits,
+            fits_saved=outcome.effort.fits_saved,
+            folds_skipped=outcome.effort.folds_skipped,
+            warnings=outcome.warnings,
+            run=self.run,
+        )
+
+    def _text(self, digest: str, model: Model) -> str:
+        if digest not in self._texts:
+            self._texts[digest] = spell_model(model)
+        return self._texts[digest]
+
+    def _told(self, point: Point, known: dict[str, Evaluation]) -> Told:
+        vector = points_vector(point)
+        if point.question is None or point.model is None:
+            return Told(vector, (math.inf,) * len(self.plan.objectives))
+        evaluation = known[point.question.key]
+        self.met[point.question.key] = (point.model, evaluation)
+        return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound)
+
+    def _count(self, points: Sequence[Point], fresh: list[Evaluation], known: dict[str, Evaluation]) -> None:
+        tally = self.tally
+        new = {evaluation.key for evaluation in fresh}
+        tally.evaluations += len(points)
+        tally.outside += sum(point.question is None for point in points)
+        tally.reused += sum(point.question is not None for point in points) - len(new)
+        tally.failures += sum(evaluation.trouble is not None for evaluation in fresh)
+        for evaluation in fresh:
+            tally.fits += evaluation.fits
+            tally.fits_saved += evaluation.fits_saved
+            tally.folds_skipped += evaluation.folds_skipped
+            tally.seconds += evaluation.seconds
+
+
+def points_vector(point: Point) -> Vector:
+    return np.array(point.told_vector)
+
+
+def _asks_more(one: Ask, other: Ask) -> bool:
+    """Whether the answer to `one` serves `other` too: no race, or a race against a higher loss."""
+    if other.beat is None:
+        return False
+    return one.beat is None or one.beat > other.beat

@@ -1,0 +1,80 @@
+"""Verdict: what a search came to — the winner or the front, refitted on everything, and judged on a test table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from msl.blocks.construct import model_to_chain
+from msl.engine.loop import Search
+from msl.engine.plan import Plan
+from msl.evaluate.ground import Ground
+from msl.evaluate.scoring import score
+from msl.evaluate.table import Table
+from msl.search.pareto import non_dominated
+from msl.space.measure import MEASURES
+from msl.space.spec import measures_of
+from msl.space.value import Model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A model of the run with what it was judged at."""
+
+    model: Model
+    losses: tuple[float, ...]
+    complexity: float
+    measures: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """The winner and, for several objectives, the front that it was taken from."""
+
+    best: Candidate | None
+    front: tuple[Candidate, ...] = ()
+
+
+def judge(plan: Plan, found: Search) -> Verdict:
+    """The best of all models evaluated on all rows: lowest loss, simplest on ties; of a front, its first by loss."""
+    candidates = _candidates(plan, found)
+    if not candidates:
+        return Verdict(None)
+    if len(plan.objectives) == 1:
+        return Verdict(min(candidates, key=lambda one: (one.losses, one.complexity)))
+    front = [candidates[place] for place in non_dominated(np.array([one.losses for one in candidates]))]
+    front.sort(key=lambda one: (one.losses, one.complexity))
+    return Verdict(front[0], tuple(front))
+
+
+def _candidates(plan: Plan, found: Search) -> list[Candidate]:
+    distinct: dict[Model, Candidate] = {}
+    for ask, told in found.told:
+        if ask.share != 1.0 or not told.is_exact:
+            continue
+        model = plan.terrains[ask.stage].decode(told.vector)
+        if isinstance(model, Model) and model not in distinct:
+            distinct[model] = Candidate(model, told.losses, told.complexity, {})
+    return list(distinct.values())
+
+
+def refit(plan: Plan, model: Model) -> Any:
+    """The winner, fitted on every row of the table."""
+    ground = plan.job.ground
+    chain = model_to_chain(model, ground.task, plan.seed, plan.job.trusted, ground.columns)
+    chain.fit_arrays(ground.X, ground.y, ground.n_classes)
+    return chain
+
+
+def test_measures(plan: Plan, chain: Any, test: Table) -> dict[str, float]:
+    """The measures of the objectives, on rows that the search has never seen."""
+    ground = Ground.of(test)
+    outputs = chain.outputs(ground.X)
+    names = dict.fromkeys(name for objective in plan.objectives for name in measures_of(objective.loss))
+    return {
+        name: score(name, ground.y, outputs, plan.job.ground.n_classes)
+        for name in names
+        if not MEASURES[name].of_model and name != "relative_error"
+    }
