@@ -287,18 +287,20 @@ class TooCostly(Exception):
 
 @dataclass(slots=True)
 class Allowance:
-    """How many more edges may be followed."""
+    """How much more work may be done, in ways to go on that are looked at."""
 
-    edges: int
+    work: int
 
-    def spend(self) -> None:
-        self.edges -= 1
-        if self.edges < 0:
+    def spend(self, work: int = 1) -> None:
+        self.work -= work
+        if self.work < 0:
             raise TooCostly("the requirements and overlapping alternatives tell too many cases apart")
 
 
 State = Hashable
 Signature = Hashable
+#: An edge is as much work as so many ways.
+_EDGE = 10
 
 
 def explore(
@@ -319,7 +321,7 @@ def explore(
             if signature is not None:
                 finals.setdefault(signature, Trail()).enter(trail, None)
             for letters, target in moves:
-                allowance.spend()
+                allowance.spend(_EDGE)
                 following.setdefault(target, Trail()).enter(trail, letters)
         level = following
     return finals

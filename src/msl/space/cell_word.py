@@ -153,6 +153,7 @@ class WordCutter:
                 for number, sights in seen:
                     node = nodes[number]
                     block = node.block if isinstance(node, BlockUse) else None
+                    self._allowance.spend(len(ways[number]))
                     after.update(way.after(block, sights, self._watch) for way in ways[number])
                 yield Made(cell, _one_step), (phase_after, frozenset(after))
 

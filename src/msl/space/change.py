@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msl.text.record import record
 
 
 class Kind(StrEnum):
@@ -25,7 +26,7 @@ class Kind(StrEnum):
     DEFAULT_CHANGED = "default changed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """Where a space differs and how it read before and after; `detail` is what was added or removed, or says more."""
 

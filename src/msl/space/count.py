@@ -14,7 +14,7 @@ from random import Random
 from msl.space.cell import TooCostly
 from msl.space.derive import Deriver, NotInSpace
 from msl.space.formula import Amount, Formula, limits
-from msl.space.models import MOST_CASES, Models, accepted
+from msl.space.models import MOST_WORK, Models, accepted
 from msl.space.node import (
     Arrange,
     BlockUse,
@@ -80,30 +80,29 @@ class Count:
     reason: str = ""
 
 
-def count(space: Space, cases: int = MOST_CASES) -> Count:
-    """The size of a space; without a table, as far as no table is needed."""
+def count(space: Space, work: int = MOST_WORK) -> Count:
+    """The size of a space; without a table, as far as no table is needed. `work` bounds what exactness may cost."""
     follows_table = any(_follows_table(node) for node in bottom_up(space.root))
     has_open_size = any(_has_open_size(node) for node in bottom_up(space.root))
     if follows_table:
         space = Space(rebuilt(space.root, _widened), space.requirements, space.facts)
-    codes = code_count(space.root)
-    structures, structures_interval, why = _structures(space, cases)
-    try:
-        found = Models(space, cases=cases)
-        number: int | None = found.number
-        reals, interval = found.reals, None
-    except TooCostly as reason:
-        number, reals, interval = _estimate(space, cases)
-        why = str(reason)
-    exact = interval is None and structures_interval is None
+    structures, structures_interval, why = _structures(space, work)
+    models, reals, interval = 0, 0, None
+    if structures_interval is None:
+        try:
+            found = Models(space, work=work)
+            models, reals = found.number, found.reals
+        except TooCostly as reason:
+            why = str(reason)
+    if why:  # what tells structures apart also tells models apart, so it is not tried in vain
+        models, reals, interval = _estimate(space, work)
+    exact = not why
     open_reals = None if reals and has_open_size else reals
-    if reals:
-        number, interval, exact = None, None, structures_interval is None
-        why = why or f"infinitely many: {_in_words(open_reals)}"
-    elif follows_table:
-        number, interval, exact = None, None, structures_interval is None
-        why = why or "depends on the data"
-    return Count(number, structures, codes, open_reals, exact, interval, structures_interval, why)
+    codes = code_count(space.root)
+    if reals or follows_table:
+        why = why or (f"infinitely many: {_in_words(open_reals)}" if reals else "depends on the data")
+        return Count(None, structures, codes, open_reals, exact, None, structures_interval, why)
+    return Count(models, structures, codes, open_reals, exact, interval, structures_interval, why)
 
 
 def _in_words(open_reals: int | None) -> str:
@@ -115,18 +114,20 @@ def _in_words(open_reals: int | None) -> str:
 # --- structures and codes -----------------------------------------------------------------------------
 
 
-def _structures(space: Space, cases: int) -> tuple[int, Interval | None, str]:
+def _structures(space: Space, work: int) -> tuple[int, Interval | None, str]:
+    """How many structures there are; where that is too costly, how many at most, an interval, and why."""
     try:
-        cell = accepted(space, None, False, True, cases)
+        cell = accepted(space, None, False, True, work)
         return (0 if cell is None else cell.weight), None, ""
     except TooCostly as reason:
-        most = _most_structures(space, cases)
+        most = _most_structures(space, work)
         return most, Interval(0, most), str(reason)
 
 
-def _most_structures(space: Space, cases: int) -> int:
+def _most_structures(space: Space, work: int) -> int:
+    """How many structures there are at most: those without requirements."""
     try:
-        cell = accepted(space, None, True, True, cases)
+        cell = accepted(space, None, True, True, work)
     except TooCostly:
         return code_count(space.root)
     return 0 if cell is None else cell.weight
@@ -186,10 +187,10 @@ def _chosen(ways: list[int]) -> list[int]:
 # --- estimates ----------------------------------------------------------------------------------------
 
 
-def _estimate(space: Space, cases: int) -> tuple[int, int, Interval]:
+def _estimate(space: Space, work: int) -> tuple[int, int, Interval]:
     """The number of models by drawing from those of the structure alone, with the open reals and an interval."""
     try:
-        free = Models(space, free=True, cases=cases)
+        free = Models(space, free=True, work=work)
     except TooCostly:
         most = _way_count(space.root)
         return most, int(any(_is_open_real(node) for node in bottom_up(space.root))), Interval(0, most)

@@ -71,9 +71,10 @@ class Deriver:
     def derive(self, model: Model) -> Tree:
         """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none."""
         reading = _Reading(self._watch, ValueReader(self._watch, self._space.facts), model)
-        ways = [way for way in reading.steps(self._space.root, model.steps, 0) if way.end == len(model.steps)]
+        read = reading.steps(self._space.root, model.steps, 0)
+        ways = [way for way in read if way.end == len(model.steps)]
         if not ways:
-            raise NotInSpace(reading.mismatch(model))
+            raise NotInSpace(reading.mismatch(model, max((way.end for way in read), default=-1)))
         verdicts = [self._watch.verdict(way.sights) for way in ways]
         if None not in verdicts:
             assert verdicts[0] is not None
@@ -188,17 +189,17 @@ class _Reading:
         if self._mismatch is None or (place, mismatch.depth) > self._mismatch[:2]:
             self._mismatch = place, mismatch.depth, str(mismatch)
 
-    def mismatch(self, model: Model) -> str:
-        """The best reason why no way was found: the one that came farthest."""
-        farthest = max(self._wanted, default=0)
+    def mismatch(self, model: Model, end: int) -> str:
+        """The best reason why no way was found: the one that came farthest. `end` is where the space could end."""
+        farthest = max(self._wanted, default=-1)
+        if end > farthest:
+            return f"step {end + 1} is {_shown(model.steps[end])}, and the space ends before it"
         if self._mismatch is not None and self._mismatch[0] >= farthest:
             return self._mismatch[2]
         wanted = ", ".join(f"`{name}`" for name in self._wanted.get(farthest, ())) or "nothing"
         if farthest >= len(model.steps):
             return f"the model ends after {len(model.steps)} steps, and the space goes on with {wanted}"
-        step = model.steps[farthest]
-        found = f"`{step.block.name}`" if isinstance(step, BlockValue) else "branches"
-        return f"step {farthest + 1} is {found}, and the space has {wanted} there at the latest"
+        return f"step {farthest + 1} is {_shown(model.steps[farthest])}, and the space has {wanted} there"
 
     # --- rows ---
 
@@ -315,6 +316,10 @@ class _Reading:
 
     def _run(self, branches: tuple[Word, ...], start: int, end: int) -> Word:
         return self._runs.setdefault((id(branches), start, end), (Branches(branches[start:end]),))
+
+
+def _shown(step: Step) -> str:
+    return f"`{step.block.name}`" if isinstance(step, BlockValue) else "branches"
 
 
 class _Placed(NamedTuple):

@@ -82,7 +82,8 @@ class _Walk:
             self.changes[start:] = [change for change in self.changes[start:] if not change.counts]
             self._told = before
         elif self._told == before:
-            self._tell(Kind.CHANGED, path, _text(old, is_value), _text(new, is_value))
+            texts = (_text(shape.bare(node), is_value) for node in (old, new))
+            self._tell(Kind.CHANGED, path, *texts)
 
     def _same(self, old: Node, new: Node) -> bool:
         return self._old.key(old) == self._new.key(new)
@@ -230,7 +231,7 @@ def _name(node: Node) -> str | None:
 
 
 def _text(node: Node, is_value: bool = False) -> str:
-    return spell_node(node, parameters=is_value, most=_LONGEST_TEXT)
+    return spell_node(node, parameters=is_value, parts=True, most=_LONGEST_TEXT)
 
 
 def _param_text(param: Param) -> str:

@@ -32,7 +32,7 @@ def domain_kinds(old: list[Node], new: list[Node]) -> list[Kind]:
     if is_open and not was_open:
         return [Kind.OPENED]
     if len(old) == len(new) == 1 and isinstance(old[0], IntRange | RealRange) and type(old[0]) is type(new[0]):
-        return _range_kinds(old[0], new[0])  # type: ignore[arg-type]  # of the same type, as the line above asks
+        return _range_kinds(old[0], new[0])
     if old_values is None or new_values is None:
         return [Kind.CHANGED]
     if old_values < new_values:

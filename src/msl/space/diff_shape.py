@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from itertools import chain
 
@@ -162,11 +163,12 @@ def place(node: Node) -> str | None:
             return block.name
         case Symbol(name=name):
             return name
-        case Choice():
-            present = [option for option in options(node) if not isinstance(option, Empty)]
+        case Choice(options=written):
+            present = [option for option in written if not isinstance(option, Empty)]
             if len(present) == 1:
                 return place(present[0])
-            roles = {option.block.role if isinstance(option, BlockUse) else None for option in present}
+            steps_of_it = [option for option in options(node) if not isinstance(option, Empty)]
+            roles = {option.block.role if isinstance(option, BlockUse) else None for option in steps_of_it}
             return roles.pop() if len(roles) == 1 else None
         case Repeat(member=member):
             return place(member)
@@ -176,7 +178,8 @@ def place(node: Node) -> str | None:
 def places(row: list[Node], noun: str) -> list[str]:
     """A name for each of several places: its own where that is clear, its position otherwise."""
     names = [place(node) for node in row]
+    times = Counter(names)
     return [
-        name if name is not None and names.count(name) == 1 else f"{noun} {position}"
+        name if name is not None and times[name] == 1 else f"{noun} {position}"
         for position, name in enumerate(names, 1)
     ]

@@ -38,10 +38,8 @@ class Formula:
             return self.operation
         if self.operation in FUNCTIONS:
             return f"{self.operation}({', '.join(map(str, self.operands))})"
-        if len(self.operands) == 1:
-            return f"-{self.operands[0]}"
         texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/" else str(x) for x in self.operands]
-        return f" {self.operation} ".join(texts)
+        return f"-{texts[0]}" if len(texts) == 1 else f" {self.operation} ".join(texts)
 
 
 Amount = int | float | Formula

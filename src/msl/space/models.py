@@ -11,8 +11,8 @@ from msl.space.space import Space
 from msl.space.value import Model, Step
 from msl.space.watch import Watch
 
-#: How many cases may be told apart before an exact answer is given up.
-MOST_CASES = 200_000
+#: How much work may be done to tell cases apart before an exact answer is given up: some seconds.
+MOST_WORK = 1_000_000
 
 
 class Models:
@@ -22,8 +22,8 @@ class Models:
     the structure alone.
     """
 
-    def __init__(self, space: Space, steps: int | None = None, free: bool = False, cases: int = MOST_CASES) -> None:
-        self._cell = accepted(space, steps, free, False, cases)
+    def __init__(self, space: Space, steps: int | None = None, free: bool = False, work: int = MOST_WORK) -> None:
+        self._cell = accepted(space, steps, free, False, work)
 
     @property
     def number(self) -> int:
@@ -47,11 +47,11 @@ class Models:
             yield from (Model(_steps(word)) for word in self._cell)
 
 
-def accepted(space: Space, steps: int | None, free: bool, structures: bool, cases: int) -> Cell | None:
+def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Cell | None:
     """The chains of a space that meet its requirements as one cell, None if there are none."""
     watch = Watch(() if free else space.requirements, space.facts)
     try:
-        words = WordCutter(watch, space.facts, Allowance(cases), steps, structures).words(space.root)
+        words = WordCutter(watch, space.facts, Allowance(work), steps, structures).words(space.root)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
     kept = [cell for seen, cell in words.items() if any(watch.verdict(sights) is None for sights in seen)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from msl.space.condition import (
     AllOf,
@@ -30,12 +29,13 @@ from msl.space.normal_node import Nodes
 from msl.space.space import Space
 from msl.space.truth import occurrences
 from msl.space.value import BlockType, BlockValue, SymbolValue
+from msl.text.record import record
 
 #: What a requirement names: a part by its mark, or a block by its origin and name.
 Speaker = str | tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NormalForm:
     """The root, what requirements forbid, and the entries that both are made of, each under the hash of its content."""
 
@@ -66,7 +66,7 @@ def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalF
 # --- what requirements speak of -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Survey:
     """What is in a space, and those named by its requirements that nothing but the name may tell apart."""
 
@@ -77,15 +77,25 @@ class Survey:
 def survey_of(space: Space) -> Survey:
     blocks = list(_blocks(space))
     marked = frozenset(node.mark for node in bottom_up(space.root) if isinstance(node, Marked))
+    ground = Ground(frozenset(block.key for block in blocks), marked, space.facts)
     mentioned = [block for requirement in space.requirements for block in _mentioned(requirement)]
     keys_of, classes_of = defaultdict(set), defaultdict(set)
     for block in [*blocks, *mentioned]:
         keys_of[block_identity(block)].add(block.key)
         classes_of[block.key].add(block_identity(block))
     ambiguous = {b.key for b in mentioned if len(keys_of[block_identity(b)]) > 1 or len(classes_of[b.key]) > 1}
-    parts = {mark for requirement in space.requirements for mark in marks(requirement)} & marked
-    ground = Ground(frozenset(block.key for block in blocks), marked, space.facts)
-    return Survey(ground, (*sorted(parts), *sorted(ambiguous)))
+    return Survey(ground, (*sorted(set(_parts_that_matter(space, ground))), *sorted(ambiguous)))
+
+
+def _parts_that_matter(space: Space, ground: Ground) -> Iterator[str]:
+    """The parts that are left in what requirements forbid once everything that is never true is dropped."""
+    entries = Entries()
+    conditions = Conditions(entries, Naming({mark: mark for mark in ground.marks}, {}), ground)
+    forbidden = {key for requirement in space.requirements for key in conditions.forbidden(requirement)}
+    for entry in entries.below(forbidden).values():
+        match entry:
+            case ("part_is", str(mark), *_) | ("present", _, str(mark)) | ("parameter", _, _, str(mark)):
+                yield mark
 
 
 def naming_of(names: Mapping[Speaker, str]) -> Naming:

@@ -8,7 +8,6 @@ undefined can do no more than one that is false: both are dropped in the same wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from msl.space.condition import (
     AllOf,
@@ -34,13 +33,14 @@ from msl.space.facts import Facts
 from msl.space.normal_number import computed_key, number_key
 from msl.space.truth import holds
 from msl.space.value import BlockType, BlockValue, SymbolValue, Value
+from msl.text.record import record
 
 #: How a sign reads when both sides change places, and when it is denied.
 _MIRRORED = {">": "<", ">=": "<="}
 _DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Naming:
     """What stands for the names that requirements use: parts by their marks, and blocks that only a name tells apart.
 
@@ -51,7 +51,7 @@ class Naming:
     blocks: Mapping[tuple[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ground:
     """What is there to be spoken of: the blocks and marks of a space, and the table's facts where they are known."""
 
@@ -188,7 +188,7 @@ class Conditions:
         return self._entries.add("block_type", *block_identity(block))
 
     def _mark(self, mark: str | None) -> str | None:
-        return None if mark is None else self._naming.marks[mark]
+        return None if mark is None else self._naming.marks.get(mark, "")  # one without a name is dropped again
 
     def _is_undefined(self, term: Term) -> bool:
         """Whether nothing in the space can give the term a value."""

@@ -116,7 +116,7 @@ class DataStatement:
 
 @record
 class Spec:
-    """A checked file. No objectives means the default of the table's task."""
+    """A checked file. Without a table there may be no objectives yet: the default depends on the task."""
 
     name: str
     space: Space

@@ -37,10 +37,11 @@ def spell_value(value: Value) -> str:
     return NodeSpeller(BlockNames()).value(value)
 
 
-def spell_node(node: Node, *, parameters: bool = True, most: int | None = None) -> str:
-    """A domain or a space. Without `parameters`, blocks are names alone; with `most`, long lists are cut for people."""
+def spell_node(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
+    """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
+    and with `most`, long lists are cut."""
     names = BlockNames([piece.block for piece in bottom_up(node) if isinstance(piece, BlockUse)])
-    return NodeSpeller(names, parameters=parameters, most=most).node(node)
+    return NodeSpeller(names, parameters=parameters, parts=parts, most=most).node(node)
 
 
 def spell_condition(condition: Condition) -> str:

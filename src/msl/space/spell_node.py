@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 
 from msl.space.formula import FUNCTIONS, Amount, Formula
@@ -29,15 +28,16 @@ from msl.space.node import (
     Vector,
     bottom_up,
 )
-from msl.space.spell_word import BlockNames, spell_name, spell_number
+from msl.space.spell_word import BlockNames, part_name, spell_name, spell_number
 from msl.space.value import BlockValue, SymbolValue, Value
+from msl.text.record import record
 
 _SHORT_LIST = 4
 #: How many characters stand between two pieces, and how many say that there are more.
 _BETWEEN, _MORE = 3, 9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Text:
     """A spelling, and the operator that holds it together: under another operator it needs parentheses."""
 
@@ -51,12 +51,15 @@ class _Text:
 class NodeSpeller:
     """Spells nodes with one set of block names.
 
-    `parameters` says whether blocks are shown with theirs. For people, `most` keeps the whole within so many
-    characters: long lists are cut to their first pieces, and what is still too long becomes `…`.
+    `parameters` says whether blocks are shown with theirs, `parts` whether a marked part is its name alone. For people,
+    `most` keeps the whole within so many characters: long lists are cut to their first pieces, and what is still too
+    long becomes `…`.
     """
 
-    def __init__(self, names: BlockNames, *, parameters: bool = True, most: int | None = None) -> None:
-        self._names, self._parameters, self._most = names, parameters, most
+    def __init__(
+        self, names: BlockNames, *, parameters: bool = True, parts: bool = False, most: int | None = None
+    ) -> None:
+        self._names, self._parameters, self._parts, self._most = names, parameters, parts, most
 
     def node(self, node: Node) -> str:
         texts: dict[int, _Text] = {}
@@ -109,8 +112,8 @@ class NodeSpeller:
                 return _Text(_called(spell_name(name), self._params(params, texts)))
             case BlockUse(block=block, params=params):
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
-            case Marked(node=inner):
-                return texts[id(inner)]
+            case Marked(mark=mark, node=inner):
+                return _Text(part_name(mark)) if self._parts else texts[id(inner)]
             case Empty():
                 return _Text("none")
             case Choice(options=options):
@@ -194,7 +197,8 @@ def _choice(options: list[_Text], alternatives: int, room: int | None) -> _Text:
     if not options:
         return _Text("none")
     inner = _joined("|", options, room)
-    return inner if inner.text.endswith("?") and len(options) == 1 else _Text(inner.under("?") + "?")
+    is_optional = len(options) == 1 and (inner.text.endswith("?") or inner.text == "none")
+    return inner if is_optional else _Text(inner.under("?") + "?")
 
 
 def _joined(operator: str, texts: list[_Text], room: int | None) -> _Text:

@@ -1,0 +1,1 @@
+"""Report: spaces and runs made visible — pictures, tables and texts for people."""

@@ -1,0 +1,156 @@
+"""Brute force: every model of a small space by plain enumeration, as data that tells 1 from 1.0 and from true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+
+from msl.space.node import (
+    Arrange,
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    Empty,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    RealRange,
+    Repeat,
+    Sequence,
+    Subset,
+    Symbol,
+    Union,
+    Vector,
+)
+from msl.space.space import Space
+from msl.space.truth import Derivation, broken, holds
+from msl.space.value import BlockValue, Branches, Model, Step, SymbolValue, Value
+
+Parts = tuple[tuple[str, tuple[Step, ...]], ...]
+Way = tuple[tuple[Step, ...], Parts]
+Setting = tuple[tuple[str, Value], ...]
+
+
+def all_models(space: Space) -> frozenset[object]:
+    """The models of a space, each as typed plain data."""
+    found = set()
+    for steps, parts in _ways(space.root):
+        derivation = Derivation(Model(steps), parts)
+        if broken(space.requirements, derivation, space.facts) is None:
+            found.add(typed_steps(steps))
+    return frozenset(found)
+
+
+def _ways(node: Node) -> Iterator[Way]:
+    match node:
+        case Empty():
+            yield (), ()
+        case BlockUse(block=block):
+            yield from (((BlockValue(block, params),), ()) for params in _settings(node.params))
+        case Marked(mark=mark, node=inner):
+            yield from ((steps, (*parts, (mark, steps))) for steps, parts in _ways(inner))
+        case Choice(options=options):
+            for option in options:
+                yield from _ways(option)
+        case Sequence(steps=steps):
+            yield from _rows(steps)
+        case Subset(members=members):
+            for bits in product((False, True), repeat=len(members)):
+                yield from _rows(tuple(m for m, bit in zip(members, bits, strict=True) if bit))
+        case Permute(members=members):
+            for order in permutations(members):
+                yield from _rows(order)
+        case Arrange(low=low, high=high, members=members):
+            for count in range(low, high + 1):
+                for chosen in permutations(members, count):
+                    yield from _rows(chosen)
+        case Repeat(low=low, high=high, member=member):
+            for count in range(low, high + 1):
+                yield from _rows((member,) * count)
+        case Union(branches=branches):
+            for ways in product(*(list(_ways(branch)) for branch in branches)):
+                yield _joined([steps for steps, _ in ways if steps]), tuple(p for _, parts in ways for p in parts)
+        case _:
+            raise TypeError(f"{node} is no step")
+
+
+def _rows(nodes: tuple[Node, ...]) -> Iterator[Way]:
+    for ways in product(*(list(_ways(node)) for node in nodes)):
+        yield tuple(step for steps, _ in ways for step in steps), tuple(p for _, parts in ways for p in parts)
+
+
+def _joined(branches: list[tuple[Step, ...]]) -> tuple[Step, ...]:
+    if len(branches) < 2:
+        return branches[0] if branches else ()
+    flat = []
+    for branch in branches:
+        only = branch[0] if len(branch) == 1 else None
+        flat.extend(only.branches if isinstance(only, Branches) else (branch,))
+    return (Branches(tuple(flat)),)
+
+
+def _settings(params: tuple[Param, ...]) -> Iterator[Setting]:
+    def extended(chosen: Setting, rest: tuple[Param, ...]) -> Iterator[Setting]:
+        if not rest:
+            yield chosen
+            return
+        first = rest[0]
+        if first.condition is not None and not holds(first.condition, dict(chosen)):
+            yield from extended(chosen, rest[1:])
+            return
+        for value in _values(first.node):
+            yield from extended((*chosen, (first.name, value)), rest[1:])
+
+    yield from extended((), params)
+
+
+def _values(node: Node) -> Iterator[Value]:
+    match node:
+        case Const(value=value):
+            yield value  # type: ignore[misc]  # no formulas here
+        case IntRange(low=int(low), high=int(high), step=step):
+            yield from range(low, high + 1, step)
+        case RealRange(low=low, high=high) if low == high:
+            yield float(low)  # type: ignore[arg-type]
+        case Bool():
+            yield from (False, True)
+        case Choice(options=options):
+            for option in options:
+                yield from _values(option)
+        case Listing(elements=elements):
+            yield from product(*(list(_values(element)) for element in elements))
+        case Vector(size=int(size), element=element):
+            yield from product(list(_values(element)), repeat=size)
+        case Symbol(name=name, params=params):
+            yield from (SymbolValue(name, fixed) for fixed in _settings(params))
+        case BlockUse(block=block, params=params):
+            yield from (BlockValue(block, fixed) for fixed in _settings(params))
+        case _:
+            raise TypeError(f"{node} has no list of values")
+
+
+def typed_steps(steps: tuple[Step, ...]) -> object:
+    return tuple(_typed_step(step) for step in steps)
+
+
+def _typed_step(step: Step) -> object:
+    if isinstance(step, Branches):
+        return ("branches", *(typed_steps(branch) for branch in step.branches))
+    return _typed(step)
+
+
+def _typed(value: Value) -> object:
+    match value:
+        case BlockValue(block=block, params=params):
+            return (block.role, block.task, block.target, frozenset((name, _typed(v)) for name, v in params))
+        case SymbolValue(name=name, params=params) if params:
+            return ("symbol", name, frozenset((key, _typed(v)) for key, v in params))
+        case SymbolValue(name=name):
+            return ("str", name)
+        case tuple():
+            return ("list", *map(_typed, value))
+    return (type(value).__name__, value)

@@ -1,0 +1,244 @@
+"""Generators: hypothesis strategies for spaces of every kind of node, nested three deep, with requirements on parts.
+
+The alphabet is small on purpose, so that alternatives overlap, parts are empty, and requirements bite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from msl.space.condition import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Computed,
+    Condition,
+    FactTerm,
+    IsTrue,
+    Literal,
+    Negation,
+    Parameter,
+    PartIs,
+    Present,
+    Requirement,
+    Sibling,
+    ValueIs,
+)
+from msl.space.facts import Facts
+from msl.space.node import (
+    Arrange,
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    Empty,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    RealRange,
+    Regions,
+    Repeat,
+    Sequence,
+    Subset,
+    Symbol,
+    Union,
+    Vector,
+    rebuilt,
+)
+from msl.space.number import level_count, level_value
+from msl.space.space import Space
+from msl.space.value import BlockType, BlockValue, SymbolValue
+
+FACTS = Facts(n_samples=50, n_features=3, n_classes=2, task="classification")
+SCALER = BlockType("scaler", "one", "transformer", None, "pkg:Scaler")
+MAPPER = BlockType("mapper", "one", "transformer", None, "pkg:Mapper")
+#: The same class as SCALER under another name: equal in a model, told apart by requirements.
+ALIAS = BlockType("alias", "two", "transformer", None, "pkg:Scaler")
+NEAR = BlockType("near", "one", "distance", None, "pkg:Near")
+FAR = BlockType("far", "one", "distance", None, "pkg:Far")
+BLOCKS = (SCALER, MAPPER, ALIAS)
+MARKS = ("one:p", "one:q")
+NAMES = ("u", "v", "w")
+
+
+# --- domains ----------------------------------------------------------------------------------------------------------
+
+constants = st.sampled_from(
+    [
+        *(Const(value) for value in (1, 2, 3, 1.0, 0.5, True, "x", "y", None, (1, 2))),
+        Const(SymbolValue("x", (("u", 1),))),
+        Const(BlockValue(NEAR, (("u", 2),))),
+    ]
+)
+finite_numbers = st.sampled_from(
+    [
+        IntRange(1, 2),
+        IntRange(1, 4),
+        IntRange(1, 5, step=2),
+        IntRange(2, 2),
+        IntRange(1, 6, log=True),
+        RealRange(0, 1, step=0.5),
+        RealRange(0.5, 0.5),
+        Bool(),
+    ]
+)
+open_numbers = st.sampled_from(
+    [
+        RealRange(0, 1),
+        RealRange(-3.0, 7.5),
+        RealRange(1e-4, 100, log=True),
+        RealRange(1e-30, 1e-20, log=True),
+        RealRange(1_000_000.0, 1_000_001.0),
+        RealRange(1 / 3, 2 / 3),
+        IntRange(1, 100_000, log=True),
+        IntRange(-5, 10_000, step=3),
+        RealRange(0, 1, step=0.1),
+    ]
+)
+finite_lists = st.sampled_from(
+    [
+        Vector(2, Bool()),
+        Vector(2, IntRange(1, 2)),
+        Vector(2, Const(1)),
+        Listing((IntRange(1, 2), Const(2))),
+        Listing((Choice((BlockUse(NEAR, (Param("u", IntRange(1, 2)),)), Const("x"))), Bool())),
+        Listing(()),
+    ]
+)
+open_lists = st.sampled_from(
+    [Vector(3, RealRange(0, 1)), Vector(4, Bool()), Regions(2, 2), Regions(3, 1), Listing((RealRange(0, 1), Bool()))]
+)
+
+
+@st.composite
+def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
+    """What a parameter may be; alternatives and blocks with parameters of their own down to `depth`."""
+    plain = [constants, finite_numbers, finite_lists]
+    if not finite:
+        plain += [open_numbers, open_lists]
+    if depth == 0:
+        return draw(st.one_of(*plain))
+    inner = domains(finite=finite, depth=depth - 1)
+    nested: list[st.SearchStrategy[Node]] = [
+        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1)),
+        st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
+        st.builds(Choice, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+    ]
+    return draw(st.one_of(*plain, *nested))
+
+
+_sibling_conditions = st.sampled_from(
+    [
+        Comparison("==", Sibling("u"), Literal(1)),
+        Comparison(">", Sibling("u"), Literal(1.5)),
+        Comparison("<=", Sibling("u"), FactTerm("n_features")),
+        Comparison("<", Computed("*", (Sibling("u"), Literal(2))), Literal(5)),
+        ValueIs(Sibling("u"), ("x", None)),
+        ValueIs(Sibling("u"), (NEAR, 2)),
+        Negation(ValueIs(Sibling("u"), ("x",))),
+        IsTrue(Sibling("v")),
+    ]
+)
+
+
+@st.composite
+def parameters(draw: st.DrawFn, finite: bool = True, depth: int = 1) -> tuple[Param, ...]:
+    """None to three parameters, the later ones perhaps conditional on the earlier."""
+    count = draw(st.sampled_from([0, 1, 1, 2, 2, 3]))
+    found = []
+    for name in NAMES[:count]:
+        condition = draw(st.none() | _sibling_conditions) if found else None
+        found.append(Param(name, draw(domains(finite=finite, depth=depth)), condition=condition))
+    return tuple(found)
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+def _uses(finite: bool) -> st.SearchStrategy[Node]:
+    return st.builds(BlockUse, st.sampled_from(BLOCKS), parameters(finite, 2 if not finite else 1))
+
+
+def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    three = st.lists(inner, min_size=1, max_size=3).map(tuple)
+    two = st.lists(inner, min_size=1, max_size=2).map(tuple)
+    bounds = st.sampled_from([(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)])
+    return st.one_of(
+        st.builds(Choice, three),
+        inner.map(lambda node: Choice((node, Empty()))),
+        st.builds(Sequence, two),
+        st.builds(Union, two),
+        st.builds(Subset, two),
+        st.builds(Permute, two),
+        st.tuples(bounds, two).map(lambda p: Arrange(min(p[0][0], len(p[1])), min(p[0][1], len(p[1])), p[1])),
+        st.tuples(bounds, inner).map(lambda p: Repeat(*p[0], p[1])),
+        st.builds(Marked, st.sampled_from(MARKS), inner),
+    )
+
+
+def steps(finite: bool = True) -> st.SearchStrategy[Node]:
+    """Chains nested three deep."""
+    level: st.SearchStrategy[Node] = st.one_of(_uses(finite), _uses(finite), st.just(Empty()))
+    for _ in range(3):
+        level = st.one_of(level, _combined(level))
+    return level
+
+
+# --- requirements -----------------------------------------------------------------------------------------------------
+
+_marks = st.sampled_from([None, None, *MARKS])
+_parameters = st.builds(Parameter, st.sampled_from([*BLOCKS, NEAR]), st.sampled_from(NAMES), _marks)
+_terms = st.one_of(
+    _parameters,
+    st.sampled_from([Literal(1), Literal(2.0), FactTerm("n_features")]),
+    st.builds(lambda p: Computed("+", (p, Literal(1))), _parameters),
+)
+_atoms = st.one_of(
+    st.builds(Present, st.sampled_from([*BLOCKS, FAR]), _marks),
+    st.builds(PartIs, st.sampled_from(MARKS), st.sampled_from([(SCALER,), (None,), (MAPPER, None), (SCALER, ALIAS)])),
+    st.builds(ValueIs, _parameters, st.sampled_from([(1,), ("x", None), (True, 2), (NEAR,)])),
+    st.builds(Comparison, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), _terms, _terms),
+    st.builds(IsTrue, _parameters),
+)
+conditions: st.SearchStrategy[Condition] = st.recursive(
+    _atoms,
+    lambda inner: st.one_of(
+        st.builds(Negation, inner),
+        st.builds(AllOf, st.lists(inner, min_size=1, max_size=2).map(tuple)),
+        st.builds(AnyOf, st.lists(inner, min_size=1, max_size=2).map(tuple)),
+    ),
+    max_leaves=3,
+)
+requirements = st.lists(st.builds(Requirement, conditions, st.none() | conditions), max_size=2).map(tuple)
+
+
+def spaces(finite: bool = True) -> st.SearchStrategy[Space]:
+    """Spaces resolved against FACTS; with `finite`, small enough to list most of the time."""
+    return st.builds(Space, steps(finite), requirements, st.just(FACTS))
+
+
+# --- for brute force --------------------------------------------------------------------------------------------------
+
+
+def spelt_out(space: Space) -> Space:
+    """The same space with stepped reals as alternatives and facts as numbers, which brute force does not know."""
+
+    def spell(node: Node) -> Node:
+        if isinstance(node, RealRange) and node.step is not None:
+            return Choice(tuple(Const(level_value(node, level)) for level in range(level_count(node) or 0)))
+        if isinstance(node, Symbol | BlockUse):
+            return replace(node, params=tuple(replace(p, condition=_without_facts(p.condition)) for p in node.params))
+        return node
+
+    return Space(rebuilt(space.root, spell), space.requirements, space.facts)
+
+
+def _without_facts(condition: Condition | None) -> Condition | None:
+    if isinstance(condition, Comparison) and condition.right == FactTerm("n_features"):
+        return replace(condition, right=Literal(FACTS.n_features))
+    return condition
