@@ -10,7 +10,9 @@ can also share work between predictions splits `outputs` in the same way: `prepa
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +22,33 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeftOut:
+    """What a learner says of each row when it is fitted on all the others, and the means over those fits."""
+
+    outputs: Floats
+    complexity: float
+    features: float
+
+
+class LeaveOneOutTable(Protocol):
+    """Some rows on which a learner and its siblings can be left-one-out exactly and without refits."""
+
+    def serves(self, learner: Any) -> bool: ...
+
+    def left_out(self, learner: Any) -> LeftOut: ...
+
+
+class GeneralisedTable(Protocol):
+    """Some rows on which siblings are judged by generalised cross-validation, many at once."""
+
+    def gcv(self, learners: Sequence[Any]) -> Floats:
+        """The score of each, whatever the others are."""
+        ...
+
+    def complexities(self, learners: Sequence[Any]) -> Floats: ...
 
 
 class Block(BaseEstimator):
@@ -33,6 +62,12 @@ class Block(BaseEstimator):
     shared_parameters: ClassVar[frozenset[str] | None] = None
     #: The parameters that `prepare_query` looks at; `None` when predictions share nothing.
     query_parameters: ClassVar[frozenset[str] | None] = None
+    #: Whether the codes of symbols may be among its columns; a parameter `symbolic_columns` says so too.
+    takes_symbols: ClassVar[bool] = False
+    #: Whether values may be missing among its columns.
+    takes_missing: ClassVar[bool] = False
+    #: Whether it does the same to a row whatever it was fitted on.
+    row_by_row: ClassVar[bool] = False
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
         """The part of the fit that siblings share; it must not look at any parameter outside `shared_parameters`."""
@@ -50,6 +85,29 @@ class Block(BaseEstimator):
         """What Occam compares: units, features, support vectors, leaves, weights … of the fitted block."""
         return 1.0
 
+    def n_features_used(self) -> int | None:
+        """How many of the columns that it was fitted on have a say in its outputs; None for all."""
+        return None
+
+    @classmethod
+    def leave_one_out_table(cls, X: Floats, y: NDArray[Any], n_classes: int, memory: int) -> LeaveOneOutTable | None:
+        """A faster way than a fit for each row, in so many bytes of memory; none unless the block has one."""
+        return None
+
+    @classmethod
+    def generalised_table(cls, X: Floats, y: NDArray[Any], n_classes: int) -> GeneralisedTable | None:
+        """The way to generalised cross-validation; none unless the block is linear in its targets and says so."""
+        return None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.takes_missing
+        return tags
+
+    def _finite(self) -> bool | str:
+        """What scikit-learn's validation is to demand of the values."""
+        return "allow-nan" if self.takes_missing else True
+
 
 class BlockTransformer(TransformerMixin, Block):
     """A block that turns rows into rows. Selectors and scalers that look at the target say so with `needs_target`."""
@@ -62,10 +120,10 @@ class BlockTransformer(TransformerMixin, Block):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         self._validate_params()
         if not self.needs_target:
-            X = validate_data(self, X, dtype=np.float64, order="C")
+            X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite())
             self.fit_arrays(X, np.zeros(len(X)), 0)
             return self
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite())
         n_classes = 0
         if is_classes(y):
             classes, y = np.unique(y, return_inverse=True)
@@ -75,7 +133,8 @@ class BlockTransformer(TransformerMixin, Block):
 
     def transform(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return self.transform_arrays(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        rows = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=self._finite())
+        return self.transform_arrays(rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -104,12 +163,12 @@ class BlockClassifier(ClassifierMixin, Block):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
-        self.fit_arrays(X, codes, len(self.classes_))
+        self.fit_arrays(rows, codes, len(self.classes_))
         return self
 
     def _checked_outputs(self, X: ArrayLike) -> Floats:
@@ -152,8 +211,8 @@ class BlockRegressor(RegressorMixin, Block):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
-        self.fit_arrays(X, np.asarray(y, dtype=np.float64), 0)
+        rows, numbers = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
@@ -169,9 +228,9 @@ class BlockPost(TransformerMixin, Block):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
-        classes, codes = np.unique(y, return_inverse=True)
-        self.fit_arrays(X, codes, len(classes))
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        classes, codes = np.unique(labels, return_inverse=True)
+        self.fit_arrays(rows, codes, len(classes))
         return self
 
     def transform(self, X: ArrayLike) -> Floats:

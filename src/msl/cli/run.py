@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, report, tell, write
 from msl.cli.specs import Loaded, load
+from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.text.source import Span
 
 if TYPE_CHECKING:
     from msl.engine.loop import Progress, Search
@@ -64,6 +68,10 @@ def _run(
     from msl.runs.store import Store, store_folder
 
     assert loaded.table is not None
+    if trusted:
+        _make_importable(Path(loaded.source.path or ".").absolute().parent)
+    if problems := _unusable_blocks(loaded, trusted):
+        return report(problems)
     plan = make_plan(loaded.spec, loaded.table, seed, trusted)
     where = folder or store_folder(Path(loaded.source.path or "spec.msl"))
     with Store.open(where) as store, _Interrupts() as interrupts:
@@ -82,6 +90,28 @@ def _run(
     else:
         write(_for_people(summary, found, where))
     return Exit.FINE if verdict.best is not None else Exit.FAILED
+
+
+def _make_importable(folder: Path) -> None:
+    """Modules beside the spec can be imported, here and in worker processes, once a package is trusted."""
+    sys.path.insert(0, str(folder))
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(folder) if not before else f"{folder}{os.pathsep}{before}"
+
+
+def _unusable_blocks(loaded: Loaded, trusted: tuple[str, ...]) -> list[Diagnostic]:
+    """Classes that cannot be imported, are not trusted, or do not fit: told where they are declared, before a run."""
+    from msl.engine.preflight import block_problems
+
+    assert loaded.table is not None
+    found = []
+    for problem in block_problems(loaded.spec.space, loaded.table.task, trusted):
+        own = [source for source in loaded.checked.sources if source.path == problem.block.origin]
+        source = own[0] if own else loaded.source
+        span = problem.block.span if own else Span(0, min(1, len(source.text)))
+        label = Label(source, span, "declared here" if own else "")
+        found.append(Diagnostic(problem.code, Severity.ERROR, problem.message, label, help=problem.help))
+    return found
 
 
 def _begin(store: Store, plan: Plan, loaded: Loaded) -> tuple[str, bool]:
@@ -106,7 +136,8 @@ def _begin(store: Store, plan: Plan, loaded: Loaded) -> tuple[str, bool]:
 
 
 def _summary(plan: Plan, found: Search, verdict: Verdict, identity: str, test: str | None) -> dict[str, Any]:
-    from msl.engine.verdict import refit, test_measures
+    from msl.engine.ensembles import build_committee, choose_members
+    from msl.engine.verdict import refit, test_measures, winner_chain
     from msl.evaluate.read import read_like
     from msl.space.spell import spell_model
 
@@ -132,9 +163,15 @@ def _summary(plan: Plan, found: Search, verdict: Verdict, identity: str, test: s
         record["front"] = [
             {"model": spell_model(one.model), "objectives": _objectives(plan, one.losses)} for one in verdict.front
         ]
+    members = None
+    if plan.spec.ensemble is not None and best is not None:
+        members = choose_members(plan, found, plan.spec.ensemble)
+        record["ensemble"] = [spell_model(one.model) for one in members.candidates]
     if test is not None and best is not None:
         table = read_like(plan.table.schema, test)
-        record["test"] = test_measures(plan, refit(plan, best.model), table)
+        record["test"] = test_measures(plan, refit(plan, winner_chain(plan, best.model)), table)
+        if members is not None:
+            record["ensemble_test"] = test_measures(plan, refit(plan, build_committee(plan, members)), table)
     return record
 
 
@@ -186,6 +223,10 @@ def _for_people(summary: dict[str, Any], found: Search, folder: Path) -> str:
     lines = [summary["best"], "", f"estimate     {', '.join(values)}"]
     if "test" in summary:
         lines.append("test         " + ", ".join(f"{name} = {value:.4g}" for name, value in summary["test"].items()))
+    if "ensemble" in summary:
+        voted = summary.get("ensemble_test", {})
+        shown = "".join(f", test {name} = {value:.4g}" for name, value in voted.items())
+        lines.append(f"ensemble     {len(summary['ensemble'])} models vote{shown}")
     reused, saved = summary["reused"], summary["fits_saved"]
     lines.append(f"evaluations  {summary['evaluations']} ({reused} reused, {summary['failures']} failed)")
     lines.append(f"fits         {summary['fits']} ({saved} saved by sharing)")

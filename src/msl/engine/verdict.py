@@ -26,7 +26,6 @@ class Candidate:
     model: Model
     losses: tuple[float, ...]
     complexity: float
-    measures: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +38,7 @@ class Verdict:
 
 def judge(plan: Plan, found: Search) -> Verdict:
     """The best of all models evaluated on all rows: lowest loss, simplest on ties; of a front, its first by loss."""
-    candidates = _candidates(plan, found)
+    candidates = candidates_of(plan, found)
     if not candidates:
         return Verdict(None)
     if len(plan.objectives) == 1:
@@ -49,23 +48,29 @@ def judge(plan: Plan, found: Search) -> Verdict:
     return Verdict(front[0], tuple(front))
 
 
-def _candidates(plan: Plan, found: Search) -> list[Candidate]:
+def candidates_of(plan: Plan, found: Search) -> list[Candidate]:
+    """Every model that was evaluated on all rows with an exact loss, once."""
     distinct: dict[Model, Candidate] = {}
     for ask, told in found.told:
         if ask.share != 1.0 or not told.is_exact:
             continue
         model = plan.terrains[ask.stage].decode(told.vector)
         if isinstance(model, Model) and model not in distinct:
-            distinct[model] = Candidate(model, told.losses, told.complexity, {})
+            distinct[model] = Candidate(model, told.losses, told.complexity)
     return list(distinct.values())
 
 
-def refit(plan: Plan, model: Model) -> Any:
-    """The winner, fitted on every row of the table."""
+def winner_chain(plan: Plan, model: Model) -> Any:
+    """The estimator of a model, not yet fitted."""
     ground = plan.job.ground
-    chain = model_to_chain(model, ground.task, plan.seed, plan.job.trusted, ground.columns)
-    chain.fit_arrays(ground.X, ground.y, ground.n_classes)
-    return chain
+    return model_to_chain(model, ground.task, plan.seed, plan.job.trusted, ground.columns)
+
+
+def refit(plan: Plan, estimator: Any) -> Any:
+    """Fits an estimator on every row of the table."""
+    ground = plan.job.ground
+    estimator.fit_arrays(ground.X, ground.y, ground.n_classes)
+    return estimator
 
 
 def test_measures(plan: Plan, chain: Any, test: Table) -> dict[str, float]:

@@ -1,0 +1,154 @@
+"""Ensembles: which of the evaluated models vote together — the best ones, a greedy choice, or a swarm's memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from msl.blocks.base import Floats
+from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, voted
+from msl.blocks.construct import model_to_chain
+from msl.engine.loop import Search
+from msl.engine.plan import Plan
+from msl.engine.verdict import Candidate, candidates_of
+from msl.evaluate.scoring import score
+from msl.evaluate.splits import fold_splits
+from msl.space.measure import DEFAULT_MEASURES, MEASURES
+from msl.space.spec import Call, measures_of
+from msl.space.value import Model
+
+_POOL = 50  # how many of the best a greedy choice looks at
+_SMALLEST, _LARGEST = 3, 51  # sizes that `top = auto` tries
+_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """The models of an ensemble and the weights of their votes."""
+
+    candidates: tuple[Candidate, ...]
+    weights: tuple[float, ...]
+
+
+def choose_members(plan: Plan, found: Search, call: Call) -> Members:
+    """The members that an `ensemble` statement asks for."""
+    ranked = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
+    options = dict(call.options)
+    match call.name:
+        case "vote":
+            top = options["top"]
+            size = _consensus_size(plan, ranked) if top == "auto" else int(top)  # type: ignore[arg-type]
+            chosen = ranked[:size]
+        case "best_first":
+            chosen = _greedy(plan, ranked[:_POOL], int(options["max"]), bool(options["replacement"]))  # type: ignore[arg-type]
+        case _:
+            chosen = _remembered(plan, found, ranked)
+    return Members(tuple(chosen), _weights(chosen, bool(options["weighted"])))
+
+
+def build_committee(plan: Plan, members: Members) -> Any:
+    """The ensemble as an estimator, not yet fitted."""
+    ground = plan.job.ground
+    chains = [_chain(plan, one.model) for one in members.candidates]
+    kind = CommitteeClassifier if ground.n_classes else CommitteeRegressor
+    return kind(chains, members.weights, plan.seed)
+
+
+def _chain(plan: Plan, model: Model) -> Any:
+    return model_to_chain(model, plan.job.ground.task, plan.seed, plan.job.trusted, plan.job.ground.columns)
+
+
+def _weights(chosen: Sequence[Candidate], weighted: bool) -> tuple[float, ...]:
+    """Equal, or falling with the loss: the best has 1, one with twice the best's loss half as much."""
+    if not weighted or not chosen:
+        return (1.0,) * len(chosen)
+    least = min(one.losses[0] for one in chosen)
+    shift = 1e-9 - min(least, 0.0)
+    return tuple((least + shift) / (one.losses[0] + shift) for one in chosen)
+
+
+def _remembered(plan: Plan, found: Search, ranked: list[Candidate]) -> list[Candidate]:
+    """What the last strategy went on from at its end: personal bests, a population, an archive."""
+    kept = next((event.kept for event in reversed(found.events) if event.kept), ())
+    terrain = plan.terrains[-1]
+    models = [model for one in kept if isinstance(model := terrain.decode(one.vector), Model)]
+    by_model = {one.model: one for one in ranked}
+    chosen = [by_model[model] for model in dict.fromkeys(models) if model in by_model]
+    return chosen or ranked[:1]
+
+
+# --- validation outputs -----------------------------------------------------------------------------
+
+
+class _Validation:
+    """Out-of-fold outputs of models, all on the same folds."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        ground = plan.job.ground
+        rng = np.random.default_rng([plan.seed, 3])
+        self.splits = fold_splits(ground.population, _FOLDS, 1, rng)
+        self.y = np.concatenate([ground.y[split.test] for split in self.splits])
+        named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
+        self.measure = next((n for n in named if n != "relative_error"), DEFAULT_MEASURES[ground.task])
+        self._outputs: dict[Model, Floats] = {}
+
+    def outputs(self, model: Model) -> Floats:
+        if model not in self._outputs:
+            ground = self.plan.job.ground
+            folds = []
+            for split in self.splits:
+                chain = _chain(self.plan, model)
+                chain.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
+                folds.append(chain.outputs(ground.X[split.test]))
+            self._outputs[model] = np.concatenate(folds)
+        return self._outputs[model]
+
+    def vote(self, chosen: Sequence[Candidate]) -> Floats:
+        outputs = [self.outputs(one.model) for one in chosen]
+        return voted(outputs, [1.0] * len(outputs), self.plan.job.ground.n_classes, self.plan.seed)
+
+    def loss(self, chosen: Sequence[Candidate]) -> float:
+        value = score(self.measure, self.y, self.vote(chosen), self.plan.job.ground.n_classes)
+        return -value if MEASURES[self.measure].larger_is_better else value
+
+
+def _greedy(plan: Plan, pool: list[Candidate], most: int, replacement: bool) -> list[Candidate]:
+    """Starts with the best and adds whoever helps the vote most, the simpler on ties, until nobody helps."""
+    if not pool:
+        return []
+    validation = _Validation(plan)
+    chosen = [pool[0]]
+    loss = validation.loss(chosen)
+    while len(chosen) < most:
+        others = pool if replacement else [one for one in pool if one not in chosen]
+        trials = [(validation.loss([*chosen, one]), one.complexity, place) for place, one in enumerate(others)]
+        if not trials or min(trials)[0] >= loss:
+            break
+        loss, _, place = min(trials)
+        chosen.append(others[place])
+    return chosen
+
+
+def _consensus_size(plan: Plan, ranked: list[Candidate]) -> int:
+    """The smallest size whose votes hardly differ from those of two members more, as the KMS paper reads its figure.
+
+    Disagreement is taken relative to the largest seen; the first size at which it falls below a tenth is taken, or the
+    one with the least of it.
+    """
+    sizes = [size for size in range(_SMALLEST, _LARGEST, 2) if size + 2 <= len(ranked)]
+    if not sizes:
+        return len(ranked)
+    validation = _Validation(plan)
+    if plan.job.ground.n_classes:
+        labels = {size: validation.vote(ranked[:size]).argmax(axis=1) for size in [*sizes, sizes[-1] + 2]}
+        differ = [float(np.mean(labels[size] != labels[size + 2])) for size in sizes]
+    else:
+        means = {size: validation.vote(ranked[:size]) for size in [*sizes, sizes[-1] + 2]}
+        differ = [float(np.mean(np.abs(means[size] - means[size + 2]))) for size in sizes]
+    largest = max(differ)
+    settled = [size for size, one in zip(sizes, differ, strict=True) if one <= 0.1 * largest]
+    return settled[0] if settled else sizes[int(np.argmin(differ))]
