@@ -120,15 +120,15 @@ class BlockTransformer(TransformerMixin, Block):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         self._validate_params()
         if not self.needs_target:
-            X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite())
-            self.fit_arrays(X, np.zeros(len(X)), 0)
+            rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite())
+            self.fit_arrays(rows, np.zeros(len(rows)), 0)
             return self
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite())
+        rows, target = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite())
         n_classes = 0
-        if is_classes(y):
-            classes, y = np.unique(y, return_inverse=True)
+        if is_classes(target):
+            classes, target = np.unique(target, return_inverse=True)
             n_classes = len(classes)
-        self.fit_arrays(X, y if n_classes else np.asarray(y, dtype=np.float64), n_classes)
+        self.fit_arrays(rows, target if n_classes else np.asarray(target, dtype=np.float64), n_classes)
         return self
 
     def transform(self, X: ArrayLike) -> Floats:

@@ -24,8 +24,9 @@ class Gaussian(Basis):
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
         # Beyond this the response is nothing beside any other, and numbers near underflow are slow to compute with.
-        exponents = np.minimum(squares / np.square(widths), 300.0)
-        return np.exp(np.negative(exponents, out=exponents), out=exponents)
+        exponents = squares / -np.square(widths)
+        np.maximum(exponents, -300.0, out=exponents)
+        return np.exp(exponents, out=exponents)
 
 
 class ThinPlate(Basis):

@@ -45,7 +45,7 @@ def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
         return step.fit_arrays(X, y, n_classes)
     if isinstance(step, Block):
         step.fit_arrays(X, y, n_classes)
-        transformed: Floats = step.transform_arrays(X)  # type: ignore[attr-defined]
+        transformed: Floats = step.transform_arrays(X)
         return transformed
     if hasattr(step, "fit_transform"):
         return _dense(step.fit_transform(X, y))
@@ -55,7 +55,7 @@ def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
 def apply_steps(steps: Sequence[Any], X: Floats) -> Floats:
     for step in steps:
         own = isinstance(step, Branch | Block)
-        X = step.transform_arrays(X) if own else _dense(step.transform(X))  # type: ignore[attr-defined]
+        X = step.transform_arrays(X) if own else _dense(step.transform(X))
     return X
 
 
@@ -69,7 +69,7 @@ def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Non
 def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
     """One score a class for each row (one number for regression), the largest of which is the prediction."""
     if isinstance(learner, Block):
-        own: Floats = learner.outputs(X)  # type: ignore[attr-defined]
+        own: Floats = learner.outputs(X)
         return own
     if n_classes == 0:
         return np.asarray(learner.predict(X), dtype=np.float64).reshape(len(X))
@@ -94,6 +94,19 @@ def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
 def _dense(columns: Any) -> Floats:
     dense = columns.toarray() if hasattr(columns, "toarray") else columns
     return np.ascontiguousarray(dense, dtype=np.float64)
+
+
+def are_probabilities(outputs: Floats) -> bool:
+    return bool(outputs.min(initial=0.0) >= 0.0 and (np.abs(outputs.sum(axis=1) - 1.0) <= 1e-6).all())
+
+
+def probabilities(outputs: Floats) -> Floats:
+    """Outputs as probabilities of the classes: as they are when they are, else by softmax."""
+    if are_probabilities(outputs):
+        return outputs
+    raised = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+    scaled: Floats = raised / raised.sum(axis=1, keepdims=True)
+    return scaled
 
 
 class _Chain(BaseEstimator):
@@ -121,6 +134,11 @@ class _Chain(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_classes_")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _validated(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
@@ -140,6 +158,9 @@ class ChainClassifier(ClassifierMixin, _Chain):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         winners: NDArray[Any] = self.classes_[self.outputs(self._validated(X)).argmax(axis=1)]
         return winners
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        return probabilities(self.outputs(self._validated(X)))
 
 
 class ChainRegressor(RegressorMixin, _Chain):

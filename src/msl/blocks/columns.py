@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from msl.blocks.base import BlockTransformer, Floats
 
@@ -17,6 +16,9 @@ from msl.blocks.base import BlockTransformer, Floats
 class Passthrough(OneToOneFeatureMixin, BlockTransformer):
     """Hands on its input as it is, missing values included."""
 
+    takes_symbols = True
+    takes_missing = True
+    row_by_row = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
@@ -27,23 +29,6 @@ class Passthrough(OneToOneFeatureMixin, BlockTransformer):
 
     def complexity(self) -> float:
         return 0.0
-
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        self._validate_params()
-        rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
-        self.fit_arrays(rows, np.zeros(len(rows)), 0)
-        return self
-
-    def transform(self, X: ArrayLike) -> Floats:
-        check_is_fitted(self)
-        return self.transform_arrays(
-            validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 class Columns(Passthrough):

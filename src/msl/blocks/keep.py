@@ -40,6 +40,9 @@ class FeatureSelector(BlockTransformer, SelectorMixin):
 class Keep(FeatureSelector):
     """Keeps the columns whose entry in `features` is true; all without a mask, the first when the mask has none."""
 
+    takes_symbols = True
+    takes_missing = True
+    row_by_row = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"features": ["array-like", None]}
 
     def __init__(self, features: Sequence[bool] | NDArray[np.bool_] | None = None) -> None:

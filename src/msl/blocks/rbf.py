@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from msl.blocks.base import Block, BlockClassifier, BlockRegressor, Floats
+from msl.blocks.base import Block, BlockClassifier, BlockRegressor, Floats, GeneralisedTable
 from msl.blocks.basis import BASES, Basis
 from msl.blocks.clusters import k_means
 from msl.blocks.placement import Scaled
@@ -149,6 +149,13 @@ class RBFNetwork(Block):
         """The number of units."""
         return float(len(self.centers_))
 
+    @classmethod
+    def generalised_table(cls, X: Floats, y: NDArray[Any], n_classes: int) -> GeneralisedTable:
+        # It is made for these networks, and so imports this module.
+        from msl.blocks.rbf_batch import NetworkBatch
+
+        return NetworkBatch(X, y, n_classes)
+
 
 class RBFNetworkClassifier(RBFNetwork, BlockClassifier):
     """A network with one output a class, fitted to 1 for the class and 0 for the others."""
@@ -187,9 +194,11 @@ def unit_widths(between: Floats, to_rows: Floats, overlap: Floats | float) -> Fl
     centres (…, rows, units). A centre without another one elsewhere takes the root mean square distance of the rows
     instead, or 1 when all rows lie on it."""
     nearest = np.where(between > 0, between, np.inf).min(axis=-1)
-    if not np.all(np.isfinite(nearest)):
-        lonely = np.where(to_rows.any(axis=-2), to_rows.mean(axis=-2), 1.0)
-        nearest = np.where(np.isfinite(nearest), nearest, lonely)
+    lonely = np.isinf(nearest)
+    if lonely.any():
+        # Copied, so that the order of the sum, and its last digit, do not depend on the other networks of a batch.
+        squares = np.ascontiguousarray(np.swapaxes(to_rows, -1, -2)[lonely])
+        nearest[lonely] = np.where(squares.any(axis=1), squares.mean(axis=1), 1.0)
     return np.asarray(np.maximum(overlap, LEAST_OVERLAP) * WIDTH_FACTOR * np.sqrt(nearest))
 
 

@@ -33,6 +33,10 @@ class NetworkBatch:
         self.layout = Layout.of(X)
         self.targets = target_columns(y, n_classes)
 
+    def complexities(self, networks: Sequence[RBFNetwork]) -> Floats:
+        """The number of units of each network."""
+        return np.array([float(len(centers)) for centers in placed_centers(networks, self.layout)])
+
     def gcv(self, networks: Sequence[RBFNetwork]) -> Floats:
         """The GCV of each network, fitted or not: its squared error, summed over the classes."""
         centers = placed_centers(networks, self.layout)

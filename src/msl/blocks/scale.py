@@ -25,6 +25,7 @@ class Scaler(OneToOneFeatureMixin, BlockTransformer):
 class Normalize(Scaler):
     """Scales each row to unit length, after subtracting the row's mean with `center`; a row of zeros stays one."""
 
+    row_by_row = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"center": ["boolean"]}
 
     def __init__(self, center: bool = False) -> None:

@@ -1,0 +1,241 @@
+"""References: the points that rows are compared with, as small parameter objects that choose them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from msl.blocks.base import Codes, Floats
+from msl.blocks.clusters import k_means, means
+from msl.blocks.metric import Metric
+from msl.blocks.neighbours import TIE, Neighbours
+from msl.blocks.placement import Scaled
+from msl.blocks.slot import Filling
+from msl.blocks.vote import class_outputs
+from msl.blocks.weighting import Uniform
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The rows that references are chosen from, with the metric that compares them; `n_classes` is 0 for numbers."""
+
+    X: Floats
+    y: NDArray[Any]
+    n_classes: int
+    metric: Metric
+    placed: Floats
+
+    @classmethod
+    def of(cls, X: Floats, y: NDArray[Any], n_classes: int, metric: Metric) -> Library:
+        return cls(X, y, n_classes, metric, metric.place(X))
+
+    def powers_to(self, row: int) -> Floats:
+        """D^power from every row to one of them."""
+        return np.asarray(self.metric.powers(self.placed, self.placed[row : row + 1])[:, 0])
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePoints:
+    """Points in the space of the rows; `rows` says which training rows they are, `classes` which classes they have,
+    if they are or have any."""
+
+    points: Floats
+    rows: Codes | None = None
+    classes: Codes | None = None
+
+
+class References(Filling):
+    """A way to choose references from training rows."""
+
+    #: Looks at the target, which must hold classes.
+    needs_classes: ClassVar[bool] = False
+    #: Makes points that are no rows, which symbols have no meaning for.
+    makes_points: ClassVar[bool] = False
+
+    def choose(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+        """About n references; fewer when rows are equal, and as many as it takes where the method decides itself."""
+        self.check()
+        if self.needs_classes and not library.n_classes:
+            raise ValueError(f"{type(self).__name__} chooses references by their classes; it cannot do regression")
+        if self.makes_points and library.metric.specials:
+            raise ValueError(
+                f"{type(self).__name__} makes new points, which symbols do not have; "
+                "use all_rows, fft, density, random_rows, edited or condensed"
+            )
+        return self.points(library, min(n, len(library.X)), rng)
+
+    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+        rows = self.rows(library, n, rng)
+        return ReferencePoints(library.X[rows], rows)
+
+    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+        """The rows chosen, for methods that choose rows."""
+        raise NotImplementedError
+
+
+class AllRows(References):
+    """All training rows."""
+
+    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+        return ReferencePoints(library.X, np.arange(len(library.X)))
+
+
+class RandomRows(References):
+    """Rows drawn at random."""
+
+    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+        return np.sort(rng.choice(len(library.X), size=n, replace=False))
+
+
+class KMeans(References):
+    """The centroids of k-means on the features in use, with their weights; always by euclidean distance."""
+
+    makes_points = True
+
+    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+        columns = library.metric.numeric
+        placement = Scaled.fitted(library.X[:, columns], np.ones(len(columns)), power=2.0)
+        clusters = k_means(placement.place(library.X[:, columns]) * np.sqrt(library.metric.importance), n, rng)
+        return ReferencePoints(means(library.X, clusters.labels, len(clusters.centroids)))
+
+
+class FarthestFirst(References):
+    """Farthest-first traversal from a random row; it ends early when every row is as good as chosen."""
+
+    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+        chosen = [int(rng.integers(len(library.X)))]
+        nearest = library.powers_to(chosen[0])
+        while len(chosen) < n and nearest.any():
+            chosen.append(int(nearest.argmax()))
+            nearest = np.minimum(nearest, library.powers_to(chosen[-1]))
+        return np.array(chosen)
+
+
+class Density(References):
+    """A random row, its nearest rows removed with it, and again, each time about one n-th of all rows."""
+
+    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+        left = np.arange(len(library.X))
+        chosen = []
+        for part in np.array_split(left, n):
+            row = int(rng.choice(left))
+            chosen.append(row)
+            powers = library.powers_to(row)[left]
+            powers[left == row] = -1.0
+            left = left[np.sort(powers.argsort(kind="stable")[len(part) :])]
+        return np.array(chosen)
+
+
+class Edited(References):
+    """Rows that their neighbours classify rightly (Wilson, 1972); all rows when none would be left."""
+
+    needs_classes = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"neighbours": [Interval(Integral, 1, None, closed="left")]}
+
+    def __init__(self, neighbours: int = 3) -> None:
+        self.neighbours = neighbours
+
+    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+        everything = np.arange(len(library.X))
+        if len(everything) == 1:
+            return everything
+        own = np.eye(library.n_classes)[library.y]
+        hood = Neighbours(library.metric, library.placed, library.placed, leave_one_out=True).nearest(self.neighbours)
+        outputs = class_outputs(hood, Uniform(), own, own.sum(axis=0) - own, risk=None)
+        right = np.flatnonzero(outputs.argmax(axis=1) == library.y)
+        return right if len(right) else everything
+
+
+class Condensed(References):
+    """The rows needed to classify all others rightly with one neighbour (Hart, 1968), in the order of the table.
+
+    The first row is kept; then every row that the kept ones get wrong, pass after pass, until none is. A row is
+    right when its class has more than half of the nearest kept rows.
+    """
+
+    needs_classes = True
+
+    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+        nearest = np.full(len(library.X), np.inf)
+        own_votes = np.zeros(len(library.X))
+        votes = np.zeros(len(library.X))
+        kept = np.zeros(len(library.X), dtype=bool)
+        row = 0
+        while row < len(kept):
+            powers = library.powers_to(row)
+            same = library.y == library.y[row]
+            closer, equal = powers < nearest * (1.0 - TIE), np.abs(powers - nearest) <= nearest * TIE
+            own_votes = np.where(closer, same, own_votes + (equal & same))
+            votes = np.where(closer, 1.0, votes + equal)
+            nearest = np.minimum(nearest, powers)
+            kept[row] = True
+            # The pass goes on behind the row; when nothing is wrong there, a new one starts at the top.
+            wrong = np.flatnonzero(~kept & (own_votes * 2.0 <= votes))
+            if not len(wrong):
+                break
+            behind = wrong[wrong > row]
+            row = int(behind[0] if len(behind) else wrong[0])
+        return np.flatnonzero(kept)
+
+
+class LVQ(References):
+    """Learning vector quantisation (LVQ1, Kohonen, 1990): each row pulls its nearest prototype when they have the
+    same class and pushes it away otherwise, at a rate that falls to 0. Each class has prototypes by its share of the
+    rows, one at least, which start at random rows and never leave the range of the data."""
+
+    needs_classes = True
+    makes_points = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "rate": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(self, epochs: int = 20, rate: float = 0.1) -> None:
+        self.epochs = epochs
+        self.rate = rate
+
+    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+        start = self.start_rows(library, n, rng)
+        prototypes, classes = library.X[start], library.y[start]
+        placed = library.metric.place(prototypes)
+        low, high = library.X.min(axis=0), library.X.max(axis=0)
+        steps = self.epochs * len(library.X)
+        orders = [rng.permutation(len(library.X)) for _ in range(self.epochs)]
+        for step, row in enumerate(np.concatenate(orders)):
+            winner = int(library.metric.powers(library.placed[row : row + 1], placed)[0].argmin())
+            rate = self.rate * (1.0 - step / steps)
+            towards = rate if classes[winner] == library.y[row] else -rate
+            with np.errstate(over="ignore"):
+                moved = prototypes[winner] * (1.0 - towards) + library.X[row] * towards
+            prototypes[winner] = np.clip(moved, low, high)
+            placed[winner] = library.metric.place(prototypes[winner : winner + 1])[0]
+        return ReferencePoints(prototypes, classes=classes)
+
+    @staticmethod
+    def start_rows(library: Library, n: int, rng: np.random.Generator) -> Codes:
+        counts = np.bincount(library.y, minlength=library.n_classes)
+        wanted = np.minimum(np.maximum(np.round(n * counts / counts.sum()).astype(int), 1), counts)
+        return np.concatenate(
+            [
+                rng.choice(np.flatnonzero(library.y == code), size=wanted[code], replace=False)
+                for code in range(len(counts))
+            ]
+        )
+
+
+REFERENCES: Mapping[str, type[References]] = {
+    "all_rows": AllRows,
+    "kmeans": KMeans,
+    "fft": FarthestFirst,
+    "density": Density,
+    "random_rows": RandomRows,
+    "edited": Edited,
+    "condensed": Condensed,
+    "lvq": LVQ,
+}
