@@ -1,0 +1,89 @@
+"""Asked: one point that a strategy asked for and what it was told; the sequence of them is the run."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from msl.runs.storable import sealed, storable_real, stored_real, unsealed
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`key` names the evaluation, or is None for a point outside the space.
+
+    The losses are those the strategy saw. The evaluation itself may be known better by now: a bound that another run
+    has made exact must not make a resumed run take another path.
+    """
+
+    position: int
+    stage: int
+    batch: int
+    key: str | None
+    losses: tuple[float, ...]
+    complexity: float = 0.0
+    bound: bool = False
+    beat: float | None = None
+    vector: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first place where two runs differ, and in what: a field of Asked, or `length`."""
+
+    position: int
+    field: str
+    one: object
+    other: object
+
+
+def first_divergence(one: Sequence[Asked], other: Sequence[Asked]) -> Divergence | None:
+    """None proves that two runs asked the same and were told the same, to the last bit."""
+    for place, (first, second) in enumerate(zip(one, other, strict=False)):
+        for each in fields(Asked):
+            left, right = getattr(first, each.name), getattr(second, each.name)
+            if repr(left) != repr(right):  # tells every two floats apart, and takes NaN for NaN
+                return Divergence(place, each.name, left, right)
+    if len(one) != len(other):
+        return Divergence(min(len(one), len(other)), "length", len(one), len(other))
+    return None
+
+
+def asked_to_row(run: str, asked: Asked) -> tuple[Any, ...]:
+    """The values in the order of the table's columns."""
+    vector = asked.vector
+    row = (
+        run,
+        asked.position,
+        asked.stage,
+        asked.batch,
+        asked.key,
+        None if vector is None else struct.pack(f"<{len(vector)}d", *vector),
+        storable_real(asked.beat),
+        json.dumps([float(loss) for loss in asked.losses]),
+        storable_real(asked.complexity),
+        int(asked.bound),
+    )
+    return sealed(row)
+
+
+def row_to_asked(row: Sequence[Any]) -> Asked:
+    """The inverse; the run's own column is the first and says nothing new."""
+    _, position, stage, batch, key, packed, beat, losses, complexity, bound = unsealed(row)
+    vector = None if packed is None else struct.unpack(f"<{len(packed) // 8}d", packed)
+    told = tuple(json.loads(losses))
+    return Asked(position, stage, batch, key, told, stored_real(complexity), bool(bound), beat, vector)
+
+
+def same_question(one: Asked, other: Asked) -> bool:
+    """Whether the same point was asked for at the same place, whatever the answer."""
+    return (one.position, one.stage, one.batch, one.key, one.vector) == (
+        other.position,
+        other.stage,
+        other.batch,
+        other.key,
+        other.vector,
+    )

@@ -1,0 +1,76 @@
+"""Files: models and reports beside the database, named after their run, written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from msl.runs.problem import translated
+from msl.runs.process import Process, is_alive, this_process
+
+#: A file that is being written, by the process with this number.
+_PART = re.compile(r".+\.(\d+)\.part")
+
+
+class Files:
+    """The folders `models` and `reports` of a store."""
+
+    def __init__(self, folder: Path) -> None:
+        self.models, self.reports = folder / "models", folder / "reports"
+
+    def create(self) -> None:
+        self.models.mkdir(exist_ok=True)
+        self.reports.mkdir(exist_ok=True)
+
+    def model(self, run: str, suffix: str = ".skops") -> Path:
+        """Where a model of a run is kept; `suffix` tells several apart, as in `.member3.skops`."""
+        return self.models / f"{run}{suffix}"
+
+    def report(self, run: str, suffix: str = ".html") -> Path:
+        """Where a report of a run is kept."""
+        return self.reports / f"{run}{suffix}"
+
+    def of_run(self, run: str) -> list[Path]:
+        """The models and reports of a run, by name."""
+        return [file for file in self.everything() if run_of_file(file) == run]
+
+    def everything(self) -> list[Path]:
+        """All models and reports, and what is being written of them."""
+        folders = [folder for folder in (self.models, self.reports) if folder.is_dir()]
+        return [file for folder in folders for file in sorted(folder.iterdir()) if file.is_file()]
+
+    def orphans(self, runs: Collection[str]) -> list[Path]:
+        """Files of none of these runs, and those that a process left half written."""
+        return [file for file in self.everything() if is_orphan(file, runs)]
+
+
+def is_orphan(file: Path, runs: Collection[str]) -> bool:
+    """Whether a file belongs to none of these runs; one that is half written belongs to whoever writes it."""
+    if found := _PART.fullmatch(file.name):
+        return is_alive(Process(this_process().host, int(found[1]))) is False
+    return run_of_file(file) not in runs
+
+
+def run_of_file(file: Path) -> str:
+    """An id has no dot in it; what follows the first one is the suffix."""
+    return file.name.partition(".")[0]
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Writes a file so that it has the old content or the new one at every moment, even when power is lost."""
+    data = content.encode() if isinstance(content, str) else content
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with translated(path):
+        try:
+            with part.open("wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            part.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise

@@ -1,0 +1,224 @@
+"""Run table: the runs of a store with their sources, what they asked in which order, and what happened in them."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, Literal
+
+from msl.runs.asked import Asked, asked_to_row, row_to_asked, same_question
+from msl.runs.clock import Clock, moment_to_text
+from msl.runs.database import Database, Row
+from msl.runs.problem import StoreProblem, damaged
+from msl.runs.process import is_alive, this_process
+from msl.runs.run import Event, Order, Run, Status
+from msl.runs.run_name import find_run_id, make_run_id
+from msl.runs.run_row import order_to_row, row_to_event, row_to_run, run_checksum
+from msl.runs.schema import insertion, selection
+from msl.runs.storable import figures_to_text, sealed, storable_text
+
+#: On another machine a run counts as gone when it has written nothing for this long. Should it live after all, two
+#: processes work on one run: a waste, but they write the same.
+_SILENCE = timedelta(hours=1)
+_RUN = selection("runs")
+_NEWEST_FIRST = "ORDER BY started DESC, rowid DESC"
+
+
+class RunTable:
+    """One table for all runs of a store."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    # --- beginning and end ---
+
+    def start(self, order: Order) -> Run:
+        """A new run, worked on by this process."""
+        now = self._clock()
+        with self._database.transaction() as connection:
+            attempt = 0
+            while _exists(connection, run := make_run_id(order.digests.run, now, attempt)):
+                attempt += 1
+            connection.execute(insertion("runs"), order_to_row(order, run, now, this_process()))
+            for path, text in order.sources.items():
+                content = storable_text(text)
+                digest = sha256(content.encode()).hexdigest()
+                connection.execute(insertion("texts", "OR IGNORE"), (digest, content))
+                connection.execute(insertion("sources"), (run, storable_text(path), digest))
+        return self.get(run)
+
+    def claim(self, run: str) -> Run:
+        """Lets this process go on with a run that no other one works on."""
+        process, now = this_process(), self._clock()
+        with self._database.transaction() as connection:
+            known = self.get(run)
+            if known.status == "running" and known.process != process:
+                raise StoreProblem(
+                    "MSL511",
+                    f"the run `{run}` is going on in process {known.process.pid} on {known.process.host}",
+                    "wait until it has ended, or end it; what it has stored is kept",
+                )
+            connection.execute(
+                "UPDATE runs SET status = 'running', ended = NULL, seen = ?, host = ?, pid = ?, born = ? WHERE id = ?",
+                (moment_to_text(now), process.host, process.pid, process.born, run),
+            )
+            self.put_events(connection, run, [Event("resumed", {"after": moment_to_text(known.seen)})])
+        return self.get(run)
+
+    def end(
+        self,
+        run: str,
+        status: Literal["finished", "interrupted", "failed"],
+        result: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Says how a run ended; without a `result` it keeps the one it has."""
+        now = moment_to_text(self._clock())
+        with self._database.transaction() as connection:
+            self._touch(connection, run)
+            connection.execute("UPDATE runs SET status = ?, ended = ? WHERE id = ?", (status, now, run))
+            if result is not None:
+                connection.execute("UPDATE runs SET result = ? WHERE id = ?", (figures_to_text(result), run))
+                (row,) = connection.execute(f"{_RUN} WHERE id = ?", (run,))
+                connection.execute("UPDATE runs SET checksum = ? WHERE id = ?", (run_checksum(row), run))
+
+    def mark_interrupted(self) -> list[str]:
+        """Writes down that runs are interrupted whose process is gone, and says which."""
+        gone = self.stale()
+        with self._database.transaction() as connection:
+            for run in gone:
+                connection.execute("UPDATE runs SET status = 'interrupted', ended = seen WHERE id = ?", (run,))
+        return gone
+
+    # --- reading ---
+
+    def all(self) -> list[Run]:
+        """From the latest to the oldest."""
+        return [self._run(row) for row in self._database.rows(f"{_RUN} {_NEWEST_FIRST}")]
+
+    def ids(self) -> list[str]:
+        """From the latest to the oldest."""
+        return [run for (run,) in self._database.rows(f"SELECT id FROM runs {_NEWEST_FIRST}")]
+
+    def stale(self) -> list[str]:
+        """Runs that are written down as going on, though their process is gone."""
+        rows = self._database.rows(f"{_RUN} WHERE status = 'running' {_NEWEST_FIRST}")
+        return [run.id for run in map(self._run, rows) if run.status == "interrupted"]
+
+    def get(self, run: str) -> Run:
+        """The run with this id."""
+        for row in self._database.rows(f"{_RUN} WHERE id = ?", (run,)):
+            return self._run(row)
+        raise _no_such_run(run)
+
+    def find(self, name: str) -> Run:
+        """The run with this name: an id, the beginning of one, `@` for the latest, `@1` for the one before."""
+        return self.get(find_run_id(name, self.ids()))
+
+    def of_digest(self, digest: str) -> list[Run]:
+        """Runs of exactly the same thing, from the latest to the oldest."""
+        return [
+            self._run(row) for row in self._database.rows(f"{_RUN} WHERE run_digest = ? {_NEWEST_FIRST}", (digest,))
+        ]
+
+    def sources(self, run: str) -> dict[str, str]:
+        """The text of every file that a run read, by name."""
+        rows = self._database.rows(
+            "SELECT path, text FROM sources JOIN texts USING (digest) WHERE run = ? ORDER BY sources.rowid", (run,)
+        )
+        return dict(rows)
+
+    def asks(self, run: str, first: int = 0, last: int | None = None) -> list[Asked]:
+        """What a run asked and was told, in order, from one position up to and with another."""
+        rows = self._database.rows(
+            f"{selection('asks')} WHERE run = ? AND position BETWEEN ? AND ? ORDER BY position",
+            (run, first, 2**62 if last is None else last),
+        )
+        with self._decoding():
+            return [row_to_asked(row) for row in rows]
+
+    def events(self, run: str) -> list[Event]:
+        """What the strategy told, in order."""
+        return self._events(run, "position IS NOT NULL ORDER BY position")
+
+    def life(self, run: str) -> list[Event]:
+        """What befell the run itself, in order."""
+        return self._events(run, "position IS NULL ORDER BY rowid")
+
+    # --- going on ---
+
+    def note(self, run: str, event: Event) -> None:
+        """Writes one event down."""
+        with self._database.transaction() as connection:
+            self._touch(connection, run)
+            self.put_events(connection, run, [event])
+
+    def put_asks(self, connection: sqlite3.Connection, run: str, asks: Sequence[Asked]) -> None:
+        """As part of a transaction that is going on. What a replay asks again must be what was asked before."""
+        self._touch(connection, run)
+        if not asks:
+            return
+        positions = [asked.position for asked in asks]
+        known = {asked.position: asked for asked in self.asks(run, min(positions), max(positions))}
+        for asked in asks:
+            before = known.get(asked.position)
+            if before is not None and not same_question(asked, before):
+                raise StoreProblem(
+                    "MSL512",
+                    f"the run `{run}` does not repeat itself: question {asked.position} was {before.key}, now it is"
+                    f" {asked.key}",
+                    "something that the run depends on has changed without changing its digest: start a new run, and"
+                    " please report it",
+                )
+        new = [asked_to_row(run, asked) for asked in asks if asked.position not in known]
+        connection.executemany(insertion("asks"), new)
+
+    def put_events(self, connection: sqlite3.Connection, run: str, events: Iterable[Event]) -> None:
+        """As part of a transaction that is going on; what a replay tells again is known already."""
+        now = moment_to_text(self._clock())
+        rows = [sealed((run, event.position, now, event.kind, figures_to_text(event.figures))) for event in events]
+        connection.executemany(insertion("events", "OR IGNORE"), rows)
+
+    def _touch(self, connection: sqlite3.Connection, run: str) -> None:
+        now = moment_to_text(self._clock())
+        if not connection.execute("UPDATE runs SET seen = ? WHERE id = ?", (now, run)).rowcount:
+            raise _no_such_run(run)
+
+    # --- rows ---
+
+    def _run(self, row: Row) -> Run:
+        with self._decoding():
+            run = row_to_run(row)
+        return replace(run, status=self._status_now(run))
+
+    def _status_now(self, run: Run) -> Status:
+        if run.status != "running":
+            return run.status
+        alive = is_alive(run.process)
+        if alive is None:
+            alive = self._clock() - run.seen < _SILENCE
+        return "running" if alive else "interrupted"
+
+    def _events(self, run: str, which: str) -> list[Event]:
+        rows = self._database.rows(f"{selection('events')} WHERE run = ? AND {which}", (run,))
+        with self._decoding():
+            return [row_to_event(row) for row in rows]
+
+    @contextmanager
+    def _decoding(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, struct.error) as error:
+            raise damaged(self._database.path, f"a row cannot be read: {error}") from error
+
+
+def _exists(connection: sqlite3.Connection, run: str) -> bool:
+    return connection.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone() is not None
+
+
+def _no_such_run(run: str) -> StoreProblem:
+    return StoreProblem("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
