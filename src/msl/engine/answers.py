@@ -23,6 +23,9 @@ from msl.space.spell import spell_model
 from msl.space.value import Model
 
 
+_LIMITS = ("timeout", "memory", "crash", "exit")
+
+
 @dataclass(slots=True)
 class Tally:
     """What a run has done so far."""
@@ -61,7 +64,7 @@ class Answers:
         """What a strategy is told. What an interrupted run was told already (`replayed`) is told again."""
         points = self._points(asks)
         known = self.store.evaluations.read([p.question.key for p in points if p.question is not None])
-        fresh = self._evaluate(points, known, {asked.position for asked in replayed})
+        fresh = self._evaluate(points, known)
         known |= {evaluation.key: evaluation for evaluation in fresh}
         told = [self._told(point, known) for point in points]
         for place, asked in enumerate(replayed):
@@ -123,7 +126,7 @@ class Answers:
             if point.question is None:
                 continue
             key = point.question.key
-            if key in known and known[key].answers(point.ask.beat):
+            if key in known and self._will_do(known[key], point.ask):
                 continue
             before = wanted.get(key)
             if before is None or _asks_more(point.ask, before.ask):
@@ -131,6 +134,11 @@ class Answers:
         tasks = [Task(p.model, p.ask.beat, p.ask.share, p.ask.turn) for p in wanted.values() if p.model is not None]
         outcomes = list(self.executor.map(tasks))
         return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=True)]
+
+    def _will_do(self, known: Evaluation, ask: Ask) -> bool:
+        """Whether a stored answer serves. One that hit a limit is asked again by other runs, whose limits may differ."""
+        hit_limit = known.trouble is not None and known.trouble.cause in _LIMITS
+        return known.answers(ask.beat) and (not hit_limit or known.run == self.run)
 
     def _evaluation(self, point: Point, outcome: Outcome) -> Evaluation:
         assert point.model is not None

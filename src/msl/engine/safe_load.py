@@ -1,0 +1,134 @@
+"""Safe load: an estimator from a skops file that a stranger may have written, or the reason why not.
+
+Loading runs no code of the file's choice: its types have to be classes of packages that are trusted, or one of the few
+functions that estimators of scikit-learn keep. What compiled code follows without looking, the links of trees, is
+checked before the estimator is handed out.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+import skops.io
+from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+from sklearn.tree._tree import Tree
+
+_PACKAGES = frozenset({"numpy", "scipy", "sklearn"})
+_BLOCKS = "msl.blocks."
+_FUNCTIONS = frozenset(
+    {
+        "numpy.mean",
+        "scipy._lib.array_api_compat.numpy._aliases.asarray",
+        "sklearn.feature_selection._mutual_info.mutual_info_classif",
+        "sklearn.feature_selection._mutual_info.mutual_info_regression",
+        "sklearn.feature_selection._univariate_selection.chi2",
+        "sklearn.feature_selection._univariate_selection.f_classif",
+        "sklearn.feature_selection._univariate_selection.f_regression",
+    }
+)
+
+
+class ModelProblem(ValueError):
+    """A saved model that cannot be used: what is wrong, and what to do."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(f"{message}; {help}")
+        self.message, self.help = message, help
+
+
+def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> Any:
+    """The estimator in the bytes of a skops file; `name` is what messages call it."""
+    try:
+        types = skops.io.get_untrusted_types(data=content)
+    except (BadZipFile, KeyError, ValueError, TypeError, LookupError, OSError, EOFError) as reason:
+        raise _damaged(name, reason) from None
+    strange = [each for each in types if not _is_trusted(each, trusted)]
+    if strange:
+        raise _strange(name, strange)
+    try:
+        estimator = skops.io.loads(content, trusted=types)
+    except Exception as reason:  # classes may complain in any way of a state that is not theirs
+        raise _damaged(name, reason) from None
+    for tree, width in _trees(estimator):
+        _check_links(tree, width, name)
+    return estimator
+
+
+def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
+    """Whether a name is that of a class in a package that is trusted; only then its module is imported."""
+    if type_name in _FUNCTIONS:
+        return True
+    module, _, attribute = type_name.rpartition(".")
+    package = module.partition(".")[0]
+    if not (package in _PACKAGES or package in trusted or module.startswith(_BLOCKS)) or "__" in module:
+        return False
+    try:
+        return isinstance(getattr(importlib.import_module(module), attribute, None), type)
+    except Exception:  # a name may belong to no module, or to one that cannot be imported
+        return False
+
+
+def _strange(name: str, types: list[str]) -> ModelProblem:
+    shown = ", ".join(f"`{each}`" for each in types[:5]) + (f" and {len(types) - 5} more" if len(types) > 5 else "")
+    packages = sorted({each.partition(".")[0] for each in types})
+    known = _PACKAGES | {"msl", "builtins", "operator", "functools"}
+    asked = [f"--trust {package}" for package in packages if package not in known]
+    help = "do not use it unless you know who wrote it"
+    if asked and len(asked) == len(packages):
+        help = f"if you trust their code, add `{' '.join(asked)}`"
+    return ModelProblem(f"{name} holds what no model of this package holds: {shown}", help)
+
+
+def _damaged(name: str, reason: BaseException) -> ModelProblem:
+    lines = str(reason).strip().splitlines() or [type(reason).__name__]
+    return ModelProblem(f"{name} is damaged or no saved model: {lines[0]}", "run `msl run` again to train it anew")
+
+
+# --- trees ------------------------------------------------------------------------------------------
+
+
+def _trees(root: Any) -> Iterator[tuple[Any, int]]:
+    """Every tree in an estimator, wherever it is kept, with the number of columns that all around it agree to."""
+    pending, seen = [(root, 2**31)], set()
+    while pending:
+        each, width = pending.pop()
+        if (id(each), width) in seen or isinstance(each, str | bytes | int | float | type(None)):
+            continue
+        seen.add((id(each), width))
+        if isinstance(each, Tree | TreePredictor):
+            yield each, width
+            continue
+        if type(each).__module__.startswith("sklearn."):  # a chain's steps may make more columns than it is given
+            known = getattr(each, "n_features_in_", width)
+            width = min(width, known) if isinstance(known, int) else width
+        pending.extend((inner, width) for inner in _held(each))
+
+
+def _held(each: Any) -> Iterable[Any]:
+    """What an object keeps."""
+    if isinstance(each, np.ndarray):
+        return each.ravel().tolist() if each.dtype == object else ()
+    if isinstance(each, Mapping):
+        return each.values()
+    if isinstance(each, list | tuple | set | frozenset):
+        return each
+    return vars(each).values() if hasattr(each, "__dict__") else ()
+
+
+def _check_links(tree: Tree | TreePredictor, width: int, name: str) -> None:
+    """Refuses a tree whose links lead out of it or back up, or that asks for a column that its rows do not have."""
+    if isinstance(tree, Tree):
+        left, right, feature = tree.children_left, tree.children_right, tree.feature
+        inner, width = left != -1, min(width, tree.n_features)
+    else:
+        left, right, feature = tree.nodes["left"], tree.nodes["right"], tree.nodes["feature_idx"]
+        inner = tree.nodes["is_leaf"] == 0
+    links = np.column_stack([left, right])[inner].astype(np.int64)
+    leads_on = (links > np.flatnonzero(inner)[:, None]).all() and (links < len(inner)).all()
+    asks_for = feature[inner]
+    if not leads_on or (asks_for < 0).any() or (asks_for >= width).any():
+        raise _damaged(name, ValueError("the links of a tree do not make a tree"))

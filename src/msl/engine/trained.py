@@ -1,0 +1,94 @@
+"""Trained: the winner of a run, fitted on every row of its table, with all that is needed to predict other tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.blocks.base import Floats
+from msl.blocks.chain import probabilities
+from msl.engine.ensembles import build_committee, choose_members
+from msl.engine.loop import Search
+from msl.engine.plan import Plan
+from msl.engine.verdict import Verdict, refit, winner_chain
+from msl.engine.versions import versions_of_packages
+from msl.evaluate.read import read_like
+from msl.evaluate.table import Schema, Table
+from msl.space.facts import Task
+from msl.space.spell import spell_model, spell_model_file
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A fitted model or ensemble that reads tables as the one it was trained on."""
+
+    #: The model as MSL, a file that stands on its own.
+    text: str
+    schema: Schema
+    #: Takes the arrays of a table, gives classes by their codes.
+    estimator: Any
+    #: For each feature the lowest and the highest value of the training rows, NaN where they have none.
+    ranges: Floats
+    #: Packages that the predictions depend on, as they were when it was trained.
+    versions: Mapping[str, str]
+
+    @property
+    def task(self) -> Task:
+        return self.schema.task
+
+    def read(self, source: Any) -> Table:
+        """A file, an array or a frame, read as the training table was; raises DataError where that cannot be."""
+        return read_like(self.schema, source)
+
+    def predict(self, table: Table) -> NDArray[Any]:
+        """The label of each row, as the training table writes it; for regression a number."""
+        outputs = self.estimator.outputs(table.X)
+        if self.task == "regression":
+            numbers: Floats = np.asarray(outputs)
+            return numbers
+        return self.labels()[outputs.argmax(axis=1)]
+
+    def predict_proba(self, table: Table) -> Floats:
+        """The probability of each class for each row, in the order of the labels."""
+        if self.task == "regression":
+            raise ValueError("a model of numbers has no probabilities of classes")
+        return probabilities(self.estimator.outputs(table.X))
+
+    def labels(self) -> NDArray[Any]:
+        """The classes, of two the positive one last."""
+        labels = np.empty(len(self.schema.classes), dtype=object)
+        labels[:] = self.schema.classes
+        return labels
+
+
+def train_winner(plan: Plan, found: Search, verdict: Verdict) -> Trained | None:
+    """The winner, or the ensemble that the spec asks for, fitted on every row; None when no model could be judged."""
+    if verdict.best is None:
+        return None
+    text = spell_model_file(verdict.best.model, plan.spec.name)
+    if plan.spec.ensemble is None:
+        estimator = winner_chain(plan, verdict.best.model)
+    else:
+        members = choose_members(plan, found, plan.spec.ensemble)
+        estimator = build_committee(plan, members)
+        votes = zip(members.weights, members.candidates, strict=True)
+        listed = "".join(f"# {weight:g} × {spell_model(one.model)}\n" for weight, one in votes)
+        count = len(members.candidates)
+        text += f"\n# What predicts is a vote of {count} models; the one above is the best alone.\n{listed}"
+    refit(plan, estimator)
+    versions = dict(versions_of_packages(frozenset({"msl"})))
+    return Trained(text, plan.table.schema, estimator, _ranges(plan.table.X), versions)
+
+
+def _ranges(X: Floats) -> Floats:
+    """The bounds of each column, without a warning for those that hold nothing."""
+    missing = np.isnan(X)
+    lows = np.where(missing, np.inf, X).min(axis=0)
+    highs = np.where(missing, -np.inf, X).max(axis=0)
+    bounds = np.column_stack([lows, highs])
+    bounds[~np.isfinite(bounds)] = np.nan
+    return bounds
