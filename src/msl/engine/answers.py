@@ -22,7 +22,6 @@ from msl.space.digest import model_digest
 from msl.space.spell import spell_model
 from msl.space.value import Model
 
-
 _LIMITS = ("timeout", "memory", "crash", "exit")
 
 
@@ -119,7 +118,7 @@ class Answers:
             turn=ask.turn,
         )
 
-    def _evaluate(self, points: Sequence[Point], known: dict[str, Evaluation], replayed: set[int]) -> list[Evaluation]:
+    def _evaluate(self, points: Sequence[Point], known: dict[str, Evaluation]) -> list[Evaluation]:
         """Evaluates what the store cannot answer; a model that is asked for twice is evaluated once."""
         wanted: dict[str, Point] = {}
         for point in points:
@@ -136,7 +135,7 @@ class Answers:
         return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=True)]
 
     def _will_do(self, known: Evaluation, ask: Ask) -> bool:
-        """Whether a stored answer serves. One that hit a limit is asked again by other runs, whose limits may differ."""
+        """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ."""
         hit_limit = known.trouble is not None and known.trouble.cause in _LIMITS
         return known.answers(ask.beat) and (not hit_limit or known.run == self.run)
 
