@@ -63,7 +63,7 @@ def make_plan(
         terrain = made[key]
         terrains.append(terrain)
         strategy = load_strategy(stage.call.name)
-        stages.append(Stage(strategy, options, terrain, start_vector(terrain, stage.start)))
+        stages.append(Stage(strategy, options, terrain, start_vector(terrain, stage.start, table.facts)))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     job = Job(Ground.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)

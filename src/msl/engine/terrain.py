@@ -17,7 +17,9 @@ from msl.search.terrain import Terrain
 from msl.space.count import count
 from msl.space.defaults import closed
 from msl.space.derive import NotInSpace
+from msl.space.facts import Facts
 from msl.space.node import BlockUse, Node, bottom_up
+from msl.space.resolve import resolve
 from msl.space.space import Space
 from msl.space.spell import spell_value
 from msl.space.truth import UNDEFINED, occurrences, parameter
@@ -100,9 +102,12 @@ def space_to_terrain(
     )
 
 
-def start_vector(terrain: SpaceTerrain, start: Node | None) -> Vector | None:
-    """The point of a model that a spec starts from."""
-    return None if start is None else _reference(terrain.codec, start)
+def start_vector(terrain: SpaceTerrain, start: Node | None, facts: Facts) -> Vector | None:
+    """The point of a model that a spec starts from; its vectors get the table's size."""
+    if start is None:
+        return None
+    resolved, _ = resolve(Space(start), facts)
+    return _reference(terrain.codec, resolved.root)
 
 
 def _reference(codec: Codec, node: Node) -> Vector:
