@@ -11,7 +11,8 @@ from msl.syntax.tokens import RESERVED
 words = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,9}", fullmatch=True).filter(lambda word: word not in RESERVED)
 names = st.builds(ast.Name, words)
 keys = names | st.builds(ast.Name, st.sampled_from(["step", "log", "part", "patient name", "é", "", 'a"b', "1st"]))
-paths = st.builds(lambda parts: ast.Path(tuple(parts)), st.lists(names, min_size=1, max_size=3))
+plain_paths = st.builds(lambda parts: ast.Path(tuple(parts)), st.lists(names, min_size=1, max_size=3))
+paths = st.builds(lambda first, more: ast.Path((first, *more)), names, st.lists(names | keys, max_size=2))
 strings = st.builds(ast.String, st.text(max_size=12))
 
 whole_numbers = st.builds(ast.Number, st.integers(0, 10**12))
@@ -64,7 +65,7 @@ def chains(inner: st.SearchStrategy) -> st.SearchStrategy:
 
 
 def calls(inner: st.SearchStrategy) -> st.SearchStrategy:
-    return st.builds(ast.Call, paths, arguments(inner))
+    return st.builds(ast.Call, plain_paths, arguments(inner))
 
 
 def arguments(inner: st.SearchStrategy, conditions: st.SearchStrategy | None = None) -> st.SearchStrategy:
@@ -92,10 +93,10 @@ def conditions_over(inner: st.SearchStrategy) -> st.SearchStrategy:
 
 
 conditions = st.recursive(
-    paths | literals | negative_numbers | st.builds(ast.Call, paths, arguments(leaves)), conditions_over, max_leaves=10
+    paths | literals | negative_numbers | st.builds(ast.Call, plain_paths, arguments(leaves)), conditions_over, max_leaves=10
 )
 all_arguments = arguments(expressions, conditions)
-stages = paths | st.builds(ast.Call, paths, all_arguments)
+stages = paths | st.builds(ast.Call, plain_paths, all_arguments)
 use_items = st.builds(ast.UseItem, names | strings, st.none() | whole_numbers, st.none() | names)
 objectives = st.builds(ast.Objective, expressions, st.none() | stages)
 statements = st.one_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Protocol
 
 from msl.check.bounds import Bounds
@@ -24,6 +25,7 @@ from msl.space.node import (
     Vector,
 )
 from msl.syntax import ast
+from msl.text.diagnostic import Label
 from msl.text.record import record
 
 MOST_ELEMENTS = 10_000
@@ -55,23 +57,45 @@ class Declarer:
         seen: dict[str, ast.Argument] = {}
         for argument in arguments:
             if argument.key is None:
-                text = self.module.source.slice(argument.span)
-                message = f"`{text}` has no name: a declaration lists parameters as `name: domain` or `name = value`"
-                self._error("MSL094", argument, message, f"write `name: {text}`")
+                self.unnamed(argument)
                 continue
             name = argument.key.text
+            if not self._may_be_called(argument.key):
+                continue
             if name in seen:
                 message = f"`{name}` is declared twice in `{owner}`"
-                self._error("MSL092", argument.key, message, "remove one of them")
+                first = Label(self.module.source, seen[name].span, "first declared here")
+                span = argument.key.span
+                self.report.error(
+                    "MSL092", self.module.source, span, message, "again", "remove one of them", (first,)
+                )
                 continue
             seen[name] = argument
             if (param := self.param(argument, tuple(params))) is not None:
                 params.append(param)
         return tuple(params)
 
+    def unnamed(self, argument: ast.Argument) -> None:
+        """A field that is a domain without a name, or a name without a domain."""
+        text = self.module.source.slice(argument.span)
+        if isinstance(argument.value, ast.Path) and len(argument.value.names) == 1:
+            message = f"`{text}` has no domain: a declaration lists parameters as `name: domain` or `name = value`"
+            self._error("MSL094", argument, message, f"write `{text}: int 1..10`, or another domain")
+            return
+        message = f"`{text}` has no name: a declaration lists parameters as `name: domain` or `name = value`"
+        self._error("MSL094", argument, message, f"write `name: {text}`")
+
+    def _may_be_called(self, name: ast.Name) -> bool:
+        if name.text == "":
+            self._error("MSL094", name, "a parameter has a name", "write the class's name for it")
+        elif name.text == "rest":
+            message = "`rest` is built into the language: `rest = default` closes what is not mentioned"
+            self._error("MSL028", name, message, "leave it out: the class keeps its own default")
+        return name.text not in ("", "rest")
+
     def param(self, argument: ast.Argument, siblings: tuple[Param, ...]) -> Param | None:
         assert argument.key is not None
-        node = self.opened(argument) if argument.opens else self.value(argument.value)
+        node = self.opened(argument) if argument.opens else self.closed(argument)
         if node is None:
             return None
         condition = None
@@ -83,20 +107,36 @@ class Declarer:
         """The domain after `:`."""
         value = argument.value
         match value:
-            case ast.Choice(items=items):
+            case ast.Choice():
+                items = list(alternatives(value))
                 options = [self.option(item) for item in items]
-                if any(option is None for option in options):
+                sound = [option for option in options if option is not None]
+                if len(sound) < len(options):
                     return None
-                return choice([option for option in options if option is not None])
-            case ast.ListOf() if not _has_open(value):
+                self.repeated(sound, items)
+                return choice(sound)
+            case ast.ListOf() if not has_open(value):
                 self.list_as_domain(value)
                 return None
             case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
                 return self.option(value)
             case ast.Call() if value.path.text == "regions":
                 return self.option(value)
+            case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
+                self.not_a_value(value)
+                return None
         self.single_value(argument)
         return None
+
+    def repeated(self, options: list[Node], items: list[ast.Expression]) -> None:
+        """A lint: the same alternative twice."""
+        first: dict[object, ast.Expression] = {}
+        for option, item in zip(options, items, strict=True):
+            before = first.setdefault(identity(option), item)
+            if before is not item:
+                label = f"the same as `{_shortened(self.module.source.slice(before.span))}`"
+                message = "this alternative is there already"
+                self.report.warning("MSL224", self.module.source, item.span, message, label, "remove it")
 
     def single_value(self, argument: ast.Argument) -> None:
         assert argument.key is not None
@@ -116,17 +156,19 @@ class Declarer:
         message = "a list in brackets is one value, not alternatives"
         self._error("MSL088", value, message, f"write `{items}`" if value.items else "write alternatives with `|`")
 
-    def value(self, expression: ast.Expression) -> Node | None:
+    def closed(self, argument: ast.Argument) -> Node | None:
         """What stands after `=`: one value, whose alternative may have open parameters."""
-        if isinstance(expression, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
-            self.several_values(expression)
+        if isinstance(argument.value, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
+            self.several_values(argument)
             return None
-        return self.option(expression)
+        return self.option(argument.value)
 
-    def several_values(self, expression: ast.Expression) -> None:
-        text = _shortened(self.module.source.slice(expression.span))
+    def several_values(self, argument: ast.Argument) -> None:
+        source = self.module.source
+        text = _shortened(source.slice(argument.value.span))
         message = "`=` takes one value; `:` opens a dimension"
-        self._error("MSL089", expression, message, f"write `: {text}`")
+        name = source.slice(argument.key.span) if argument.key is not None else "name"
+        self._error("MSL089", argument.value, message, f"write `{name}: {text}`")
 
     def option(self, expression: ast.Expression) -> Node | None:
         """One alternative, or one domain."""
@@ -144,14 +186,14 @@ class Declarer:
                 return self.regions(expression)
             case ast.Call():
                 if len(expression.path.names) > 1:
-                    return self._not_a_value(expression)
+                    return self.not_a_value(expression)
                 return Symbol(expression.path.text, self.params(expression.arguments, expression.path.text))
             case ast.Path():
                 return self.symbol(expression)
             case ast.ListOf(items=items):
                 return self.listing(items, expression)
             case ast.Choice() | ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
-                return self._not_a_value(expression)
+                return self.not_a_value(expression)
         return self.literal(expression)
 
     def literal(self, expression: ast.Expression) -> Const | None:
@@ -168,7 +210,7 @@ class Declarer:
 
     def symbol(self, path: ast.Path) -> Const | None:
         if len(path.names) > 1:
-            self._not_a_value(path)
+            self.not_a_value(path)
             return None
         if path.text in _FOREIGN_VALUES:
             message = f"`{path.text}` is a name here, not a value"
@@ -304,36 +346,45 @@ class Declarer:
             label = "nearly all samples fall in the top tenth"
             self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
 
-    def _not_a_value(self, expression: ast.Expression) -> None:
+    def not_a_value(self, expression: ast.Expression) -> None:
         text = _shortened(self.module.source.slice(expression.span))
         message = f"`{text}` is not a value of a parameter"
-        self._error("MSL093", expression, message, "a parameter takes numbers, names, texts, `true`, `none`, lists")
+        help = "a parameter takes numbers, names, texts, `true`, `none`, lists"
+        if isinstance(expression, ast.Optional):
+            inner = _shortened(self.module.source.slice(expression.item.span))
+            help = f"for a parameter that may have no value write `none | {inner}`"
+        self._error("MSL093", expression, message, help)
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
 
 
+def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
+    """The alternatives of a choice; one inside parentheses is part of the same."""
+    for item in written.items:
+        if isinstance(item, ast.Choice):
+            yield from alternatives(item)
+        else:
+            yield item
+
+
 def choice(options: list[Node]) -> Node:
     """Options as one node: nested choices flattened, the same one kept once, numbers in their order."""
-    flat: list[Node] = []
+    distinct: dict[object, Node] = {}
     for option in options:
-        flat.extend(option.options if isinstance(option, Choice) else (option,))
-    distinct: list[Node] = []
-    for option in flat:
-        if not any(same_node(option, other) for other in distinct):
-            distinct.append(option)
-    if len(distinct) == 1:
-        return distinct[0]
-    if all(is_number(option) for option in distinct):
-        distinct.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
-    return Choice(tuple(distinct))
+        for inner in option.options if isinstance(option, Choice) else (option,):
+            distinct.setdefault(identity(inner), inner)
+    found = list(distinct.values())
+    if len(found) == 1:
+        return found[0]
+    if all(is_number(option) for option in found):
+        found.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
+    return Choice(tuple(found))
 
 
-def same_node(one: Node, other: Node) -> bool:
-    """Equality that tells 1 from true."""
-    if isinstance(one, Const) and isinstance(other, Const):
-        return isinstance(one.value, bool) == isinstance(other.value, bool) and one.value == other.value
-    return one == other
+def identity(node: Node) -> object:
+    """What two nodes share when they are the same, which tells 1 from true."""
+    return (node, isinstance(node.value, bool)) if isinstance(node, Const) else node
 
 
 def is_number(node: Node) -> bool:
@@ -351,5 +402,6 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def _has_open(value: ast.ListOf) -> bool:
+def has_open(value: ast.ListOf) -> bool:
+    """Whether a list leaves an element open."""
     return any(isinstance(item, ast.Range | ast.Bool | ast.Choice | ast.AnyOf | ast.Vector) for item in value.items)

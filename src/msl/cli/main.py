@@ -17,6 +17,8 @@ from msl.cli.console import guard, guarded
 #: rest inside the function, so that `msl --help` stays quick.
 VERBS = {
     "run": "Search",
+    "predict": "Use",
+    "export": "Use",
     "check": "Write",
     "fmt": "Write",
     "explain": "Understand",

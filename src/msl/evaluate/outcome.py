@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a model has no loss: the kind of trouble, the block it came from, and the words of whoever complained."""
+    """Why a model has no loss: the kind of trouble, the block it came from, and the words of whoever complained.
+
+    Causes: `block` (cannot be built), `exception`, `memory`, `shape` (outputs of the wrong shape), `not a number`
+    (outputs or losses that are none), `estimate` (cannot be judged in this way).
+    """
 
     cause: str
     message: str
@@ -17,17 +21,22 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What an evaluation cost, and what caches and early stops saved."""
+    """What an evaluation cost, and what caches and early stops saved; `remembered` when it had been done before."""
 
     seconds: float = 0.0
     fits: int = 0
     fits_saved: int = 0
     folds_skipped: int = 0
+    remembered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds."""
+    """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds.
+
+    `measures` are what the losses were made of; one that two estimates give is named after its estimate, as in
+    `mse by gcv`. `complexity` is the mean over the fits of the first estimate.
+    """
 
     losses: tuple[float, ...]
     measures: dict[str, float] = field(default_factory=dict)

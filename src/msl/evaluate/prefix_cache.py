@@ -1,19 +1,33 @@
 """PrefixCache: what steps made of a fold, kept for the next model that starts with the same steps.
 
-Capped in bytes. What saves the fewest seconds for each byte goes first.
+Capped in bytes. What saves the fewest seconds for each byte goes first; what was not used for long counts less and
+less, so that a cache does not stay full of what a search has left behind (Cherkasova, 1998: greedy dual size
+frequency).
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
+from msl.evaluate.size import approximate_size
 
 T = TypeVar("T")
+
+#: Nothing larger than this part of the cap is kept: it would push out everything else.
+_LARGEST_PART = 0.25
+#: Down to this part of the cap is room made, so that it is made rarely.
+_REST = 0.9
+
+
+class Got(NamedTuple, Generic[T]):
+    """A value, the seconds that it took to compute, and whether that was now."""
+
+    value: T
+    seconds: float
+    is_new: bool
 
 
 @dataclass(slots=True)
@@ -21,63 +35,77 @@ class _Entry:
     value: Any
     seconds: float
     size: int
-    uses: int = 0
+    uses: int
+    worth: float
 
-    @property
-    def worth(self) -> float:
-        """Seconds that a further use would save, for each byte it takes."""
-        return self.seconds * (1 + self.uses) / self.size
+
+@dataclass(frozen=True, slots=True)
+class CacheFigures:
+    """What a cache has done so far: uses and their seconds saved, what was computed, dropped and is kept."""
+
+    hits: int
+    misses: int
+    seconds_saved: float
+    evictions: int
+    bytes: int
+    most_bytes: int
 
 
 class PrefixCache:
-    """Values by key; `get` computes what is not there and counts what was saved."""
+    """Values by key; `get` computes what is not there. A key of None is never kept."""
 
     def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self.bytes = 0
-        self.hits = 0
-        self.seconds_saved = 0.0
+        self._cap = most_bytes
         self._entries: dict[Hashable, _Entry] = {}
+        self._bytes = self._most_bytes = 0
+        self._hits = self._misses = self._evictions = 0
+        self._seconds_saved = 0.0
+        self._age = 0.0
 
-    def get(self, key: Hashable, compute: Callable[[], T]) -> tuple[T, float]:
-        """The value of a key and the seconds it took when it was computed."""
-        entry = self._entries.get(key)
+    def get(self, key: Hashable | None, compute: Callable[[], T], shared: Collection[Any] = ()) -> Got[T]:
+        """The value of a key, computed unless it is there.
+
+        `shared` are parts of the value that others keep in any case, such as the rows that a step was given.
+        """
+        entry = None if key is None else self._entries.get(key)
         if entry is not None:
             entry.uses += 1
-            self.hits += 1
-            self.seconds_saved += entry.seconds
-            return entry.value, entry.seconds
+            entry.worth = self._worth(entry.seconds, entry.uses, entry.size)
+            self._hits += 1
+            self._seconds_saved += entry.seconds
+            return Got(entry.value, entry.seconds, False)
         start = perf_counter()
         value = compute()
         seconds = perf_counter() - start
-        size = approximate_size(value)
-        if size <= self.most_bytes // 4:
-            self._entries[key] = _Entry(value, seconds, size)
-            self.bytes += size
-            self._shrink()
-        return value, seconds
+        self._misses += 1
+        if key is not None and self._cap:
+            self._keep(key, value, seconds, shared)
+        return Got(value, seconds, True)
 
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._entries
+    def figures(self) -> CacheFigures:
+        return CacheFigures(
+            self._hits, self._misses, self._seconds_saved, self._evictions, self._bytes, self._most_bytes
+        )
 
-    def _shrink(self) -> None:
-        """Drops the least worthy down to nine tenths of the cap, so that shrinking is rare."""
-        if self.bytes <= self.most_bytes:
+    def _worth(self, seconds: float, uses: int, size: int) -> float:
+        """Seconds saved by a use, for each byte; `_age` is what the last entry dropped was worth."""
+        return self._age + seconds * uses / size
+
+    def _keep(self, key: Hashable, value: Any, seconds: float, shared: Collection[Any]) -> None:
+        size = approximate_size(value, shared)
+        if size > _LARGEST_PART * self._cap:
             return
+        self._entries[key] = _Entry(value, seconds, size, 1, self._worth(seconds, 1, size))
+        self._bytes += size
+        if self._bytes > self._cap:
+            self._make_room()
+        self._most_bytes = max(self._most_bytes, self._bytes)
+
+    def _make_room(self) -> None:
         for key in sorted(self._entries, key=lambda key: self._entries[key].worth):
-            if self.bytes <= 0.9 * self.most_bytes:
+            if self._bytes <= _REST * self._cap:
                 return
-            self.bytes -= self._entries.pop(key).size
-
-
-def approximate_size(value: Any, depth: int = 0) -> int:
-    """Bytes of the arrays inside a value, found through its attributes a few levels down."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes) + 128
-    if depth > 4 or isinstance(value, str | int | float | bool | type(None)):
-        return sys.getsizeof(value)
-    if isinstance(value, dict):
-        return 64 + sum(approximate_size(item, depth + 1) for item in value.values())
-    if isinstance(value, list | tuple | set | frozenset):
-        return 64 + sum(approximate_size(item, depth + 1) for item in value)
-    return 64 + approximate_size(getattr(value, "__dict__", {}), depth + 1)
+            dropped = self._entries.pop(key)
+            self._age = dropped.worth
+            self._bytes -= dropped.size
+            self._evictions += 1

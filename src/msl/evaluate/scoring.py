@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-Floats = NDArray[np.float64]
+from msl.blocks.base import Floats
+from msl.blocks.chain import are_probabilities, probabilities
 
 
 def score(measure: str, y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats | None = None) -> float:
@@ -44,14 +45,17 @@ def _error(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) ->
 
 
 def _logloss(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
-    chosen = np.clip(probabilities(outputs)[np.arange(len(y)), y], 1e-15, 1.0)
+    certain = np.finfo(np.float64).eps
+    chosen = np.clip(probabilities(outputs)[np.arange(len(y)), y], certain, 1.0 - certain)
     return float(-(weights * np.log(chosen)).sum() / weights.sum())
 
 
 def _auc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
     """Of two classes the usual one, for the last class; of more the mean over classes against the rest."""
     if n_classes == 2:
-        return _binary_auc(y == 1, outputs[:, 1] - outputs[:, 0], weights)
+        # The difference would round away what small probabilities differ by.
+        scores = outputs[:, 1] if are_probabilities(outputs) else outputs[:, 1] - outputs[:, 0]
+        return _binary_auc(y == 1, scores, weights)
     areas = [_binary_auc(y == c, outputs[:, c], weights) for c in range(n_classes) if 0 < (y == c).sum() < len(y)]
     return float(np.mean(areas)) if areas else float("nan")
 
@@ -89,24 +93,16 @@ def _mcc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> f
     return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def probabilities(outputs: Floats) -> Floats:
-    """Outputs as probabilities: as they are when they are, else by softmax."""
-    sums = outputs.sum(axis=1)
-    if (outputs >= 0).all() and np.allclose(sums, 1.0, atol=1e-6):
-        return outputs
-    shifted = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-    scaled: Floats = shifted / shifted.sum(axis=1, keepdims=True)
-    return scaled
-
-
 def _mse(y: Floats, outputs: Floats, weights: Floats) -> float:
     return float((weights * (y - outputs) ** 2).sum() / weights.sum())
 
 
 def _r2(y: Floats, outputs: Floats, weights: Floats) -> float:
     mean = (weights * y).sum() / weights.sum()
-    spread = (weights * (y - mean) ** 2).sum()
-    return float(1.0 - (weights * (y - outputs) ** 2).sum() / spread) if spread > 0 else 0.0
+    spread, missed = (weights * (y - mean) ** 2).sum(), (weights * (y - outputs) ** 2).sum()
+    if spread == 0.0:
+        return 1.0 if missed == 0.0 else 0.0
+    return float(1.0 - missed / spread)
 
 
 _OF_CLASSES: Mapping[str, Callable[[NDArray[Any], Floats, int, Floats], float]] = {

@@ -1,19 +1,14 @@
-"""Splits: which rows a model is fitted on and which it is judged on, for every estimate.
-
-Splits depend on the seed, the table and the estimate alone, so that every model of a search meets the same ones. With
-`shuffle` or `subsample` each evaluation draws its own, from a number that stands for the model and the turn.
-"""
+"""Splits: which rows a model is fitted on and which it is judged on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-Rows = NDArray[np.intp]
+from msl.evaluate.population import Population, Rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,104 +19,59 @@ class Split:
     test: Rows
     pool: int = 0
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Population:
-    """What splits may look at: the classes (or None), the groups that stay together, the order in time."""
-
-    n_rows: int
-    classes: NDArray[np.intp] | None = None
-    groups: NDArray[np.intp] | None = None
-    order: NDArray[np.intp] | None = None
-
-    def part(self, rows: Rows) -> Population:
-        def cut(values: NDArray[np.intp] | None) -> NDArray[np.intp] | None:
-            return None if values is None else values[rows]
-
-        return Population(len(rows), cut(self.classes), cut(self.groups), cut(self.order))
+    def of(self, rows: Rows) -> Split:
+        """The same split of a table that these rows were taken from."""
+        return Split(rows[self.train], rows[self.test], self.pool)
 
 
-def subsample(population: Population, share: float, rng: np.random.Generator) -> Rows:
-    """A part of the rows, every class in its proportion, at least two rows of each class where there are two."""
-    if share >= 1.0:
-        return np.arange(population.n_rows)
-    if population.groups is not None:
-        groups = np.unique(population.groups)
-        kept = rng.permutation(groups)[: max(2, round(share * len(groups)))]
-        return np.flatnonzero(np.isin(population.groups, kept))
-    strata = np.zeros(population.n_rows, dtype=np.intp) if population.classes is None else population.classes
-    chosen = []
-    for stratum in np.unique(strata):
-        rows = rng.permutation(np.flatnonzero(strata == stratum))
-        chosen.append(rows[: max(min(2, len(rows)), round(share * len(rows)))])
-    return np.sort(np.concatenate(chosen))
+Splits = Sequence[Split]
 
 
-def cross_validation(population: Population, folds: int, repeats: int, rng: np.random.Generator) -> Iterator[Split]:
-    """Stratified folds; by groups where there are; along time where there is an order (then without repeats)."""
-    if population.order is not None:
-        yield from _time_folds(population, folds)
-        return
+class SplitsByUnit(Sequence[Split]):
+    """Each unit (a row, or a group of rows) judged by a model of all others; made when asked for, since the rows of
+    all splits together are the square of those of the table."""
+
+    def __init__(self, units: Rows, rows: Rows | None = None) -> None:
+        self._units, self._rows = units, rows
+        self._names = np.unique(units)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def of(self, rows: Rows | None) -> SplitsByUnit:
+        """The same splits of a table that these rows were taken from."""
+        return self if rows is None else SplitsByUnit(self._units, rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Split: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Split]: ...
+    def __getitem__(self, index: int | slice) -> Split | list[Split]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(len(self))[index]]
+        inside = self._units == self._names[index]
+        split = Split(np.flatnonzero(~inside), np.flatnonzero(inside))
+        return split if self._rows is None else split.of(self._rows)
+
+
+def fold_splits(population: Population, folds: int, repeats: int, rng: np.random.Generator) -> list[Split]:
+    """Every row judged once a repeat, by a model of the other folds."""
+    splits = []
     for repeat in range(repeats):
-        fold_of = _folds(population, folds, rng)
+        if population.groups is None:
+            fold_of = deal_rows(population.strata, min(folds, population.n_rows), rng)
+        else:
+            fold_of = deal_groups(population.groups, population.strata, folds, rng)
         for fold in range(int(fold_of.max()) + 1):
             test = fold_of == fold
-            yield Split(np.flatnonzero(~test), np.flatnonzero(test), repeat)
+            splits.append(Split(np.flatnonzero(~test), np.flatnonzero(test), repeat))
+    return splits
 
 
-def holdout(population: Population, share: float, rng: np.random.Generator) -> Split:
-    """A share of the rows held out: the last ones in time, whole groups, or every class in its proportion."""
-    n = population.n_rows
-    wanted = min(max(1, round(share * n)), n - 1)
-    if population.order is not None:
-        by_time = np.argsort(population.order, kind="stable")
-        return Split(np.sort(by_time[: n - wanted]), np.sort(by_time[n - wanted :]))
-    test = np.zeros(n, dtype=np.bool_)
-    if population.groups is not None:
-        for group in rng.permutation(np.unique(population.groups)):
-            if test.sum() >= wanted:
-                break
-            test |= population.groups == group
-    else:
-        strata = np.zeros(n, dtype=np.intp) if population.classes is None else population.classes
-        for stratum, quota in _quotas(strata, wanted):
-            test[rng.permutation(np.flatnonzero(strata == stratum))[:quota]] = True
-    return Split(np.flatnonzero(~test), np.flatnonzero(test))
-
-
-def leave_one_out(population: Population) -> Iterator[Split]:
-    """Each row (each group, where there are groups) judged by a model of all others."""
-    units = np.arange(population.n_rows) if population.groups is None else population.groups
-    for unit in np.unique(units):
-        yield Split(np.flatnonzero(units != unit), np.flatnonzero(units == unit))
-
-
-def bootstrap(population: Population, samples: int, rng: np.random.Generator) -> Iterator[Split]:
-    """Resamples with replacement, each judged on the rows that it lacks; every class keeps a row in each."""
-    n = population.n_rows
-    made = 0
-    while made < samples:
-        train = np.sort(rng.integers(0, n, n))
-        if population.classes is not None and len(np.unique(population.classes[train])) < len(
-            np.unique(population.classes)
-        ):
-            missing = np.setdiff1d(np.unique(population.classes), np.unique(population.classes[train]))
-            extra = [rng.choice(np.flatnonzero(population.classes == c)) for c in missing]
-            train[: len(extra)] = extra
-        test = np.setdiff1d(np.arange(n), train)
-        made += 1
-        if len(test):
-            yield Split(np.sort(train), test)
-
-
-def _folds(population: Population, folds: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The fold of each row. Rows of a class are dealt in turn, so that folds differ by at most one row of it."""
-    n = population.n_rows
-    if population.groups is not None:
-        return _group_folds(population.groups, min(folds, len(np.unique(population.groups))), rng)
-    folds = min(folds, n)
-    strata = np.zeros(n, dtype=np.intp) if population.classes is None else population.classes
-    fold_of = np.empty(n, dtype=np.intp)
+def deal_rows(strata: Rows, folds: int, rng: np.random.Generator) -> Rows:
+    """The fold of each row. A class goes on where the last one ended, so that folds differ by at most one row, of each
+    class and together."""
+    fold_of = np.empty(len(strata), dtype=np.intp)
     dealt = 0
     for stratum in np.unique(strata):
         rows = rng.permutation(np.flatnonzero(strata == stratum))
@@ -130,35 +80,100 @@ def _folds(population: Population, folds: int, rng: np.random.Generator) -> NDAr
     return fold_of
 
 
-def _group_folds(groups: NDArray[np.intp], folds: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Whole groups, the largest first, each to the fold that has the fewest rows."""
-    names, sizes = np.unique(groups, return_counts=True)
+def deal_groups(groups: Rows, strata: Rows, folds: int, rng: np.random.Generator) -> Rows:
+    """The fold of each row, whole groups together: the largest first, each to the fold that has the least of what it
+    brings, class by class."""
+    names, group_of = np.unique(groups, return_inverse=True)
+    folds = min(folds, len(names))
+    kinds, stratum_of = np.unique(strata, return_inverse=True)
+    counts = np.bincount(group_of * len(kinds) + stratum_of, minlength=len(names) * len(kinds))
+    brings = counts.reshape(len(names), len(kinds)).astype(np.float64)
+    shares = brings / np.square(brings.sum(axis=0))
     shuffled = rng.permutation(len(names))
-    load = np.zeros(folds, dtype=np.intp)
-    fold_of_group: dict[Any, int] = {}
-    for place in sorted(shuffled, key=lambda i: -sizes[i]):
-        lightest = int(load.argmin())
-        fold_of_group[names[place]] = lightest
-        load[lightest] += sizes[place]
-    return np.array([fold_of_group[group] for group in groups], dtype=np.intp)
+    load = np.zeros((folds, len(kinds)))
+    fold_of_group = np.empty(len(names), dtype=np.intp)
+    for place, group in enumerate(shuffled[np.argsort(-brings.sum(axis=1)[shuffled], kind="stable")]):
+        # One group each first, so that no fold is empty.
+        fold = place if place < folds else int(np.lexsort((load.sum(axis=1), load @ shares[group]))[0])
+        fold_of_group[group] = fold
+        load[fold] += brings[group]
+    return fold_of_group[group_of]
 
 
-def _time_folds(population: Population, folds: int) -> Iterator[Split]:
-    """Each fold is judged by a model of what came before it; rows of one moment stay together."""
+def time_splits(population: Population, folds: int) -> list[Split]:
+    """Each fold judged by a model of what came before it; what happened at one moment stays together."""
     assert population.order is not None
     moments = np.unique(population.order)
-    edges = np.array_split(moments, min(folds, len(moments) - 1) + 1)
-    for later in edges[1:]:
-        test = np.isin(population.order, later)
-        yield Split(np.flatnonzero(population.order < later[0]), np.flatnonzero(test))
+    later = np.array_split(moments, min(folds, len(moments) - 1) + 1)[1:]
+    return [_from(population, test_moments[0], test_moments[-1]) for test_moments in later]
 
 
-def _quotas(strata: NDArray[np.intp], wanted: int) -> Iterator[tuple[int, int]]:
-    """How many rows of each class: its share, the largest remainders rounded up, one row of each left to fit on."""
-    names, counts = np.unique(strata, return_counts=True)
+def _from(population: Population, first: int, last: int) -> Split:
+    """The rows from one moment to another, judged by earlier ones, of other groups where there are groups."""
+    assert population.order is not None
+    test = (population.order >= first) & (population.order <= last)
+    train = population.order < first
+    if population.groups is not None:
+        train &= ~np.isin(population.groups, population.groups[test])
+    return Split(np.flatnonzero(train), np.flatnonzero(test))
+
+
+def holdout_split(population: Population, share: float, rng: np.random.Generator) -> Split:
+    """A share of the rows held out: the latest, whole groups, or of every class in its proportion."""
+    if population.order is not None:
+        moments, counts = np.unique(population.order, return_counts=True)
+        first = _nearest_end(counts[::-1], share * population.n_rows)
+        return _from(population, moments[-first], moments[-1])
+    test = np.zeros(population.n_rows, dtype=np.bool_)
+    if population.groups is not None:
+        names, counts = np.unique(population.groups, return_counts=True)
+        shuffled = rng.permutation(len(names))
+        taken = _nearest_end(counts[shuffled], share * population.n_rows)
+        test[np.isin(population.groups, names[shuffled[:taken]])] = True
+    else:
+        for rows, quota in _quotas(population, share, rng):
+            test[rows[:quota]] = True
+    return Split(np.flatnonzero(~test), np.flatnonzero(test))
+
+
+def _nearest_end(counts: Rows, wanted: float) -> int:
+    """How many of these parts, from the first on, are nearest to so many rows: at least one, and not all."""
+    ends = np.cumsum(counts)[:-1]
+    return int(np.abs(ends - wanted).argmin()) + 1
+
+
+def _quotas(population: Population, share: float, rng: np.random.Generator) -> list[tuple[Rows, int]]:
+    """The rows of each class in random order and how many to take: its share, the largest remainders rounded up, and
+    one row of each left to fit on."""
+    wanted = min(max(1, round(share * population.n_rows)), population.n_rows - 1)
+    by_class = [rng.permutation(np.flatnonzero(population.strata == name)) for name in np.unique(population.strata)]
+    counts = np.array([len(rows) for rows in by_class])
     exact = counts * wanted / counts.sum()
-    quota = np.floor(exact).astype(np.intp)
-    for place in np.argsort(-(exact - quota), kind="stable")[: wanted - int(quota.sum())]:
-        quota[place] += 1
-    for name, count, share in zip(names, counts, quota, strict=True):
-        yield int(name), int(min(share, count - 1) if count > 1 else 0)
+    quotas = np.floor(exact).astype(np.intp)
+    quotas[np.argsort(quotas - exact, kind="stable")[: wanted - int(quotas.sum())]] += 1
+    quotas = np.minimum(quotas, counts - 1)
+    if not quotas.any():
+        # Nothing but classes of one row, or a share of none: one row is judged all the same.
+        quotas[counts.argmax()] = 1
+    return list(zip(by_class, quotas.tolist(), strict=True))
+
+
+def bootstrap_splits(population: Population, samples: int, rng: np.random.Generator) -> list[Split]:
+    """Resamples with replacement (of rows, or of whole groups), each judged on the rows that it lacks."""
+    units = np.arange(population.n_rows) if population.groups is None else population.groups
+    names, unit_of = np.unique(units, return_inverse=True)
+    rows_of = np.split(np.argsort(unit_of, kind="stable"), np.cumsum(np.bincount(unit_of))[:-1])
+    splits = []
+    for _ in range(samples):
+        drawn = np.sort(rng.integers(0, len(names), len(names)))
+        train = np.concatenate([rows_of[unit] for unit in drawn])
+        absent = np.setdiff1d(population.strata, population.strata[train])
+        # Every class keeps a row to learn from.
+        extra = [rng.choice(np.flatnonzero(population.strata == stratum)) for stratum in absent]
+        lacking = np.ones(len(names), dtype=np.bool_)
+        lacking[drawn] = False
+        lacking[unit_of[extra]] = False
+        test = np.flatnonzero(lacking[unit_of])
+        if len(test):
+            splits.append(Split(np.sort(np.concatenate([train, np.array(extra, dtype=np.intp)])), test))
+    return splits

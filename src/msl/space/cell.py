@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, product
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from msl.space.node import RealRange
 from msl.space.number import between, level_count, level_value, tidy
@@ -32,8 +32,8 @@ class Cell(Protocol):
 class OpenReal(ValueError):
     """All values were asked for, and there is no end of them."""
 
-    def __init__(self) -> None:
-        super().__init__("a real is open: say in how many steps it is to be tried")
+    def __init__(self, text: str = "a real is open: say in how many steps it is to be tried") -> None:
+        super().__init__(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +279,31 @@ def _steps(edges: list[tuple[Trail, Cell | None]]) -> Iterator[tuple[Trail, bool
         else:
             for letter in letters:
                 yield state, True, letter
+
+
+Item = TypeVar("Item", bound=Hashable)
+
+
+class Together(Generic[Item]):
+    """A set that keeps the order in which its members came, so that what is drawn or listed never depends on hashes."""
+
+    __slots__ = ("_items", "_set")
+
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self._items = tuple(dict.fromkeys(items))
+        self._set = frozenset(self._items)
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Together) and self._set == other._set
+
+    def __hash__(self) -> int:
+        return hash(self._set)
 
 
 class TooCostly(Exception):

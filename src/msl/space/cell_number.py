@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from msl.space.cell import Cell, Levels, Listed, Stretches, TooCostly, join
+from msl.space.cell import Cell, Levels, Listed, Stretches, Together, TooCostly, join
 from msl.space.node import IntRange, RealRange
 from msl.space.number import ends, evenly_spaced, level_count, whole_numbers
 from msl.space.watch import Lens
@@ -22,7 +22,7 @@ from msl.space.watch import Lens
 MOST_LISTED = 100_000
 
 Tag = Hashable
-Pieces = dict[frozenset[Tag], Cell]
+Pieces = dict[Together[Tag], Cell]
 
 
 # --- integers -----------------------------------------------------------------------------------------
@@ -41,17 +41,17 @@ def split_whole(ranges: list[tuple[Tag, range]]) -> Pieces:
     """Ranges of integers as pieces that do not overlap, by the tags of the ranges that hold them."""
     if len(ranges) == 1:
         (tag, numbers), *_ = ranges
-        return {frozenset({tag}): Listed(numbers)}
+        return {Together((tag,)): Listed(numbers)}
     ranges = [(tag, numbers) for tag, numbers in ranges if numbers]
     edges = sorted({edge for _, numbers in ranges for edge in (numbers[0], numbers[-1] + 1)})
-    found: dict[frozenset[Tag], list[range]] = defaultdict(list)
+    found: dict[Together[Tag], list[range]] = defaultdict(list)
     for low, high in pairwise(edges):
         covering = [(tag, numbers) for tag, numbers in ranges if numbers[0] <= low and high <= numbers[-1] + 1]
         period = math.lcm(*(numbers.step for _, numbers in covering)) if high - low > 1 else 1
         if period > MOST_LISTED:
             raise TooCostly("ranges with unlike steps overlap")
         for first in range(low, min(high, low + period)):
-            tags = frozenset(tag for tag, numbers in covering if (first - numbers[0]) % numbers.step == 0)
+            tags = Together(tag for tag, numbers in covering if (first - numbers[0]) % numbers.step == 0)
             if tags:
                 found[tags].append(range(first, high, period))
     return {tags: join(map(Listed, pieces)) for tags, pieces in found.items()}
@@ -104,20 +104,20 @@ def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: 
     """Reals as pieces that do not overlap, by the tags of what holds them."""
     if len(points) == 1 and not stretches:
         tag, values = points[0]
-        return {frozenset({tag}): values if isinstance(values, Levels) else Listed(values)}
+        return {Together((tag,)): values if isinstance(values, Levels) else Listed(values)}
     if len(stretches) == 1 and not points:
         tag, stretch = stretches[0]
-        return {frozenset({tag}): Stretches((stretch.node,))}
-    tags: dict[float, set[Tag]] = defaultdict(set)
+        return {Together((tag,)): Stretches((stretch.node,))}
+    tags: dict[float, list[Tag]] = defaultdict(list)
     for tag, values in points:
         for value in _listed(values):
-            tags[value].add(tag)
+            tags[value].append(tag)
     for value, found in tags.items():
-        found.update(tag for tag, stretch in stretches if ends(stretch.node)[0] <= value <= ends(stretch.node)[1])
-    alone: dict[frozenset[Tag], list[float]] = defaultdict(list)
+        found.extend(tag for tag, stretch in stretches if ends(stretch.node)[0] <= value <= ends(stretch.node)[1])
+    alone: dict[Together[Tag], list[float]] = defaultdict(list)
     for value in sorted(tags):
-        alone[frozenset(tags[value])].append(value)
-    cells: dict[frozenset[Tag], list[Cell]] = defaultdict(list)
+        alone[Together(tags[value])].append(value)
+    cells: dict[Together[Tag], list[Cell]] = defaultdict(list)
     for key, found_alone in alone.items():
         cells[key].append(Listed(tuple(found_alone)))
     for key, ranges in _overlaps(stretches).items():
@@ -125,9 +125,9 @@ def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: 
     return {key: join(found) for key, found in cells.items()}
 
 
-def _overlaps(stretches: list[tuple[Tag, Stretch]]) -> dict[frozenset[Tag], list[RealRange]]:
+def _overlaps(stretches: list[tuple[Tag, Stretch]]) -> dict[Together[Tag], list[RealRange]]:
     edges = sorted({edge for _, stretch in stretches for edge in ends(stretch.node)})
-    found: dict[frozenset[Tag], list[RealRange]] = defaultdict(list)
+    found: dict[Together[Tag], list[RealRange]] = defaultdict(list)
     for below, above in pairwise(edges):
         covering = [
             (tag, stretch.node)
@@ -136,7 +136,7 @@ def _overlaps(stretches: list[tuple[Tag, Stretch]]) -> dict[frozenset[Tag], list
         ]
         if covering:
             piece = replace(covering[0][1], low=below, high=above)
-            found[frozenset(tag for tag, _ in covering)].append(piece)
+            found[Together(tag for tag, _ in covering)].append(piece)
     return found
 
 

@@ -8,14 +8,14 @@ Several nodes are cut at once. Each value that any of them holds is in exactly o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import repeat
 from typing import Any
 
-from msl.space.cell import Allowance, Cell, Listed, Made, Power, Single, TooCostly, Units, explore, join
+from msl.space.cell import Allowance, Cell, Listed, Made, Power, Single, Together, TooCostly, Units, explore, join
 from msl.space.cell_number import Stretch, cut_real, cut_whole, split_real, split_whole
 from msl.space.facts import Facts
 from msl.space.formula import Formula
@@ -83,7 +83,7 @@ class _Siblings:
         return _Siblings((*self.params, (name, view.looks)), (*self.kinds, view.kind))
 
 
-Cells = dict[frozenset[View], Cell]
+Cells = dict[Together[View], Cell]
 _Leaf = tuple[int, Node, Glass]
 
 
@@ -113,7 +113,7 @@ class ValueCutter:
         for number, (node, glass) in enumerate(zip(nodes, glasses, strict=True)):
             for leaf in _leaves(node):
                 groups[_sort(leaf)].append((number, leaf, glass))
-        cells: dict[frozenset[View], list[Cell]] = defaultdict(list)
+        cells: dict[Together[View], list[Cell]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, cell in self._group(sort, leaves).items():
                 cells[views].append(cell)
@@ -127,16 +127,14 @@ class ValueCutter:
                 return self._real(leaves)
             case "bool":
                 return self._bool(leaves)
-            case "block":
-                return self._records(leaves, lambda params: BlockValue(sort[1], tuple(params)))
-            case "symbol":
-                return self._records(leaves, lambda params: symbol_value(sort[1], tuple(params)))
+            case "block" | "symbol":
+                return self._records(leaves)
             case "tuple":
                 return self._tuples(leaves, sort[1])
             case "regions":
                 return {_alike(leaves, ()): self._regions(sort[1], sort[2])}
             case "formula":
-                return {frozenset(_view(number, UNSEEN) for number, _, _ in leaves): Single(sort[1])}
+                return {Together(_view(number, UNSEEN) for number, _, _ in leaves): Single(sort[1])}
         return {_alike(leaves, sort[1]): Single(sort[1])}
 
     # --- numbers ---
@@ -163,7 +161,7 @@ class ValueCutter:
         return split_real(points, stretches)  # type: ignore[return-value]
 
     def _bool(self, leaves: list[_Leaf]) -> Cells:
-        cells: dict[frozenset[View], list[bool]] = defaultdict(list)
+        cells: dict[Together[View], list[bool]] = defaultdict(list)
         for value in (False, True):
             holders = [leaf for leaf in leaves if isinstance(leaf[1], Bool) or leaf[1] == Const(value)]
             if holders:
@@ -183,21 +181,21 @@ class ValueCutter:
             return {_alike(leaves, ()): Power(element, size)}
         rows = [tuple(_elements(node, size)) for _, node, _ in leaves]
 
-        def step(state: tuple[int, frozenset[tuple[int, Sights]]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
+        def step(state: tuple[int, Together[tuple[int, Sights]]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
             place, holders = state
             if place == size:
                 return holders, ()
             order = list(holders)
             cells = self.values(tuple(rows[i][place] for i, _ in order), (Glass(),) * len(order))
             return None, (
-                (cell, (place + 1, frozenset((order[v.of][0], order[v.of][1] | v.sights) for v in views)))
+                (cell, (place + 1, Together((order[v.of][0], order[v.of][1] | v.sights) for v in views)))
                 for views, cell in cells.items()
             )
 
-        start = (0, frozenset((i, NO_SIGHTS) for i in range(len(rows))))
-        cells: dict[frozenset[View], list[Cell]] = defaultdict(list)
+        start = (0, Together((i, NO_SIGHTS) for i in range(len(rows))))
+        cells: dict[Together[View], list[Cell]] = defaultdict(list)
         for holders, trail in explore(start, step, self._allowance).items():
-            views = frozenset(
+            views = Together(
                 _view(leaves[i][0], UNSEEN if leaves[i][2].lens is None else (), sights) for i, sights in holders
             )
             cells[views].append(Made(trail, tuple))
@@ -205,8 +203,11 @@ class ValueCutter:
 
     # --- blocks and alternatives with parameters ---
 
-    def _records(self, leaves: list[_Leaf], make: Callable[[list[Any]], Any]) -> Cells:
-        """Uses of one block, or alternatives of one name, parameter by parameter."""
+    def _records(self, leaves: list[_Leaf]) -> Cells:
+        """Uses of one block, or alternatives of one name, parameter by parameter.
+
+        Where several hold a value, it is made as the first would: under its name, in the order that it declares.
+        """
         records = [_Record.of(node, glass, self._watch, self._facts) for _, node, glass in leaves]
         names = _common_order([record.node.params for record in records])
 
@@ -214,36 +215,36 @@ class ValueCutter:
             place, holders = state
             if place < len(names):
                 return None, self._moves(names[place], place, records, holders)
-            return frozenset((i, records[i].view(leaves[i][0], seen.params, sights)) for i, seen, sights in holders), ()
+            return Together((i, records[i].view(leaves[i][0], seen.params, sights)) for i, seen, sights in holders), ()
 
-        start = (0, frozenset((i, _Siblings(), NO_SIGHTS) for i in range(len(records))))
-        cells: dict[frozenset[View], list[Cell]] = defaultdict(list)
+        start = (0, Together((i, _Siblings(), NO_SIGHTS) for i in range(len(records))))
+        cells: dict[Together[View], list[Cell]] = defaultdict(list)
         for held, trail in explore(start, step, self._allowance).items():
-            declared = list(records[min(i for i, _ in held)].params)
-            made = make if declared == names else _in_order(declared, make)
-            cells[frozenset(view for _, view in held)].append(Made(trail, made))
+            cells[Together(view for _, view in held)].append(Made(trail, records[min(i for i, _ in held)].make))
         return {views: join(found) for views, found in cells.items()}
 
     def _moves(
         self, name: str, place: int, records: list[_Record], holders: _Holders
     ) -> Iterator[tuple[Cell | None, Any]]:
-        absent = frozenset(h for h in holders if not records[h[0]].has(name, h[1].params))
+        present: list[tuple[int, _Siblings, Sights]] = []
+        absent: list[tuple[int, _Siblings, Sights]] = []
+        for holder in holders:
+            (present if records[holder[0]].has(name, holder[1].params) else absent).append(holder)
         if absent:
-            yield None, (place + 1, absent)
-        present = list(holders - absent)
+            yield None, (place + 1, Together(absent))
         if not present:
             return
         nodes = tuple(records[i].params[name].node for i, _, _ in present)
         glasses = tuple(records[i].glass.of_param(name) for i, _, _ in present)
         for views, cell in self.values(nodes, glasses).items():
-            after = set()
+            after = []
             for view in views:
                 i, seen, sights = present[view.of]
-                after.add((i, seen.with_(name, view), sights | view.sights))
-            yield Made(cell, lambda value: (name, value)), (place + 1, frozenset(after))
+                after.append((i, seen.with_(name, view), sights | view.sights))
+            yield Made(cell, lambda value: (name, value)), (place + 1, Together(after))
 
 
-_Holders = frozenset[tuple[int, _Siblings, Sights]]
+_Holders = Together[tuple[int, _Siblings, Sights]]
 
 
 def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
@@ -259,10 +260,6 @@ def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
         with suppress(CycleError):
             return list(sorter.static_order())
     raise TooCostly("the conditional parameters of a block are declared in different orders")
-
-
-def _in_order(declared: list[str], make: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
-    return lambda params: make(sorted(params, key=lambda param: declared.index(param[0])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +288,14 @@ class _Record:
             return False
         condition = self.params[name].condition
         return condition is None or holds(condition, dict(siblings), self.facts)
+
+    def make(self, params: list[tuple[str, Value]]) -> Value:
+        """The value with these parameters, in whatever order they come."""
+        values = dict(params)
+        ordered = tuple((name, values[name]) for name in self.params if name in values)
+        if isinstance(self.node, BlockUse):
+            return BlockValue(self.node.block, ordered)
+        return symbol_value(self.node.name, ordered)
 
     def view(self, number: int, params: Params, sights: Sights) -> View:
         """What is left to see once all parameters have their values."""
@@ -370,6 +375,6 @@ def _view(number: int, looks: Appearance, sights: Sights = NO_SIGHTS) -> View:
     return View(number, looks, "" if isinstance(looks, _Unseen) else kind_of(looks), sights)
 
 
-def _alike(leaves: Iterable[_Leaf], value: Value) -> frozenset[View]:
+def _alike(leaves: Iterable[_Leaf], value: Value) -> Together[View]:
     """The views of a value that looks like this wherever it is looked at."""
-    return frozenset(_view(number, UNSEEN if glass.lens is None else value) for number, _, glass in leaves)
+    return Together(_view(number, UNSEEN if glass.lens is None else value) for number, _, glass in leaves)

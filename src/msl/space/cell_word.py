@@ -12,7 +12,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from msl.space.cell import Allowance, Cell, Made, Single, Trail, explore
+from msl.space.cell import Allowance, Cell, Made, Single, Together, Trail, explore
 from msl.space.cell_value import Cells, ValueCutter
 from msl.space.facts import Facts
 from msl.space.node import (
@@ -108,22 +108,22 @@ class WordCutter:
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Way, tuple[tuple[BlockUse | Union, _Way] | None, tuple[_Way, ...]]] = {}
         self._texts: dict[int, str] = {}
-        self._words: dict[int, tuple[Node, dict[frozenset[Sights], Trail]]] = {}
+        self._words: dict[int, tuple[Node, dict[Together[Sights], Trail]]] = {}
         self._lengths: dict[int, tuple[Node, int | None]] = {}
 
-    def words(self, node: Node) -> dict[frozenset[Sights], Trail]:
+    def words(self, node: Node) -> dict[Together[Sights], Trail]:
         """The chains of a node as lists of tuples of steps, by what is seen of each in the ways to come by it."""
         for row in self._rows(node):  # those inside first, so that nesting costs no stack
             self._words_of(row)
         return self._words_of(node)
 
-    def _words_of(self, node: Node) -> dict[frozenset[Sights], Trail]:
+    def _words_of(self, node: Node) -> dict[Together[Sights], Trail]:
         if id(node) not in self._words:
-            start = frozenset({_Way(self._rest(node, self._end(0)), NO_SIGHTS)})
+            start = Together((_Way(self._rest(node, self._end(0)), NO_SIGHTS),))
             finals = explore((_UNDER_WAY, start), self._step, self._allowance)
-            by_sights: dict[frozenset[Sights], Trail] = {}
+            by_sights: dict[Together[Sights], Trail] = {}
             for signature, trail in finals.items():
-                by_sights[frozenset(sights for _, sights in signature)] = trail
+                by_sights[Together(sights for _, sights in signature)] = trail
             self._words[id(node)] = node, by_sights
         return self._words[id(node)][1]
 
@@ -132,12 +132,12 @@ class WordCutter:
 
     # --- one step of the automaton ---
 
-    def _step(self, state: tuple[int, frozenset[_Way]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
+    def _step(self, state: tuple[int, Together[_Way]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
         phase, ways = state
         if phase == _UNDER_WAY and (row := self._common_row(ways)) is not None:
             return None, self._past_row(row, ways)
         ends, letters = self._expand(ways)
-        signature = frozenset((way.rest.head, way.sights) for way in ends) if ends and phase == _UNDER_WAY else None
+        signature = Together((way.rest.head, way.sights) for way in ends) if ends and phase == _UNDER_WAY else None
         return signature, self._moves(phase, letters)
 
     def _moves(self, phase: int, letters: list[tuple[BlockUse | Union, _Way]]) -> Iterator[tuple[Cell, Any]]:
@@ -149,13 +149,13 @@ class WordCutter:
             nodes, ways = self._told_apart(group.values())
             phase_after = _LONE if same is Union and phase == _START else _UNDER_WAY
             for seen, cell in self._letters(nodes).items():
-                after: set[_Way] = set()
+                after: list[_Way] = []
                 for number, sights in seen:
                     node = nodes[number]
                     block = node.block if isinstance(node, BlockUse) else None
                     self._allowance.spend(len(ways[number]))
-                    after.update(way.after(block, sights, self._watch) for way in ways[number])
-                yield Made(cell, _one_step), (phase_after, frozenset(after))
+                    after.extend(way.after(block, sights, self._watch) for way in ways[number])
+                yield Made(cell, _one_step), (phase_after, Together(after))
 
     def _told_apart(
         self, group: Collection[tuple[BlockUse | Union, list[_Way]]]
@@ -170,18 +170,18 @@ class WordCutter:
             alike.setdefault(text, (letter, []))[1].extend(ways)
         return tuple(letter for letter, _ in alike.values()), [ways for _, ways in alike.values()]
 
-    def _letters(self, nodes: tuple[Any, ...]) -> dict[frozenset[tuple[int, Sights]], Cell]:
+    def _letters(self, nodes: tuple[Any, ...]) -> dict[Together[tuple[int, Sights]], Cell]:
         if isinstance(nodes[0], Union):
             return self._branches(nodes)
         cells: Cells = self._values.blocks(nodes)
         if self._structures:
-            both = frozenset((view.of, view.sights) for views in cells for view in views)
+            both = Together((view.of, view.sights) for views in cells for view in views)
             return {both: Single(nodes[0].block)}
-        return {frozenset((view.of, view.sights) for view in views): cell for views, cell in cells.items()}
+        return {Together((view.of, view.sights) for view in views): cell for views, cell in cells.items()}
 
     # --- a row of fixed length that all ways have next is one letter ---
 
-    def _common_row(self, ways: frozenset[_Way]) -> Node | None:
+    def _common_row(self, ways: Together[_Way]) -> Node | None:
         """What all ways have next, if it is always as many steps: where it ends is then plain, and it is cut alone."""
         rests = {way.rest for way in ways}
         if len(rests) > 1 or any(way.parts for way in ways):
@@ -191,9 +191,9 @@ class WordCutter:
             return None
         return rest.head if self._length(rest.head) else None
 
-    def _past_row(self, row: Node, ways: frozenset[_Way]) -> Iterator[tuple[Cell, Any]]:
+    def _past_row(self, row: Node, ways: Together[_Way]) -> Iterator[tuple[Cell, Any]]:
         for seen, trail in self._words_of(row).items():
-            after = frozenset(
+            after = Together(
                 way._replace(rest=way.rest.tail, sights=way.sights | sights)  # type: ignore[arg-type]  # not the end
                 for way in ways
                 for sights in seen
@@ -215,7 +215,7 @@ class WordCutter:
         """The ways that are at an end, and the letters that can come next with the way after each."""
         ends: list[_Way] = []
         letters: list[tuple[BlockUse | Union, _Way]] = []
-        waiting, met = list(ways), set(ways)
+        waiting, met = list(ways)[::-1], set(ways)
         while waiting:
             way = waiting.pop()
             head, tail = way.rest.head, way.rest.tail
@@ -230,10 +230,7 @@ class WordCutter:
             letter, onward = self._next[way]
             if letter is not None:
                 letters.append(letter)
-            for next_ in onward:
-                if next_ not in met:
-                    met.add(next_)
-                    waiting.append(next_)
+            waiting.extend(_unmet(onward, met))
         return ends, letters
 
     def _onward(self, head: Any, tail: _Rest, way: _Way) -> Iterator[_Way]:
@@ -288,21 +285,19 @@ class WordCutter:
                 sights = [one | other for one in sights for other in found]
             yield from (way._replace(rest=self._rest(branch, tail), sights=seen) for seen in dict.fromkeys(sights))
 
-    def _empty_sights(self, node: Node) -> set[Sights]:
+    def _empty_sights(self, node: Node) -> Together[Sights]:
         """What is seen of the ways in which a node comes to no step."""
         ends, _ = self._expand([_Way(self._rest(node, self._end(0)), NO_SIGHTS)])
-        return {way.sights for way in ends}
+        return Together(way.sights for way in ends)
 
     # --- branches side by side: a word of words ---
 
-    def _branches(self, unions: tuple[Union, ...]) -> dict[frozenset[tuple[int, Sights]], Cell]:
+    def _branches(self, unions: tuple[Union, ...]) -> dict[Together[tuple[int, Sights]], Cell]:
         """Two or more branches that have steps; a branch that is nothing but branches is spread into its own."""
-        start = frozenset(
-            _Way(self._row_of(union, self._end(i)), NO_SIGHTS, (), (0,)) for i, union in enumerate(unions)
-        )
+        start = Together(_Way(self._row_of(union, self._end(i)), NO_SIGHTS, (), (0,)) for i, union in enumerate(unions))
         finals = explore(start, self._branch_step, self._allowance)
         return {
-            frozenset((way.rest.head, way.sights) for way in ends): Made(trail, _side_by_side)
+            Together((way.rest.head, way.sights) for way in ends): Made(trail, _side_by_side)
             for ends, trail in finals.items()
         }
 
@@ -312,26 +307,26 @@ class WordCutter:
             rest = self._rest(branch, rest)
         return rest
 
-    def _branch_step(self, ways: frozenset[_Way]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
+    def _branch_step(self, ways: Together[_Way]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
         ends, branches = self._expand_branches(ways)
-        return frozenset(ends) or None, self._branch_moves(branches)
+        return Together(ends) if ends else None, self._branch_moves(branches)
 
     def _branch_moves(self, branches: list[tuple[Node, _Way]]) -> Iterator[tuple[Cell, Any]]:
-        start = frozenset(_Way(self._rest(branch, self._end(i)), NO_SIGHTS) for i, (branch, _) in enumerate(branches))
+        start = Together(_Way(self._rest(branch, self._end(i)), NO_SIGHTS) for i, (branch, _) in enumerate(branches))
         if not start:
             return
         for signature, trail in explore((_START, start), self._step, self._allowance).items():
-            after = set()
+            after = []
             for i, sights in signature:
                 way = branches[i][1].after(None, sights, self._watch)
-                after.add(way._replace(spread=tuple(min(count + 1, 2) for count in way.spread)))
-            yield Made(trail, _one_row), frozenset(after)
+                after.append(way._replace(spread=tuple(min(count + 1, 2) for count in way.spread)))
+            yield Made(trail, _one_row), Together(after)
 
     def _expand_branches(self, ways: Iterable[_Way]) -> tuple[list[_Way], list[tuple[Node, _Way]]]:
         """The ways that are at an end, and the branches that can come next with the way after each."""
         ends: list[_Way] = []
         branches: list[tuple[Node, _Way]] = []
-        waiting, met = list(ways), set(ways)
+        waiting, met = list(ways)[::-1], set(ways)
         while waiting:
             way = waiting.pop()
             head, tail = way.rest.head, way.rest.tail
@@ -340,10 +335,7 @@ class WordCutter:
                 continue
             if not isinstance(head, _EndOfBranches | _Nothing):
                 branches.append((head, way._replace(rest=tail)))
-            for onward in self._onward_branches(head, tail, way):
-                if onward not in met:
-                    met.add(onward)
-                    waiting.append(onward)
+            waiting.extend(_unmet(self._onward_branches(head, tail, way), met))
         return ends, branches
 
     def _onward_branches(self, head: Any, tail: _Rest, way: _Way) -> Iterator[_Way]:
@@ -390,6 +382,13 @@ class WordCutter:
         if key not in self._signs:
             self._signs[key] = kind(max(low, 0), high, members)
         return self._signs[key]  # type: ignore[no-any-return]
+
+
+def _unmet(ways: Iterable[_Way], met: set[_Way]) -> list[_Way]:
+    """Those that were not met before, the first last, where it is taken up next."""
+    found = [way for way in dict.fromkeys(ways) if way not in met]
+    met.update(found)
+    return found[::-1]
 
 
 def _length(node: Node, below: list[int | None]) -> int | None:

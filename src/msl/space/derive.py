@@ -69,8 +69,19 @@ class Deriver:
         self._watch = Watch(space.requirements, space.facts) if watch is None else watch
 
     def derive(self, model: Model) -> Tree:
-        """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none."""
-        reading = _Reading(self._watch, ValueReader(self._watch, self._space.facts), model)
+        """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none.
+
+        Ranges may overlap and round unlike: a way that takes every real as it is goes before one that rounds.
+        """
+        try:
+            return self._derive(model, rounds=False)
+        except NotInSpace as reason:
+            if reason.requirement is not None:
+                raise
+            return self._derive(model, rounds=True)
+
+    def _derive(self, model: Model, rounds: bool) -> Tree:
+        reading = _Reading(self._watch, ValueReader(self._watch, self._space.facts, rounds), model)
         read = reading.steps(self._space.root, model.steps, 0)
         ways = [way for way in read if way.end == len(model.steps)]
         if not ways:
@@ -240,7 +251,7 @@ class _Reading:
                 yield from self._filled_up(low, high, members, word, _Way(end, outcome, sights, placed))
                 if len(used) == high:
                     continue
-                for number in set(range(len(members))) - used:
+                for number in sorted(set(range(len(members))) - used):
                     for way in self.steps(members[number], word, end):
                         if way.end > end:
                             key = used | {number}, way.end, _both(outcome, way.outcome), sights | way.sights

@@ -24,7 +24,7 @@ from msl.space.node import (
     Symbol,
     Vector,
 )
-from msl.space.number import ends, known, level_count, level_value, whole_numbers
+from msl.space.number import ends, known, level_count, level_value, tidy, whole_numbers
 from msl.space.truth import holds
 from msl.space.value import BlockValue, SymbolValue, Value, symbol_value
 from msl.space.watch import NO_SIGHTS, Params, Sights, Watch, looked_at
@@ -61,11 +61,12 @@ _State = tuple[Params, Sights, tuple[Any, ...]]
 
 
 class ValueReader:
-    """Reads values against nodes."""
+    """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range."""
 
-    def __init__(self, watch: Watch, facts: Facts | None) -> None:
+    def __init__(self, watch: Watch, facts: Facts | None, rounds: bool) -> None:
         self._watch = watch
         self._facts = facts
+        self._rounds = rounds
 
     def read(self, use: BlockUse, value: BlockValue) -> list[Reading]:
         """All ways in which a use of a block comes to this one, as far as they differ; raises Mismatch."""
@@ -127,7 +128,7 @@ class ValueReader:
                 if type(value) is int and value in whole_numbers(node):
                     yield Reading(value, NO_SIGHTS, value)
             case RealRange():
-                if (real := _real(node, value)) is not None:
+                if (real := _real(node, value, self._rounds)) is not None:
                     yield Reading(real, NO_SIGHTS, real)
             case Bool():
                 if isinstance(value, bool):
@@ -211,7 +212,7 @@ def _typed(value: Any) -> Any:
     return type(value), value
 
 
-def _real(node: RealRange, value: Value) -> float | None:
+def _real(node: RealRange, value: Value, rounds: bool) -> float | None:
     """The real that a value is in a range; a whole number is one too."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -219,7 +220,7 @@ def _real(node: RealRange, value: Value) -> float | None:
     if not low <= value <= high:
         return None
     if level_count(node) is None:
-        return float(value)
+        return float(value) if rounds or tidy(node, value) == value else None
     if low == high or node.step is None:
         return low
     level = round((value - low) / node.step)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from lark import Token, Transformer
 
 from msl.syntax import ast
 from msl.syntax.literals import BadLiteral, number_value, string_value
+from msl.syntax.names import path_text
 from msl.syntax.tokens import token_span
 from msl.text.diagnostic import Diagnostic, Label, Severity
 from msl.text.record import record
@@ -293,9 +295,12 @@ class AstBuilder(Transformer[Token, Any]):
         names = (first, *(child for child in children if isinstance(child, ast.Name)))
         span = first.span.to(names[-1].span)
         path = ast.Path(names, span=span)
-        if span.end - span.start != len(path.text):
-            self._problem("MSL016", "a path has no spaces", span, help=f"write `{path.text}`")
+        if any(after.span.start - before.span.end != 1 for before, after in pairwise(names)):
+            self._problem("MSL016", "a path has no spaces", span, help=f"write `{path_text(path)}`")
         return path
+
+    def quoted(self, children: list[Any]) -> ast.Name:
+        return self.key(children)
 
     def name(self, children: list[Any]) -> ast.Name:
         return ast.Name(str(children[0]), span=token_span(children[0]))

@@ -24,6 +24,16 @@ _UNIT_SPELLINGS = {
 MEANT_UNIT = {spelling: unit for unit, spellings in _UNIT_SPELLINGS.items() for spelling in spellings.split()}
 MEANT_UNIT |= {unit: unit for unit in UNITS} | {"S": "s", "H": "h"}
 
+#: Units that people know and MSL does without: how many of which unit one of them is.
+_SCALED_UNITS = {
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), (0.001, "s")),
+    **dict.fromkeys(("d", "day", "days"), (24, "h")),
+    **dict.fromkeys(("w", "week", "weeks"), (168, "h")),
+    **dict.fromkeys(("tb", "tib", "terabyte", "terabytes"), (1000, "GB")),
+}
+_COMPOUND = re.compile(r"(?:[0-9.]+(?:h|min|s))+")
+_COMPOUND_PIECE = re.compile(r"([0-9.]+)(h|min|s)")
+
 _NUMBER = re.compile(r"([0-9_]+(?:\.[0-9_]+)?(?:[eE][+-]?[0-9]+)?)([A-Za-z_%][A-Za-z0-9_]*)?")
 _ESCAPE = re.compile(r"\\(u\{([0-9A-Fa-f]{1,6})\}|.)", re.DOTALL)
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "n": "\n"}
@@ -55,11 +65,23 @@ def number_value(text: str) -> tuple[int | float, str | None]:
         return value / 100, None
     if suffix is not None and suffix not in UNITS:
         at = (match.start(2), len(text))
-        meant = MEANT_UNIT.get(suffix, MEANT_UNIT.get(suffix.lower()))
-        if meant is not None:
-            raise BadLiteral("MSL010", f"`{suffix}` is not a unit", f"write `{match[1]}{meant}`", at)
-        raise BadLiteral("MSL010", f"`{suffix}` is not a unit", "units are `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`", at)
+        raise BadLiteral("MSL010", f"`{suffix}` is not a unit", _unit_advice(match[1], value, suffix), at)
     return value, suffix
+
+
+def _unit_advice(digits: str, value: int | float, suffix: str) -> str:
+    """What to write for a number with a unit that is none of ours: `10m`, `2days`, `1h30min`."""
+    meant = MEANT_UNIT.get(suffix, MEANT_UNIT.get(suffix.lower()))
+    if meant is not None:
+        return f"write `{digits}{meant}`"
+    if _COMPOUND.fullmatch(digits + suffix):
+        seconds = sum(float(n) * SECONDS[unit] for n, unit in _COMPOUND_PIECE.findall(digits + suffix))
+        unit = "min" if seconds % 60 == 0 else "s"
+        return f"write `{seconds / SECONDS[unit]:.12g}{unit}`: a number has one unit"
+    if suffix.lower() in _SCALED_UNITS:
+        factor, unit = _SCALED_UNITS[suffix.lower()]
+        return f"write `{value * factor:.12g}{unit}`"
+    return "units are `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`"
 
 
 def string_value(text: str) -> str:

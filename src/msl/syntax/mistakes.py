@@ -19,6 +19,8 @@ _DOUBLED = {"&&": ("and", "&"), "||": ("or", "|"), "**": ("*", "*")}
 _FRACTION = re.compile(r"\.[0-9][0-9_]*([eE][+-]?[0-9]+)?")
 #: Words that join others: where one stands out of place, it was hardly meant as a name.
 _JOINING = frozenset("as for by then if and or not is of default".split())
+#: Keywords that no sign follows.
+_AT_ONCE = frozenset("MSL USE REQUIRE MINIMIZE MAXIMIZE SEARCH ENSEMBLE SEED".split())
 #: What other languages write for such words.
 _FOREIGN_WORDS = {"with": "by", "using": "by", "when": "if", "where": "if", "null": "none", "xor": "or"}
 #: What word processors and other languages make of our signs.
@@ -98,7 +100,9 @@ def reserved_as_name(
     followed_by = str(tokens[failure.index + 1]) if failure.index + 1 < len(tokens) else ""
     if word in _JOINING and "NUMBER" in failure.accepted and followed_by not in ("=", ":"):
         return None
-    if "STRING" in failure.accepted:
+    if failure.index and failure.index < len(tokens) and tokens[failure.index - 1].type == "DOT":
+        help = f'for a parameter of that name write `."{word}"`'
+    elif "STRING" in failure.accepted:
         help = f'for a parameter, a column or an alternative of that name write `"{word}"`'
     else:
         help = f"choose another name, such as `{word}_` or `my_{word}`"
@@ -116,6 +120,7 @@ def explain(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic
     in_brackets = _never_closed(tokens[: failure.index]) is not None
     return (
         _stray_sign(source, token, in_brackets)
+        or _sign_after_keyword(source, tokens, failure.index)
         or _separated_unit(source, before, token)
         or _number_in_pieces(source, before, token)
         or (_condition_operator(source, before, token) if in_condition else _step_operator(source, before, token))
@@ -123,6 +128,10 @@ def explain(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic
         or _wrong_bracket(source, tokens, failure.index)
         or _misspelt_word(source, failure, token)
         or _half_a_range(source, failure, tokens)
+        or _option_without_call(source, tokens, failure.index)
+        or _scale_of_a_value(source, before, token)
+        or _default_of_a_value(source, failure, token)
+        or _comma_between_steps(source, tokens, failure)
         or _missing_between(source, failure, before, token, in_condition)
         or _error(
             "MSL001",
@@ -201,6 +210,53 @@ def _unknown_sign(source: Source, text: str, span: Span, in_brackets: bool) -> D
     else:
         help = "remove it, or put the text that it belongs to in double quotes"
     return _error("MSL004", source, span, f"`{text}` has no meaning here", "", help)
+
+
+def _sign_after_keyword(source: Source, tokens: list[Token], index: int) -> Diagnostic | None:
+    """`seed = 7`, `seed(7)`, `search: pso`: what follows a keyword follows it at once."""
+    keyword, token = tokens[0], tokens[index]
+    if index != 1 or keyword.type not in _AT_ONCE or token.type not in {"EQUALS", "COLON", "LPAR", "CALL"}:
+        return None
+    rest = [str(other) for other in tokens[2:] if str(other) != ")"]
+    example = rest[0] if len(rest) == 1 else "…"
+    message = f"`{keyword}` is followed by what it says, without `{token}`"
+    return _error("MSL001", source, token_span(token), message, "", f"write `{keyword} {example}`")
+
+
+def _option_without_call(source: Source, tokens: list[Token], index: int) -> Diagnostic | None:
+    """`by cv 5`, `search pso 5`: options stand in parentheses."""
+    before, token = tokens[index - 1], tokens[index]
+    if token.type != "NUMBER" or before.type != "NAME" or index < 2:
+        return None
+    if tokens[index - 2].type not in {"BY", "THEN", "SEARCH", "ENSEMBLE"}:
+        return None
+    span = token_span(before).to(token_span(token))
+    return _error("MSL001", source, span, f"the options of `{before}` stand in parentheses", "", f"write `{before}({token})`")
+
+
+def _scale_of_a_value(source: Source, before: Token, token: Token) -> Diagnostic | None:
+    """`gamma: 0.1 log`: only a range has a scale or a step."""
+    if token.type not in {"LOG", "STEP"} or before.type != "NUMBER":
+        return None
+    message = f"`{token}` belongs to a range, and `{before}` is one value"
+    return _error("MSL001", source, token_span(token), message, "", f"write a range before it: `{before}..… {token}`")
+
+
+def _default_of_a_value(source: Source, failure: Failure, token: Token) -> Diagnostic | None:
+    """`C = 3 default 4`: what is fixed has no default."""
+    if token.type != "DEFAULT" or "COMMA" not in failure.accepted:
+        return None
+    help = "open the parameter with `:` and give it a domain, or remove `default`"
+    return _error("MSL001", source, token_span(token), "`=` fixes a value, which has no default", "", help)
+
+
+def _comma_between_steps(source: Source, tokens: list[Token], failure: Failure) -> Diagnostic | None:
+    """`chain m = a, b`: commas separate arguments."""
+    token = tokens[failure.index]
+    if token.type != "COMMA" or tokens[0].type not in {"PART", "CHAIN"}:
+        return None
+    help = "for one step after another write `>>`, for a choice `|`"
+    return _error("MSL001", source, token_span(token), "a comma does not join steps", "", help)
 
 
 def _separated_unit(source: Source, before: Token, token: Token) -> Diagnostic | None:

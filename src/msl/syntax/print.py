@@ -29,8 +29,8 @@ from msl.syntax.layout import (
     layout,
 )
 from msl.syntax.literals import quoted, spelt
+from msl.syntax.names import name_text, path_text
 from msl.syntax.tightness import Tightness, tightness_of
-from msl.syntax.tokens import is_identifier
 
 COLUMNS = 100
 _LONGEST_HEAD = 30  # past it, alternatives aligned under the `=` would stand too far to the right
@@ -102,8 +102,10 @@ class Printer:
             inner = self.node(node)
             return align("(", inner, *_dangling(self._comments.take(node.span.end - 1)), ")")
         match node:
-            case ast.Name() | ast.Path():
+            case ast.Name():
                 return node.text
+            case ast.Path():
+                return path_text(node)
             case ast.Number():
                 return _number(node)
             case ast.String():
@@ -117,7 +119,7 @@ class Printer:
             case ast.Bool():
                 return "bool"
             case ast.AnyOf():
-                return f"any {node.role.text}"
+                return f"any {path_text(node.role)}"
             case ast.Choice() | ast.Sequence() | ast.Union() | ast.Or() | ast.And():
                 return self._chain(node)
             case ast.Optional():
@@ -136,7 +138,7 @@ class Printer:
             case ast.ListOf():
                 return self._list(node)
             case ast.Call():
-                return join(node.path.text, self._arguments(node))
+                return join(path_text(node.path), self._arguments(node))
             case ast.Compare():
                 left = self.node(node.left, Tightness.SUM)
                 return group(left, indent(self._continued(node.operator, node.right, Tightness.SUM), by=4))
@@ -169,7 +171,7 @@ class Printer:
                 head = f"block {node.name.text}: {node.role.text}{task} {quoted(node.target.value)} "
                 return join(head, self._enclosed("{", node.fields, "}", node.span.end - 1, LINE_END))
             case ast.Derive():
-                head = f"block {node.name.text} = {node.base.text} "
+                head = f"block {node.name.text} = {path_text(node.base)} "
                 return join(head, self._enclosed("{", node.fields, "}", node.span.end - 1, SPACE_OR_LINE))
             case ast.Part():
                 return self._bound(f"part {node.name.text} ", "=", node.space)
@@ -265,7 +267,7 @@ class Printer:
     def _argument(self, node: ast.Argument) -> Doc:
         if node.key is None:
             return _hanging(node.value, self.node(node.value))
-        key = node.key.text if is_identifier(node.key.text) else quoted(node.key.text)
+        key = name_text(node.key.text)
         bound = self._bound(key, ":", node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
         return group(bound, self._clause("default", node.default), self._clause("if", node.condition))
 

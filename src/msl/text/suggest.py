@@ -11,7 +11,7 @@ def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
     """Up to `most` candidates that a typing slip could have turned into `name`, the likeliest first."""
     if len(name) > _LONGEST:
         return []
-    allowed = max(1, len(name) // 3)
+    allowed = max(1, len(name) // 3) if len(name) > 1 else 0  # any two letters are one slip apart
     wanted = name.casefold()
     letters = set(wanted)
     scored = []

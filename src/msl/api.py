@@ -1,0 +1,116 @@
+"""The Python interface beside `ModelSearch`: load and check specs, run them on tables, open what a run has saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+from msl.engine.loop import Progress
+from msl.engine.plan import make_plan
+from msl.engine.saved import load_trained
+from msl.engine.session import Result, run_plan
+from msl.engine.spec_source import SpecError, read_spec, sound_spec, statement_to_options
+from msl.engine.trained import Trained
+from msl.evaluate.read import read_table
+from msl.evaluate.table import Table
+from msl.runs.run_name import find_run_id
+from msl.runs.store import Store, store_folder
+from msl.space.spec import Spec
+from msl.text.diagnostic import Diagnostic
+
+__all__ = ["Result", "SpecError", "Trained", "check_spec", "load", "load_model", "run"]
+
+
+def load(spec: str | Path, data: Any = None, *, chain: str | None = None) -> Spec:
+    """A spec, read and checked.
+
+    Parameters
+    ----------
+    spec : a path, or the text itself
+    data : the table it is for, a path or a frame; bounds such as `n_features` are then numbers
+    chain : which one, where the spec has several
+
+    Raises a `SpecError` (a ValueError) that shows what is wrong and where.
+    """
+    source = read_spec(spec)
+    found, _ = sound_spec(source, chain=chain)
+    if data is not None:
+        found, _ = sound_spec(source, _table(found, data).facts, chain)
+    return found
+
+
+def check_spec(spec: str | Path, data: Any = None, *, chain: str | None = None) -> tuple[Diagnostic, ...]:
+    """Everything there is to say about a spec, errors and warnings, in the order of reading; none of it is raised.
+
+    The parameters are those of `load`. `msl.text.render.render` shows diagnostics as the command does.
+    """
+    from msl.check.spec import check_source
+
+    source = read_spec(spec)
+    checked = check_source(source, chain=chain)
+    if data is not None and checked.spec is not None:
+        checked = check_source(source, _table(checked.spec, data).facts, chain)
+    return checked.diagnostics
+
+
+def run(
+    spec: str | Path,
+    data: Any,
+    *,
+    seed: int | None = None,
+    jobs: int = 1,
+    on: Any = None,
+    store: str | Path | None = None,
+    chain: str | None = None,
+    trusted: Collection[str] = (),
+    progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Searches the space of a spec on a table, as `msl run` does, and gives the winner, fitted on every row.
+
+    Parameters
+    ----------
+    spec : a path, or the text itself
+    data : the table with its target: a path, or a frame of polars or pandas
+    seed : instead of the spec's
+    jobs : worker processes; with 1 everything happens in this process, without limits of time and memory
+    on : where, instead of `jobs` processes here: `"dask://host:port"`, or a client or cluster of Dask
+    store : the folder of the store; by default `.msl` beside the spec, or in this folder for a text
+    chain : which one, where the spec has several
+    trusted : packages whose classes may be imported, beside msl and scikit-learn
+    progress : called after each batch
+
+    Raises a `SpecError` for the spec, a `DataError` for the table, a ValueError when no model could be evaluated.
+    """
+    source = read_spec(spec)
+    found, _ = sound_spec(source, chain=chain)
+    table = _table(found, data)
+    found, checked = sound_spec(source, table.facts, chain)
+    plan = make_plan(found, table, seed, tuple(trusted))
+    folder = Path(store) if store is not None else store_folder(Path(source.path or "spec.msl"))
+    where, workers = executor_choice(jobs, on)
+    show = progress or (lambda progress: None)
+    return run_plan(plan, source, checked.sources, folder, on=where, workers=workers, progress=show)
+
+
+def load_model(run: str = "@", store: str | Path = ".msl", *, trusted: Collection[str] = ()) -> Trained:
+    """The winner that a run has saved; `@` is the latest run, `@1` the one before.
+
+    A file that anyone may have written is safe to load: only classes of msl, numpy, scipy, scikit-learn and of the
+    packages in `trusted` are accepted.
+    """
+    with Store.open(Path(store), read_only=True) as opened:
+        return load_trained(opened.files, find_run_id(run, opened.runs.ids()), trusted)
+
+
+def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
+    """Where evaluations happen, and in how many processes."""
+    if on is not None:
+        return on, None
+    if not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
+    return ("inprocess", None) if jobs == 1 else ("local", jobs)
+
+
+def _table(spec: Spec, data: Any) -> Table:
+    return read_table(data, options=statement_to_options(spec.data))

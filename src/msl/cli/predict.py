@@ -1,0 +1,53 @@
+"""msl predict: what the winner of a run says of the rows of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from msl.cli.console import Exit, WrongUse
+from msl.cli.output import write_output
+from msl.cli.runs import load_winner, read_for_winner
+
+if TYPE_CHECKING:
+    from msl.engine.trained import Trained
+    from msl.evaluate.table import Table
+
+
+def predict(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name or the start of it; @ is the latest.")],
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
+    output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
+    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Instead of .msl in this folder.")] = None,
+    trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
+) -> Exit:
+    """Predict the rows of a table with the winner of a run, as CSV: a line a row, in their order."""
+    trained, _ = load_winner(run, store, tuple(trust or ()))
+    if proba and trained.task == "regression":
+        raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
+    text = predictions_csv(trained, read_for_winner(trained, data), proba)
+    write_output(text, output)
+    return Exit.FINE
+
+
+def predictions_csv(trained: Trained, table: Table, proba: bool) -> str:
+    """One column named after the target and, when asked for, one named `target=class` for each class."""
+    import csv
+    import io
+
+    from msl.evaluate.target import spell_label
+
+    is_classes = trained.task == "classification"
+    spelt = [spell_label(label) for label in trained.schema.classes]
+    names = [trained.schema.target, *(f"{trained.schema.target}={label}" for label in spelt if proba)]
+    columns = [[spell_label(one) if is_classes else repr(float(one)) for one in trained.predict(table)]]
+    if proba:
+        columns.extend([repr(float(share)) for share in shares] for shares in trained.predict_proba(table).T)
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(names)
+    lines.writerows(zip(*columns, strict=True))
+    return text.getvalue()

@@ -1,0 +1,64 @@
+"""Runs: how verbs get from the name of a run to the run and its trained model — or tell what is wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msl.cli.console import WrongUse, tell
+
+if TYPE_CHECKING:
+    from msl.engine.trained import Trained
+    from msl.evaluate.table import Table
+    from msl.runs.store import Store
+
+STORE = Path(".msl")
+
+
+@contextmanager
+def opened_run(name: str, folder: Path | None) -> Iterator[tuple[Store, str]]:
+    """The store, to read, and the full id of the run that a name means."""
+    from msl.runs.problem import StoreProblem
+    from msl.runs.run_name import find_run_id
+    from msl.runs.store import Store
+
+    try:
+        with Store.open(folder or STORE, read_only=True) as store:
+            yield store, find_run_id(name, store.runs.ids())
+    except StoreProblem as problem:
+        raise WrongUse(problem.message, problem.help) from None
+
+
+def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...]) -> tuple[Trained, str]:
+    """The trained winner of a run, and the run's full id."""
+    from msl.engine.safe_load import ModelProblem
+    from msl.engine.saved import load_trained, other_versions
+
+    with opened_run(name, folder) as (store, run):
+        if trusted:  # modules beside the spec, as in `msl run`
+            sys.path.insert(0, str(store.folder.absolute().parent))
+        try:
+            trained = load_trained(store.files, run, trusted)
+        except ModelProblem as problem:
+            raise WrongUse(problem.message, problem.help) from None
+    for package, (before, now) in other_versions(trained).items():
+        tell(f"warning: trained with {package} {before}, and this is {now}: predictions may differ")
+    return trained, run
+
+
+def read_for_winner(trained: Trained, path: str) -> Table:
+    """A table for a trained model; what is only odd about it is told."""
+    from msl.evaluate.problem import DataError
+
+    try:
+        table = trained.read(path)
+    except DataError as wrong:
+        first, *others = wrong.problems
+        message = "; ".join([first.message, *(each.message for each in others)])
+        raise WrongUse(message, first.help or None) from None
+    for odd in table.warnings:
+        tell(f"warning: {odd.message}; {odd.help}" if odd.help else f"warning: {odd.message}")
+    return table

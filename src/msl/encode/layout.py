@@ -1,0 +1,111 @@
+"""Layout: what each dimension of the unit cube means, for which alternative, and which dimensions belong together."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Encoding = Literal["shared", "separate"]
+#: Of a dimension: which option, which number of a row of numbers, which members, in which order, which of them in which
+#: order, how often; a number, yes or no; whether a region's unit is on, and where it is placed. `mixed` is a dimension
+#: that alternatives share and use for unlike things.
+Kind = Literal[
+    "choice", "ordered", "subset", "order", "arrangement", "count", "int", "real", "bool", "unit", "place", "mixed"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What `width` slots from `slot` on mean where `alternative` is chosen; None where the table decides.
+
+    `path` is how the parameter is called; `names` are all names that it can be found by. `levels` is the number of
+    values, None for an open real or while bounds depend on the table. `unit` numbers the units of regions.
+    """
+
+    slot: int | None
+    width: int | None
+    alternative: str
+    path: str
+    kind: Kind
+    range: str
+    scale: Literal["", "linear", "log"]
+    levels: int | None
+    group: int
+    names: frozenset[str]
+    unit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One step of the chain with its parameters: what is inherited, tried or shown together."""
+
+    index: int
+    label: str
+    genes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gene:
+    """One dimension: all that it can mean. `levels` is the most values that any meaning has, None if one is open."""
+
+    index: int
+    kind: Kind
+    group: int
+    levels: int | None
+    names: frozenset[str]
+    meanings: tuple[Meaning, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The dimensions of a space; `dimensions` is None where a vector's size depends on the table."""
+
+    encoding: Encoding
+    dimensions: int | None
+    meanings: tuple[Meaning, ...]
+    groups: tuple[Group, ...]
+    genes: tuple[Gene, ...] = field(repr=False)
+
+    def genes_of(self, name: str) -> tuple[int, ...]:
+        """The dimensions that a path, a part, a block or a parameter name stands for."""
+        return tuple(gene.index for gene in self.genes if name in gene.names)
+
+
+def layout_of(encoding: Encoding, dimensions: int | None, meanings: Iterable[Meaning], labels: list[str]) -> Layout:
+    """The layout of some meanings; groups without a dimension are left out and the others numbered anew."""
+    found = sorted(meanings, key=lambda meaning: math.inf if meaning.slot is None else meaning.slot)
+    kept = sorted({meaning.group for meaning in found})
+    numbers = {group: number for number, group in enumerate(kept)}
+    renumbered = tuple(replace(meaning, group=numbers[meaning.group]) for meaning in found)
+    genes = _genes(renumbered)
+    members: dict[int, list[int]] = defaultdict(list)
+    for gene in genes:
+        members[gene.group].append(gene.index)
+    groups = tuple(Group(numbers[group], labels[group], tuple(members[numbers[group]])) for group in kept)
+    return Layout(encoding, dimensions, renumbered, groups, genes)
+
+
+def _genes(meanings: tuple[Meaning, ...]) -> tuple[Gene, ...]:
+    """Those dimensions whose place is known."""
+    by_slot: dict[int, list[Meaning]] = defaultdict(list)
+    for meaning in meanings:
+        if meaning.slot is not None and meaning.width is not None:
+            for slot in range(meaning.slot, meaning.slot + meaning.width):
+                by_slot[slot].append(meaning)
+    return tuple(_gene(slot, tuple(by_slot[slot])) for slot in sorted(by_slot))
+
+
+def _gene(slot: int, meanings: tuple[Meaning, ...]) -> Gene:
+    kinds = {meaning.kind for meaning in meanings}
+    levels = [meaning.levels for meaning in meanings]
+    return Gene(
+        slot,
+        kinds.pop() if len(kinds) == 1 else "mixed",
+        meanings[0].group,
+        None if None in levels else max(count for count in levels if count is not None),
+        frozenset().union(*(meaning.names for meaning in meanings)),
+        meanings,
+    )

@@ -1,0 +1,116 @@
+"""Sample: models of a space at random — by choices, or every model as likely as any other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.encode.batch import Batch
+from msl.encode.codec import Codec
+from msl.space.cell import TooCostly
+from msl.space.count import count
+from msl.space.derive import NotInSpace
+from msl.space.models import Models
+
+By = Literal["choices", "models"]
+
+#: How many points may be tried for each one that is wanted, and at least, before a space counts as almost empty.
+_TRIES = 200
+_LEAST_TRIES = 20_000
+_MOST_AT_ONCE = 4_096
+#: How many points show which requirements leave a space empty.
+_PROBES = 1_000
+
+
+class AlmostEmpty(ValueError):
+    """Requirements leave nothing, or so little that drawing hardly ever finds it; `rejected` counts the reasons."""
+
+    def __init__(self, text: str, rejected: Counter[str] | None = None) -> None:
+        super().__init__(text)
+        self.rejected: Counter[str] = Counter() if rejected is None else rejected
+
+
+def sample(codec: Codec, n: int, rng: np.random.Generator, by: By = "choices") -> Batch:
+    """`n` models, with repetition.
+
+    By `choices`, every dimension of the cube is uniform, so every option of a choice is as likely as the others; points
+    that requirements reject are drawn again. By `models`, every model of a finite space is equally likely, however
+    many points lead to it. Where reals are open, every combination of all else is equally likely and reals are uniform
+    on their scale, and models that requirements reject are drawn again.
+
+    Raises AlmostEmpty after a bounded number of points.
+    """
+    if n < 0:
+        raise ValueError(f"a sample has 0 models or more, not {n}")
+    if by == "choices":
+        vectors = _by_choices(codec, n, rng)
+    elif by == "models":
+        vectors = _by_models(codec, n, Random(int(rng.integers(2**63))))
+    else:
+        raise ValueError(f"models are drawn by `choices` or by `models`, not by {by!r}")
+    return codec.decode(vectors)
+
+
+def _by_choices(codec: Codec, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    found: list[NDArray[np.float64]] = [np.empty((0, codec.dimensions))]
+    missing, tries, rejected = n, 0, Counter[str]()
+    while missing:
+        if tries >= _LEAST_TRIES + _TRIES * n:
+            raise _almost_empty(codec, n - missing, tries, rejected)
+        vectors = rng.random((min(max(2 * missing, 64), _MOST_AT_ONCE) if tries else missing, codec.dimensions))
+        batch = codec.decode(vectors)
+        kept = vectors[batch.feasible()][:missing]
+        rejected.update(_reasons(batch))
+        found.append(kept)
+        tries += len(vectors)
+        missing -= len(kept)
+    return np.concatenate(found)
+
+
+def _by_models(codec: Codec, n: int, rng: Random) -> NDArray[np.float64]:
+    models = _models(codec)
+    found: list[NDArray[np.float64]] = []
+    tries, rejected = 0, Counter[str]()
+    while len(found) < n:
+        if models.number == 0:
+            points = np.random.default_rng(0).random((_PROBES, codec.dimensions))
+            raise _almost_empty(codec, 0, _PROBES, _reasons(codec.decode(points)))
+        if tries >= _LEAST_TRIES + _TRIES * n:
+            raise _almost_empty(codec, len(found), tries, rejected)
+        tries += 1
+        try:
+            found.append(codec.encode(models.draw(rng)))
+        except NotInSpace as reason:
+            rejected[reason.reason] += 1
+    return np.array(found).reshape(len(found), codec.dimensions)
+
+
+def _models(codec: Codec) -> Models:
+    """The models of a finite space, or those of the structure alone, of which requirements then reject some.
+
+    An open real would be cut where requirements look at it, and each piece be as likely as another: hence the latter.
+    """
+    try:
+        models = Models(codec.space)
+    except TooCostly:
+        return Models(codec.space, free=True)
+    return Models(codec.space, free=True) if models.reals and codec.space.requirements else models
+
+
+def _reasons(batch: Batch) -> Counter[str]:
+    return Counter(outcome.reason for outcome in batch if isinstance(outcome, NotInSpace))
+
+
+def _almost_empty(codec: Codec, found: int, tries: int, rejected: Counter[str]) -> AlmostEmpty:
+    size = count(codec.space)
+    if size.structures == 0:
+        text = "the space is empty: no model meets its requirements"
+    else:
+        left = "few models are left" if size.models is None else f"{size.models:,} models are left"
+        text = f"the space is almost empty: {left}, and {found} of {tries:,} points are models"
+    reasons = "; ".join(f"{reason} ({times:,} times)" for reason, times in rejected.most_common(3))
+    return AlmostEmpty(f"{text}; most often {reasons}" if reasons else text, rejected)

@@ -1,0 +1,259 @@
+"""Scale: between a share in [0, 1] and a value — bins of equal width for levels, a line or a logarithm for numbers.
+
+Reading gives the values and what is written back: the centre of the bin for anything with levels, so that a point
+that moves within a bin is the same point; an open real keeps its clipped share. Open reals are rounded to the decimal
+grid of `msl.space.number`: printed models are short, and a model read from a vector is found again from its own vector
+to the last bit, which the inverse of an exponential alone could not promise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.space.node import Bool, IntRange, RealRange
+from msl.space.number import DIGITS, decimals, ends, level_count, level_value, tidy, whole_numbers
+
+Shares = NDArray[np.float64]
+Values = NDArray[Any]
+
+#: More levels than this and a double in [0, 1] no longer tells them apart.
+MOST_LEVELS = 2**48
+#: The same for whole numbers on a logarithmic scale, whose bins at the high end are narrower.
+MOST_LOG = 2**40
+#: Powers of ten that are exact as doubles.
+_POWERS = 10.0 ** np.arange(23)
+#: How many neighbouring doubles are tried to find a share that reads as the very value.
+_NUDGES = 64
+
+
+class Scale(Protocol):
+    """`levels` is None where there is no end of values."""
+
+    @property
+    def levels(self) -> int | None: ...
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        """The values, and the shares to write back."""
+        ...
+
+    def share(self, value: Any) -> float:
+        """The share that is read as this value."""
+        ...
+
+    def near(self, share: float, step: float) -> list[float]:
+        """The shares of the values next to the one at this share; an open real is moved by a step of the cube."""
+        ...
+
+
+def scale_of(node: IntRange | RealRange | Bool) -> Scale:
+    """The scale of a domain with known ends."""
+    match node:
+        case Bool():
+            return YesNo()
+        case IntRange(log=True):
+            return LogWhole(whole_numbers(node))
+        case IntRange():
+            return Whole(whole_numbers(node))
+        case RealRange():
+            return OpenReal(node) if level_count(node) is None else SteppedReal(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Levels 0, 1, … in bins of equal width."""
+
+    levels: int
+
+    def __post_init__(self) -> None:
+        if self.levels > MOST_LEVELS:
+            raise ValueError(f"{self.levels:,} values are more than one dimension can tell apart")
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        levels = np.minimum((shares * self.levels).astype(np.int64), self.levels - 1)
+        return levels, (levels + 0.5) / self.levels
+
+    def share(self, value: int) -> float:
+        return (value + 0.5) / self.levels
+
+    def level(self, share: float) -> int:
+        return min(int(share * self.levels), self.levels - 1)
+
+    def near(self, share: float, step: float) -> list[float]:
+        level = self.level(share)
+        return [self.share(other) for other in (level - 1, level + 1) if 0 <= other < self.levels]
+
+
+@dataclass(frozen=True, slots=True)
+class YesNo:
+    """False below one half."""
+
+    levels: int = 2
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        values = shares >= 0.5
+        return values, np.where(values, 0.75, 0.25)
+
+    def share(self, value: bool) -> float:
+        return 0.75 if value else 0.25
+
+    def near(self, share: float, step: float) -> list[float]:
+        return [self.share(share < 0.5)]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Whole numbers in bins of equal width."""
+
+    numbers: range
+    steps: Steps = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", Steps(len(self.numbers)))
+
+    @property
+    def levels(self) -> int:
+        return self.steps.levels
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        levels, snapped = self.steps.read(shares)
+        return self.numbers.start + levels * self.numbers.step, snapped
+
+    def share(self, value: int) -> float:
+        return self.steps.share(self.numbers.index(value))
+
+    def near(self, share: float, step: float) -> list[float]:
+        return self.steps.near(share, step)
+
+
+@dataclass(frozen=True, slots=True)
+class LogWhole:
+    """Whole numbers with bins as wide as log(n + ½) - log(n - ½): both ends are as reachable as the rest."""
+
+    numbers: range
+
+    def __post_init__(self) -> None:
+        if self.numbers[0] < 1:
+            raise ValueError(f"`log` needs a low end above 0, and this is {self.numbers[0]}")
+        if self.numbers[-1] > MOST_LOG:
+            raise ValueError(f"`log` up to {self.numbers[-1]:,} is more than one dimension can tell apart")
+
+    @property
+    def levels(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def _span(self) -> tuple[float, float]:
+        return math.log(self.numbers[0] - 0.5), math.log(self.numbers[-1] + 0.5)
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        low, high = self._span
+        values = np.rint(np.exp(low + shares * (high - low))).clip(self.numbers[0], self.numbers[-1])
+        centres = (np.log(values - 0.5) + np.log(values + 0.5)) / 2
+        return values.astype(np.int64), (centres - low) / (high - low)
+
+    def share(self, value: int) -> float:
+        low, high = self._span
+        return ((math.log(value - 0.5) + math.log(value + 0.5)) / 2 - low) / (high - low)
+
+    def near(self, share: float, step: float) -> list[float]:
+        value = int(self.read(np.array([share]))[0][0])
+        return [self.share(other) for other in (value - 1, value + 1) if other in self.numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedReal:
+    """Reals a step apart, in bins of equal width."""
+
+    node: RealRange
+    steps: Steps = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", Steps(level_count(self.node) or 1))
+
+    @property
+    def levels(self) -> int:
+        return self.steps.levels
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        levels, snapped = self.steps.read(shares)
+        met, places = np.unique(levels, return_inverse=True)
+        values = np.array([level_value(self.node, int(level)) for level in met], dtype=np.float64)
+        return values[places.reshape(levels.shape)], snapped
+
+    def share(self, value: float) -> float:
+        low, _ = ends(self.node)
+        return self.steps.share(0 if self.node.step is None else round((value - low) / self.node.step))
+
+    def near(self, share: float, step: float) -> list[float]:
+        return self.steps.near(share, step)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReal:
+    """Reals on a line, or on a logarithm."""
+
+    node: RealRange
+    levels: None = None
+
+    def __post_init__(self) -> None:
+        if self.node.log and ends(self.node)[0] <= 0:
+            raise ValueError(f"`log` needs a low end above 0, and this is {ends(self.node)[0]}")
+
+    def read(self, shares: Shares) -> tuple[Values, Shares]:
+        low, high = ends(self.node)
+        if self.node.log:
+            start, end = math.log(low), math.log(high)
+            values = significant(np.exp(start + shares * (end - start)))
+        else:
+            values = to_places(low + shares * (high - low), decimals(self.node))
+        values = np.where(shares <= 0.0, low, np.where(shares >= 1.0, high, values.clip(low, high)))
+        return values + 0.0, shares
+
+    def share(self, value: float) -> float:
+        low, high = ends(self.node)
+        value = tidy(self.node, value)
+        if value in (low, high):
+            return float(value == high)
+        if self.node.log:
+            share = (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
+        else:
+            share = (value - low) / (high - low)
+        return self._nudged(min(max(share, 0.0), 1.0), value)
+
+    def near(self, share: float, step: float) -> list[float]:
+        return [moved for moved in (max(share - step, 0.0), min(share + step, 1.0)) if moved != share]
+
+    def _nudged(self, share: float, value: float) -> float:
+        """The nearest share that reads as the very value; the inverse may miss it by the last bits."""
+        below = above = share
+        for _ in range(_NUDGES):
+            for candidate in (below, above):
+                if self.read(np.array([candidate]))[0][0] == value:
+                    return candidate
+            below, above = math.nextafter(below, 0.0), math.nextafter(above, 1.0)
+        return share
+
+
+def to_places(values: Values, places: int) -> Values:
+    """Rounded to so many places after the point; as `msl.space.number.rounded`."""
+    power = 10.0 ** abs(places)
+    rounded: Values = np.rint(values * power) / power if places >= 0 else np.rint(values / power) * power
+    return rounded
+
+
+def significant(values: Values) -> Values:
+    """Positive numbers rounded to twelve digits, each the double nearest to that decimal number."""
+    places = (DIGITS - 1) - np.floor(np.log10(values)).astype(np.int64)
+    exact = np.abs(places) < len(_POWERS)
+    powers = _POWERS[np.abs(places).clip(0, len(_POWERS) - 1)]
+    with np.errstate(over="ignore"):  # in the branch that is not taken
+        rounded: Values = np.where(places >= 0, np.rint(values * powers) / powers, np.rint(values / powers) * powers)
+    if not exact.all():  # a power of ten that is not exact would not give the nearest double
+        far = [float(f"{value:.{DIGITS - 1}e}") for value in values[~exact]]
+        rounded[~exact] = far
+    return rounded

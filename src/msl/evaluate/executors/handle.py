@@ -1,0 +1,119 @@
+"""Handle: a worker process as its keeper sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import select
+import signal
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from multiprocessing import Pipe
+from time import monotonic
+
+from msl.evaluate.executors.ending import Ending
+from msl.evaluate.executors.mapped import unnamed_file
+from msl.evaluate.executors.nursery import Nursery
+from msl.evaluate.executors.pulse import Beat, Pulse
+from msl.evaluate.executors.task import Task
+from msl.evaluate.outcome import Failure, Outcome
+
+_GRACE = 0.25  # seconds between the request to end and the end
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A task in the queue. One that is `alone` is to be the first of a new process, and to have no mates."""
+
+    task: Task
+    encoded: bytes
+    future: Future[Outcome] = field(default_factory=Future)
+    is_alone: bool = False
+    times_lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Doom:
+    """Why a process is being ended: the evaluation that passed a limit, and what is said of it."""
+
+    number: int
+    failure: Failure
+    kill_at: float
+
+
+class Handle:
+    """Starts a worker, hands it tasks under numbers that grow from 1, and ends it."""
+
+    def __init__(self, nursery: Nursery, job_descriptor: int) -> None:
+        self._nursery = nursery
+        self.connection, theirs = Pipe()
+        with unnamed_file() as page, theirs:
+            self._pulse = Pulse(page.fileno())
+            self.pid = nursery.start([theirs.fileno(), page.fileno(), job_descriptor])
+        #: Becomes readable when the process ends, even if something that it forked keeps the connection open.
+        self.end_descriptor: int | None = None
+        with contextlib.suppress(AttributeError, OSError):
+            self.end_descriptor = os.pidfd_open(self.pid)
+        self.items: dict[int, Item] = {}
+        self.doom: Doom | None = None
+        self._handed = 0
+
+    @property
+    def is_idle(self) -> bool:
+        return not self.items and self.doom is None
+
+    @property
+    def is_fresh(self) -> bool:
+        return self._handed == 0
+
+    @property
+    def has_one_only(self) -> bool:
+        """Whether all that the process was ever given is one evaluation, which then answers for what happens."""
+        return self._handed == 1
+
+    def hand(self, items: Iterable[Item]) -> None:
+        group = []
+        for item in items:
+            self._handed += 1
+            self.items[self._handed] = item
+            group.append((self._handed, item.encoded))
+        # A worker that has died meanwhile shows when its end is noticed, with its items unanswered.
+        with contextlib.suppress(OSError):
+            self.connection.send_bytes(pickle.dumps(group))
+
+    def beat(self) -> Beat:
+        return self._pulse.read()
+
+    def condemn(self, number: int, failure: Failure) -> None:
+        """Asks the process to end; see `insist`."""
+        self.doom = Doom(number, failure, monotonic() + _GRACE)
+        self._signal(signal.SIGTERM)
+
+    def insist(self) -> float:
+        """Ends a condemned process that has not ended by itself. The seconds until this has to be called again."""
+        assert self.doom is not None
+        left = self.doom.kill_at - monotonic()
+        if left > 0:
+            return left
+        self._signal(signal.SIGKILL)
+        return _GRACE
+
+    def end(self, *, is_dying: bool = False) -> Ending:
+        """Ends the process and all that it has started. One that is dying is given a moment to do it its own way."""
+        is_forced = False
+        if is_dying and self.end_descriptor is not None:
+            is_forced = not select.select([self.end_descriptor], [], [], _GRACE)[0]
+        self._signal(signal.SIGKILL)
+        try:
+            return replace(self._nursery.reap(self.pid), is_forced=is_forced)
+        finally:
+            self.connection.close()
+            self._pulse.close()
+            if self.end_descriptor is not None:
+                os.close(self.end_descriptor)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)

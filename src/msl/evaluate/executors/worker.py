@@ -1,0 +1,110 @@
+"""Worker: the process in which evaluations run, with limits that the operating system keeps."""
+
+from __future__ import annotations
+
+import pickle
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from time import monotonic
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from msl.evaluate.executors.attempt import Attempts
+from msl.evaluate.executors.mapped import mapped_value
+from msl.evaluate.executors.pulse import Pulse
+from msl.evaluate.executors.task import Job, Task, failed
+from msl.evaluate.executors.usage import forget_peak, held_bytes, peak_bytes, reserved_bytes
+from msl.evaluate.outcome import Failure, Outcome
+
+#: The first byte of a message from a worker.
+ANSWERS, BROKEN = b"A", b"B"
+_PATIENCE = 0.05  # seconds that an outcome waits at most for its mates before it is sent
+
+
+def work(connection_descriptor: int, pulse_descriptor: int, job_descriptor: int) -> None:
+    """Evaluates what comes in, until the connection is closed."""
+    with Connection(connection_descriptor) as connection:
+        try:
+            worker = _Worker(mapped_value(job_descriptor), Pulse(pulse_descriptor))
+        except Exception as reason:
+            connection.send_bytes(BROKEN + f"{type(reason).__name__}: {reason}".encode())
+            return
+        while True:
+            try:
+                group: list[tuple[int, bytes]] = pickle.loads(connection.recv_bytes())
+            except EOFError:
+                return
+            worker.serve(group, connection)
+
+
+class _Worker:
+    def __init__(self, job: Job, pulse: Pulse) -> None:
+        self._job, self._pulse = job, pulse
+        self._attempts = Attempts(job, pulse.step)
+        self._hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        self._held = held_bytes() or 0
+        self._has_lacked_memory = False
+        threadpool_limits(job.threads)
+
+    def serve(self, group: list[tuple[int, bytes]], connection: Connection) -> None:
+        """Sends outcomes in packets. Those of a packet that a death keeps from being sent are evaluated again."""
+        tasks = [(number, pickle.loads(task)) for number, task in group]
+        if self._job.judges_together and len(tasks) > 1 and (answers := self._evaluate_together(tasks)):
+            self._send(answers, connection)
+            return
+        ready: list[tuple[int, bytes]] = []
+        sent = monotonic()
+        for place, (number, task) in enumerate(tasks, 1):
+            ready.append((number, self._evaluate(number, task)))
+            if place == len(group) or monotonic() - sent > _PATIENCE:
+                self._send(ready, connection)
+                ready, sent = [], monotonic()
+
+    def _send(self, answers: list[tuple[int, bytes]], connection: Connection) -> None:
+        connection.send_bytes(ANSWERS + pickle.dumps((answers, self._is_spent())))
+
+    def _evaluate(self, number: int, task: Task) -> bytes:
+        with self._limited(number):
+            return self._encoded(self._attempts.attempt(task))
+
+    def _evaluate_together(self, tasks: list[tuple[int, Task]]) -> list[tuple[int, bytes]]:
+        """Nothing, if they have to be evaluated one by one."""
+        with self._limited(tasks[0][0]):
+            outcomes = self._attempts.attempt_together([task for _, task in tasks]) or []
+            return [(number, self._encoded(outcome)) for (number, _), outcome in zip(tasks, outcomes, strict=False)]
+
+    @contextmanager
+    def _limited(self, number: int) -> Iterator[None]:
+        forget_peak()
+        self._pulse.begin(number, held_bytes() or 0)
+        self._bound_memory()
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, (self._hard_limit, self._hard_limit))
+            self._pulse.end(number)
+
+    def _bound_memory(self) -> None:
+        """From here on, an allocation that passes the limit fails: in Python with a MemoryError."""
+        reserved = reserved_bytes()
+        if self._job.limits.memory is not None and reserved is not None:
+            most = reserved + self._job.limits.memory
+            if self._hard_limit == resource.RLIM_INFINITY or most < self._hard_limit:
+                resource.setrlimit(resource.RLIMIT_DATA, (most, self._hard_limit))
+
+    def _is_spent(self) -> bool:
+        """Whether blocks have left, or may have left, more behind than one evaluation may take beside the caches."""
+        limit = self._job.limits.memory
+        grown = (held_bytes() or 0) - self._held
+        return self._has_lacked_memory or (limit is not None and grown > limit + self._job.cache_bytes)
+
+    def _encoded(self, outcome: Outcome) -> bytes:
+        self._has_lacked_memory |= outcome.failure is not None and outcome.failure.cause == "memory"
+        try:
+            return pickle.dumps(outcome)
+        except Exception as reason:
+            message = f"the outcome cannot be sent: {type(reason).__name__}: {reason}"
+            failure = Failure("unpicklable", message, self._pulse.read().step, peak_bytes())
+            return pickle.dumps(failed(len(outcome.losses), failure, outcome.effort))

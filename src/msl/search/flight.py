@@ -1,0 +1,56 @@
+"""Flight: how particles move — the rule of their velocity, and the ways in which a velocity moves a gene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from msl.search.ask import Told, Vectors
+from msl.search.terrain import Flags
+
+#: With an inertia above 1 a velocity can grow without end; this keeps it a number, and is far above any that matters.
+_FASTEST = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """v ← w·v + c1·r1·(own best − x) + c2·r2·(leader − x), with r1 and r2 uniform in [0, 1] for each gene."""
+
+    c1: float
+    c2: float
+    vmax: float | None
+    rng: np.random.Generator
+    wall: str = "clip"
+
+    def velocity(self, inertia: float, v: Vectors, x: Vectors, own: Vectors, leaders: Vectors) -> Vectors:
+        r1, r2 = self.rng.random(x.shape), self.rng.random(x.shape)
+        v = inertia * v + self.c1 * r1 * (own - x) + self.c2 * r2 * (leaders - x)
+        fastest = _FASTEST if self.vmax is None else self.vmax
+        return np.clip(v, -fastest, fastest)
+
+    def moved(self, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
+        """x ← x + v, and the velocity after it: a wall of the cube stops a particle, or throws it back."""
+        beyond = x + v
+        inside = np.clip(beyond, 0.0, 1.0)
+        if self.wall == "clip":
+            return inside, v
+        return 1.0 - np.abs(beyond % 2.0 - 1.0), np.where(beyond == inside, v, -v)
+
+    def tossed(self, x: Vectors, v: Vectors, bits: Flags) -> tuple[Vectors, Vectors]:
+        """A bit is on with probability 1 / (1 + e^−v); genes with other values move as always."""
+        drawn = self.rng.random(x.shape) < 1.0 / (1.0 + np.exp(-v))
+        if bits.all():
+            return drawn.astype(np.float64), v
+        moved, after = self.moved(x, v)
+        return np.where(bits, drawn, moved), np.where(bits, v, after)
+
+
+def as_bits(x: Vectors, bits: Flags) -> Vectors:
+    """Genes with two values as 0 and 1, the others as they are."""
+    return np.where(bits, x >= 0.5, x)
+
+
+def written_back(told: list[Told]) -> Vectors:
+    """The positions as the decoder clipped and rounded them, from which the next step is taken."""
+    return np.array([one.vector for one in told])

@@ -1,0 +1,126 @@
+"""Inner searches: how best-first search optimises the genes of one channel while the others are held.
+
+The papers' channels have a value or an alternative to choose, features to select, weights to find: all values are
+tried; features are switched on or off one after the other; weights are moved on a grid, or by a simplex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import islice, product
+
+from msl.search.ask import Ask, Told, Vector, best_of, worse_than
+from msl.search.channel import Channel
+from msl.search.random import BATCH
+from msl.search.simplex import simplex
+from msl.search.together import Inner, together
+
+#: As many combinations are all tried before a channel is searched gene by gene.
+_FEW = 64
+
+Optimiser = Callable[[Channel, Told], Inner]
+
+
+def exhaustive(channel: Channel, here: Told) -> Inner:
+    """Every combination of values."""
+    axes = [channel.values(gene, here.vector) for gene in channel.genes]
+    combinations = (channel.put(here.vector, channel.genes, point) for point in product(*axes))
+    return best_among(channel, here, combinations)
+
+
+def coordinate(channel: Channel, here: Told) -> Inner:
+    """Every value of one gene after the other, again and again until a round changes nothing."""
+    while True:
+        before = here
+        for gene in channel.genes:
+            here = yield from best_among(channel, here, channel.changes(here.vector, (gene,)))
+        if here is before:
+            return here
+
+
+def climb(channel: Channel, here: Told) -> Inner:
+    """Of all changes of one gene to any of its values the best, again and again until none helps."""
+    while True:
+        before = here
+        here = yield from best_among(channel, here, channel.changes(here.vector, channel.genes))
+        if here is before:
+            return here
+
+
+def forward(channel: Channel, here: Told) -> Inner:
+    """From nothing, switches on one gene after the other; what is there now stays if it is better."""
+    nothing = channel.put(here.vector, channel.genes, [channel.off(gene, here.vector) for gene in channel.genes])
+    return _path(channel, here, nothing, {gene: channel.on(gene, nothing) for gene in channel.genes})
+
+
+def backward(channel: Channel, here: Told) -> Inner:
+    """From what is there now, switches off one gene after the other."""
+    return _path(channel, here, here.vector, {gene: channel.off(gene, here.vector) for gene in channel.genes})
+
+
+def quantised(channel: Channel, here: Told) -> Inner:
+    """Climbs from where it is, and from the ends of forward and backward selection; the best end."""
+    selected = yield from together([forward(channel, here), backward(channel, here)])
+    ends = yield from together([climb(channel, start) for start in {id(one): one for one in (here, *selected)}.values()])
+    return best_of(ends) or here
+
+
+def downhill(channel: Channel, here: Told) -> Inner:
+    """The simplex method of Nelder and Mead."""
+    return simplex(here, channel.genes)
+
+
+_OPTIMISERS: dict[str, Optimiser] = {
+    "exhaustive": exhaustive,
+    "coordinate": coordinate,
+    "quantised": quantised,
+    "forward": forward,
+    "backward": backward,
+    "simplex": downhill,
+}
+#: These need genes that can be more or less.
+_FOR_NUMBERS = ("forward", "backward", "quantised", "simplex")
+
+
+def optimise(channel: Channel, here: Told, inner: str) -> Inner:
+    """The search that is asked for if it suits the genes, else the one that suits them best."""
+    if inner in _OPTIMISERS and (channel.is_numbers or inner not in _FOR_NUMBERS):
+        return _OPTIMISERS[inner](channel, here)
+    if channel.combinations(here.vector) <= _FEW:
+        return exhaustive(channel, here)
+    return quantised(channel, here) if channel.is_numbers else coordinate(channel, here)
+
+
+def best_among(channel: Channel, here: Told, points: Iterable[Vector]) -> Inner:
+    """The best of some points if it is better than this one, or as good and simpler."""
+    others = channel.other_models(here.vector, points)
+    while batch := list(islice(others, BATCH)):
+        told = yield [Ask(point, beat=worse_than(here.loss)) for point in batch]
+        for one in told:
+            here = _better(here, one)
+    return here
+
+
+def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]) -> Inner:
+    """Takes one gene after the other to its target, each time the one that is best then, even if that makes it worse.
+
+    Ends when `patience` steps in a row and one more led to nothing better: the best point on the way, or this one.
+    The worse steps are compared with each other, so no loss may be cut short.
+    """
+    at, best, failed = start, None, 0
+    left = [gene for gene, target in targets.items() if at[gene] != target]
+    while left and failed <= channel.patience:
+        told = yield [Ask(channel.put(at, (gene,), (targets[gene],))) for gene in left]
+        step = best_of(told)
+        if step is None:
+            break
+        left.remove(left[told.index(step)])
+        at = step.vector
+        is_better = best is None or _better(best, step) is step
+        best, failed = (step, 0) if is_better else (best, failed + 1)
+    return here if best is None else _better(here, best)
+
+
+def _better(here: Told, other: Told) -> Told:
+    is_better = other.is_exact and (other.loss, other.complexity) < (here.loss, here.complexity)
+    return other if is_better else here

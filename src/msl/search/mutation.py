@@ -1,0 +1,108 @@
+"""Mutation: random changes to points — of single genes, and of what is switched on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from msl.search.ask import Vector, Vectors
+from msl.search.pareto import Places
+from msl.search.terrain import Flags, Terrain
+
+#: How soon non-uniform mutation narrows (Michalewicz, 1992).
+_NARROWING = 5.0
+
+
+def uniform(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> Vectors:
+    """Each of these genes is with this chance put anywhere."""
+    mutated, hit = points.copy(), _hit(points, rate, genes, rng)
+    mutated[hit] = rng.random(len(hit[0]))
+    return mutated
+
+
+def non_uniform(points: Vectors, rate: float, genes: Flags, done: float, rng: np.random.Generator) -> Vectors:
+    """Each of these genes is with this chance moved up or down, by ever less as the search is done."""
+    mutated, hit = points.copy(), _hit(points, rate, genes, rng)
+    up = rng.random(len(hit[0])) < 0.5
+    room = np.where(up, 1.0 - points[hit], -points[hit])
+    mutated[hit] += room * (1.0 - rng.random(len(hit[0])) ** ((1.0 - done) ** _NARROWING))
+    return mutated
+
+
+def flipped(points: Vectors, rate: float, bits: Flags, rng: np.random.Generator) -> Vectors:
+    """Each of these bits is with this chance the other way round."""
+    mutated, hit = points.copy(), _hit(points, rate, bits, rng)
+    mutated[hit] = 1.0 - points[hit]
+    return mutated
+
+
+def _hit(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> tuple[Places, Places]:
+    """The rows and columns that a mutation hits."""
+    rows, places = np.nonzero(rng.random((len(points), np.count_nonzero(genes))) < rate)
+    return rows, np.flatnonzero(genes)[places]
+
+
+def by_thirds(points: Vectors, rate: float, bits: Flags, done: float, rng: np.random.Generator) -> Vectors:
+    """Bits are flipped everywhere; other genes stay as they are in a third of the swarm, and mutate in the others."""
+    points, others, third = flipped(points, rate, bits, rng), ~bits, len(points) // 3
+    second = uniform(points[third : 2 * third], rate, others, rng)
+    last = non_uniform(points[2 * third :], rate, others, done, rng)
+    return np.concatenate([points[:third], second, last])
+
+
+def mutation_rate(option: Any, dimensions: int) -> float:
+    """`auto` changes one gene of a point on average."""
+    return 1 / max(dimensions, 1) if option == "auto" else float(option or 0.0)
+
+
+def with_added(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
+    """With this chance, something that is off is switched on; if it has alternatives, to any of them."""
+    changed = points.copy()
+    for row in np.flatnonzero(rng.random(len(points)) < rate):
+        gene = _one_of(_switches(terrain, points[row], on=False), rng)
+        if gene is not None:
+            changed[row, gene] = _value(terrain, gene, terrain.absent[gene] + rng.integers(1, terrain.levels[gene]))
+    return changed
+
+
+def with_deleted(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
+    """With this chance, something that is on is switched off; never the last of its family."""
+    changed = points.copy()
+    for row in np.flatnonzero(rng.random(len(points)) < rate):
+        on = _switches(terrain, points[row], on=True)
+        families = terrain.families[on]
+        is_last = (families >= 0) & (np.bincount(families + 1)[families + 1] == 1)
+        gene = _one_of(on[~is_last], rng)
+        if gene is not None:
+            changed[row, gene] = _value(terrain, gene, terrain.absent[gene])
+    return changed
+
+
+def minimal(terrain: Terrain, points: Vectors, rng: np.random.Generator) -> Vectors:
+    """With all switched off but one of each family: networks of one unit, chains without what is optional."""
+    switches = np.flatnonzero(terrain.switches)
+    families = [np.flatnonzero(terrain.families == family) for family in np.unique(terrain.families) if family >= 0]
+    least = points.copy()
+    least[:, switches] = _value(terrain, switches, terrain.absent[switches])
+    for row in least:
+        for members in families:
+            gene = rng.choice(members)
+            row[gene] = _value(terrain, gene, terrain.absent[gene] + 1)
+    return least
+
+
+def _switches(terrain: Terrain, point: Vector, on: bool) -> Places:
+    """The genes of a point that switch something on, or leave it off."""
+    switches = np.flatnonzero(terrain.switches)
+    is_on = terrain.cells(point, switches) != terrain.absent[switches]
+    return np.asarray(switches[is_on == on])
+
+
+def _one_of(genes: Places, rng: np.random.Generator) -> int | None:
+    return int(genes[rng.integers(len(genes))]) if len(genes) else None
+
+
+def _value(terrain: Terrain, gene: Any, cell: Any) -> Any:
+    """The middle of the value with this number; after the last comes the first."""
+    return (cell % terrain.levels[gene] + 0.5) / terrain.levels[gene]

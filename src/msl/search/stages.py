@@ -1,0 +1,119 @@
+"""Stages: `search a then b` — strategies one after the other on one memory of evaluations, within one budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from msl.search.ask import Ask, Event, Told, Vector, ended
+from msl.search.setting import Setting, Strategy, StrategyFunction
+from msl.search.terrain import Terrain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A strategy, its options, the cube that it searches, and where it was told to start."""
+
+    strategy: StrategyFunction
+    options: Mapping[str, Any]
+    terrain: Terrain
+    start: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many evaluations may be asked for, reused ones included, and a loss that is good enough."""
+
+    evaluations: int | None = None
+    until: float | None = None
+
+
+NO_LIMITS = Limits()
+
+
+def then(
+    stages: Sequence[Stage],
+    seed: int,
+    limits: Limits = NO_LIMITS,
+    objectives: int = 1,
+    note: Callable[[Event], None] = lambda event: None,
+) -> Strategy:
+    """Runs the stages as one strategy.
+
+    Each stage knows every outcome so far, in the terms of its own cube, and draws from (seed, stage): what one stage
+    does with its randomness changes nothing for the next. It ends when the last stage does, when the evaluations are
+    used up (the last batch is cut short), when a loss is good enough, or when every model has been evaluated.
+    """
+    memory = Memory()
+    left = limits.evaluations
+    for number, stage in enumerate(stages):
+        setting = Setting(
+            terrain=stage.terrain,
+            options=stage.options,
+            rng=np.random.default_rng([seed, number]),
+            known=memory.seen_from(stage.terrain),
+            objectives=objectives,
+            start=stage.start,
+            note=_numbered(note, number),
+        )
+        strategy = stage.strategy(setting)
+        asks = next(strategy, None)
+        while asks is not None:
+            granted = asks if left is None else asks[:left]
+            told = yield [replace(ask, stage=number) for ask in granted]
+            memory.add(stage.terrain, granted, told)
+            if left is not None:
+                left -= len(told)
+            why = _why_end(left, limits.until, objectives, told, memory.has_all(stage.terrain))
+            if why is not None:
+                strategy.close()
+                note(ended(why))
+                return
+            try:
+                asks = strategy.send(told)
+            except StopIteration:
+                asks = None
+
+
+def _why_end(left: int | None, until: float | None, objectives: int, told: list[Told], has_all: bool) -> str | None:
+    if until is not None and objectives == 1 and any(one.is_exact and one.loss <= until for one in told):
+        return "a loss is good enough"
+    if left == 0:
+        return "all evaluations are used"
+    return "every model of the space has been evaluated" if has_all else None
+
+
+def _numbered(note: Callable[[Event], None], stage: int) -> Callable[[Event], None]:
+    return lambda event: note(replace(event, figures={**event.figures, "stage": stage}))
+
+
+@dataclass(slots=True)
+class Memory:
+    """All outcomes on all rows, and which models they cover; those on a part of the rows do not compare with others."""
+
+    _outcomes: list[tuple[Terrain, Told]] = field(default_factory=list)
+    _models: set[Hashable] = field(default_factory=set)
+
+    def add(self, terrain: Terrain, asks: Sequence[Ask], told: Sequence[Told]) -> None:
+        whole = [one for ask, one in zip(asks, told, strict=True) if ask.share == 1.0]
+        self._outcomes.extend((terrain, one) for one in whole)
+        if terrain.size is not None:
+            models = (terrain.decode(one.vector) for one in whole)
+            self._models.update(model for model in models if model is not None)
+
+    def has_all(self, terrain: Terrain) -> bool:
+        return terrain.size is not None and len(self._models) >= terrain.size
+
+    def seen_from(self, terrain: Terrain) -> list[Told]:
+        """The outcomes as points of this cube; those that have none in it are left out."""
+        return list(self._translated(terrain))
+
+    def _translated(self, terrain: Terrain) -> Iterator[Told]:
+        for origin, one in self._outcomes:
+            if origin is terrain:
+                yield one
+            elif (model := origin.decode(one.vector)) is not None and (vector := terrain.encode(model)) is not None:
+                yield replace(one, vector=vector)

@@ -1,0 +1,1 @@
+"""Testing: conformance suites for those who write parts of their own."""

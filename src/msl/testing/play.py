@@ -1,0 +1,95 @@
+"""Play: a strategy run on a problem, answer by answer, with all that was asked and told kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from msl.search.ask import Ask, Event, Told, best_of
+from msl.search.pareto import front_of, hypervolume, losses_of
+from msl.search.setting import Setting, StrategyFunction
+from msl.testing.problems import Problem
+
+#: Gives the answer to the n-th ask of a run.
+Answer = Callable[[Problem, Ask, int], Told]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Played:
+    """What came of a run: batches as asked, answers in the same order, events; whether the strategy ended by itself."""
+
+    problem: Problem
+    batches: list[list[Ask]] = field(default_factory=list)
+    told: list[Told] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    ended: bool = False
+
+    @property
+    def asks(self) -> list[Ask]:
+        return [ask for batch in self.batches for ask in batch]
+
+    @property
+    def result(self) -> float:
+        """The lowest loss, or minus the hypervolume of the front, so that less is better."""
+        whole = [one for ask, one in zip(self.asks, self.told, strict=True) if ask.share == 1.0]
+        if self.problem.reference is None:
+            best = best_of(whole)
+            return float("inf") if best is None else best.loss
+        front = front_of(whole)
+        return -hypervolume(losses_of(front), self.problem.reference) if front else 0.0
+
+    @property
+    def is_solved(self) -> bool:
+        goal = self.problem.good if self.problem.reference is None else -self.problem.good
+        return self.result <= goal
+
+
+def exact(problem: Problem, ask: Ask, number: int) -> Told:
+    """The true losses."""
+    point = problem.written_back(ask.vector)
+    return Told(point, problem.losses(point), problem.complexity(point))
+
+
+def play(
+    strategy: StrategyFunction,
+    options: Mapping[str, Any],
+    problem: Problem,
+    seed: int = 0,
+    answer: Answer = exact,
+    limit: int = 20_000,
+    stored: Sequence[Told] = (),
+    known: Sequence[Told] = (),
+) -> Played:
+    """Runs a strategy until it ends or has asked for `limit` points; the first answers are taken from the store."""
+    events: list[Event] = []
+    setting = Setting(
+        problem.terrain,
+        options,
+        np.random.default_rng(seed),
+        known=known,
+        objectives=problem.objectives,
+        note=events.append,
+    )
+    running = strategy(setting)
+    batches: list[list[Ask]] = []
+    told: list[Told] = []
+    try:
+        asks = next(running)
+        while True:
+            batches.append(asks)
+            if len(told) + len(asks) > limit:
+                running.close()
+                del batches[-1]
+                return Played(problem, batches, told, events, ended=False)
+            first = len(told)
+            answers = [
+                stored[number] if number < len(stored) else answer(problem, ask, number)
+                for number, ask in enumerate(asks, first)
+            ]
+            told.extend(answers)
+            asks = running.send(answers)
+    except StopIteration:
+        return Played(problem, batches, told, events, ended=True)

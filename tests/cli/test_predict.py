@@ -1,0 +1,99 @@
+"""msl predict: the winner's words on other rows, and clear words where there is nothing to say."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from winner_cases import CASES, Finished
+
+Run = Callable[..., Any]
+Get = Callable[[str], Finished]
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("name", [case.name for case in CASES])
+def test_predictions_are_those_of_the_run(msl: Run, finished: Get, name: str) -> None:
+    done = finished(name)
+    shown = msl("predict", "@", str(done.table), "--store", str(done.store))
+    assert (shown.code, shown.err) == (0, "")
+    table = done.trained.read(done.table)
+    target = done.trained.schema.target
+    said = [row[target] for row in rows_of(shown.out)]
+    expected = done.trained.predict(table).tolist()
+    assert (said if done.trained.task == "classification" else [float(one) for one in said]) == expected
+
+
+def test_probabilities_stand_beside_the_prediction(msl: Run, finished: Get) -> None:
+    done = finished("own_blocks")
+    shown = msl("predict", done.run[:-2], str(done.table), "--proba", "--store", str(done.store))
+    rows = rows_of(shown.out)
+    assert list(rows[0]) == ["class", "class=kind 0", "class=kind 1", "class=kind 2"]
+    for row in rows:
+        said = row.pop("class")
+        shares = {name: float(share) for name, share in row.items()}
+        assert sum(shares.values()) == pytest.approx(1.0)
+        assert max(shares, key=lambda name: shares[name]) == f"class={said}"
+
+
+def test_the_store_of_this_folder_is_the_default(
+    msl: Run, finished: Get, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done = finished("own_blocks")
+    monkeypatch.chdir(done.store.parent)
+    file = tmp_path / "said.csv"
+    assert msl("predict", "@", str(done.table), "-o", str(file)).out == ""
+    assert file.read_text(encoding="utf-8") == msl("predict", "@", str(done.table)).out
+
+
+def test_symbols_never_seen_are_told_and_predicted(msl: Run, finished: Get, tmp_path: Path) -> None:
+    done = finished("symbols")
+    table = tmp_path / "new.csv"
+    table.write_text("f0,f1,f2,f3,colour\n5,3,1,0.2,violet\n5,3,1,0.2,\n", encoding="utf-8")
+    shown = msl("predict", "@", str(table), "--store", str(done.store))
+    assert shown.code == 0
+    assert "column `colour` has symbols that the model was not trained on: violet" in shown.err
+    first, second = rows_of(shown.out)
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nobody", "{table}"], ["there is no run `nobody`"]),
+        (["@7", "{table}"], ["there is no run `@7`: there is 1 run"]),
+        (["@", "nowhere.csv"], ["nowhere.csv"]),
+        (["@", "{table}", "--proba"], ["predicts numbers", "--proba"]),
+        (["@", "{table}", "-o", "no/such/folder/x.csv"], ["cannot write"]),
+    ],
+)
+def test_wrong_uses_are_told_in_a_sentence(msl: Run, finished: Get, arguments: list[str], words: list[str]) -> None:
+    done = finished("numbers")
+    filled = [each.format(table=done.table) for each in arguments]
+    shown = msl("predict", *filled, "--store", str(done.store))
+    assert shown.code == 2
+    assert shown.out == ""
+    assert all(word in shown.err for word in words), shown.err
+
+
+def test_missing_columns_are_named(msl: Run, finished: Get, tmp_path: Path) -> None:
+    done = finished("symbols")
+    table = tmp_path / "short.csv"
+    table.write_text("f0,f1,f2,color\n5,3,1,red\n", encoding="utf-8")
+    shown = msl("predict", "@", str(table), "--store", str(done.store))
+    assert shown.code == 2
+    assert "lacks the column `f3`" in shown.err
+    assert "lacks the column `colour`" in shown.err
+
+
+def test_no_store_is_told(msl: Run, tmp_path: Path) -> None:
+    shown = msl("predict", "@", "x.csv", "--store", str(tmp_path))
+    assert shown.code == 2
+    assert "there is no store" in shown.err

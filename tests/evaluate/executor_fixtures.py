@@ -1,0 +1,27 @@
+"""What the tests of executors share because it is slow to start: a nursery, and a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from executor_cluster import DaskCluster
+
+from msl.evaluate.executors.nursery import Nursery
+
+
+@pytest.fixture(scope="session")
+def nursery() -> Iterator[Nursery]:
+    with Nursery() as shared:
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    pytest.importorskip("distributed")
+    started = DaskCluster(tmp_path_factory.mktemp("dask"))
+    try:
+        started.start(workers=2)
+        yield started
+    finally:
+        started.stop()

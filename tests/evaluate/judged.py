@@ -1,0 +1,102 @@
+"""Short ways to models, objectives and rows for the tests of judging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from msl.blocks.base import Floats
+from msl.check.spec import check_source
+from msl.encode.codec import space_to_codec
+from msl.evaluate.evaluator import Evaluator
+from msl.evaluate.ground import Ground
+from msl.space.facts import Facts
+from msl.space.spec import Objective, Spec
+from msl.space.value import BlockType, BlockValue, Model, Value
+from msl.text.source import Source
+
+PSMS = """
+msl 1
+use clop
+part preprocess = subset(normalize, standardize, shift_scale)
+part select = ftest | ttest | aucfs | odds_ratio | relief | rffs | svcrfe | pearson | zfilter | gs | s2n | pc_extract
+part learn = zarbi | naive | klogistic | gkridge | logitboost | neural | svc | kridge | rf | lssvm
+chain full_model = permute(preprocess, select?) >> learn >> bias
+minimize ber by cv(folds = 2)
+"""
+#: The same space with smaller forests and networks, and every thirtieth model of it takes a while no more.
+QUICK_PSMS = PSMS.replace(
+    "logitboost | neural | svc | kridge | rf | lssvm",
+    "logitboost(units: 10..30) | neural(maxiter: 10..30) | svc | kridge | rf(units: 10..30) | lssvm",
+).replace("rffs | svcrfe", "svcrfe")
+
+
+def facts_of(ground: Ground) -> Facts:
+    rows, columns = ground.X.shape
+    task: Any = ground.task
+    return Facts(rows, columns, ground.n_classes, task)
+
+
+def spec_of(text: str, ground: Ground) -> Spec:
+    checked = check_source(Source("spec.msl", text, "spec.msl"), facts=facts_of(ground))
+    assert checked.spec is not None, [d.message for d in checked.diagnostics]
+    return checked.spec
+
+
+def models_of(text: str, ground: Ground, n: int, seed: int = 0) -> list[Model]:
+    """Random models of a space."""
+    codec = space_to_codec(spec_of(text, ground).space)
+    found = codec.decode(np.random.default_rng(seed).random((n, codec.dimensions))).models()
+    return [model for model in found if isinstance(model, Model)]
+
+
+def only_model(text: str, ground: Ground) -> Model:
+    """The model of a space with nothing open."""
+    codec = space_to_codec(spec_of(text, ground).space)
+    return codec.model(np.full(codec.dimensions, 0.5))
+
+
+def objectives(goal: str, ground: Ground) -> tuple[Objective, ...]:
+    """The objectives that a `minimize` or `maximize` statement states."""
+    learner = "ridge" if ground.task == "regression" else "gaussian_nb"
+    return spec_of(f"use sklearn\nchain c = {learner}(rest = default)\n{goal}", ground).objectives
+
+
+def evaluator(goal: str, ground: Ground, **options: Any) -> Evaluator:
+    return Evaluator(ground, objectives(goal, ground), **options)
+
+
+def block(target: str, role: str = "transformer", **params: Value) -> BlockValue:
+    """A block that no catalogue declares."""
+    return BlockValue(BlockType(target.partition(":")[2], "tests", role, None, target), tuple(params.items()))
+
+
+def two_moons(rows: int = 120, columns: int = 6, seed: int = 0) -> Ground:
+    """Two classes that overlap a little, unequal in size."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(rows) < 0.35).astype(np.intp)
+    X = rng.normal(size=(rows, columns))
+    X[:, : columns // 2] += 1.2 * y[:, None]
+    return Ground.of_arrays(X, y, 2)
+
+
+def numbers(rows: int = 90, columns: int = 5, seed: int = 0) -> Ground:
+    """A regression with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns))
+    y = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * rng.normal(size=rows)
+    return Ground.of_arrays(X, y, 0)
+
+
+def bundled(name: str) -> Ground:
+    """A data set that comes with scikit-learn."""
+    loaded: tuple[Floats, NDArray[Any]] = {
+        "iris": load_iris,
+        "wine": load_wine,
+        "breast_cancer": load_breast_cancer,
+    }[name](return_X_y=True)
+    X, y = loaded
+    return Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), int(y.max()) + 1)

@@ -1,0 +1,89 @@
+"""What a Dask cluster adds: data that travels once, workers that get lost, processes on other machines."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import executor_models as em
+import pytest
+from executor_cluster import DaskCluster
+from executor_processes import children, none_alive, wait_until
+
+from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.executors.inprocess import InProcessExecutor
+
+pytest_plugins = ("executor_fixtures",)
+distributed = pytest.importorskip("distributed")
+
+
+def count_arrivals() -> None:
+    """On a worker: counts how often a table arrives."""
+    from msl.evaluate.executors import mapped
+
+    arrive = mapped._arrived
+
+    def counted(content: object) -> object:
+        counted.times += 1  # type: ignore[attr-defined]
+        return arrive(content)
+
+    counted.times = 0  # type: ignore[attr-defined]
+    counted.__qualname__ = "_arrived"
+    counted.__module__ = mapped.__name__
+    mapped._arrived = counted  # type: ignore[assignment]
+
+
+def arrivals() -> int:
+    from msl.evaluate.executors import mapped
+
+    return int(mapped._arrived.times)  # type: ignore[attr-defined]
+
+
+def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path: Path) -> None:
+    from msl.evaluate.executors.dask import DaskExecutor
+
+    log = tmp_path / "fits"
+    tasks = [em.sleeper(0.15, marker, str(log)) for marker in range(16)]
+    job = em.job()
+    expected = [outcome.losses for outcome in InProcessExecutor(job).map(em.sleeper(0.0, m) for m in range(16))]
+    with distributed.Client(cluster.address.replace("dask", "tcp"), set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        client.run(count_arrivals)
+        pids = client.run(os.getpid)
+        with DaskExecutor(job, client) as executor:
+            futures = [executor.submit(task) for task in tasks]
+            for future in futures[:4]:
+                future.result()
+            assert client.run(arrivals) == dict.fromkeys(pids, 1)
+            victim = pids[max(pids)]
+            below = children(victim)
+            assert len(below) == 2  # the nursery and its worker
+            os.kill(victim, signal.SIGKILL)
+            assert [future.result().losses for future in futures] == expected
+            wait_until(none_alive(below))
+            survivor = pids[min(pids)]
+            assert len(children(survivor)) == 2
+        wait_until(lambda: not children(survivor))
+        with pytest.raises(RuntimeError, match="shut down"):
+            executor.submit(tasks[0])
+        assert client.status == "running"
+    fits = Counter(line.split()[0] for line in log.read_text().splitlines())
+    assert sum(fits.values()) - 3 * 16 <= 3 * 2  # three folds; a worker of one thread is at one group, of two at most
+
+
+def test_a_cluster_that_is_gone() -> None:
+    from msl.evaluate.executors.dask import DaskExecutor
+
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at dask://127"):
+        DaskExecutor(em.job(), "dask://127.0.0.1:9", patience=0.2)
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for module in ("dask", "dask_site"):
+        monkeypatch.delitem(sys.modules, f"msl.evaluate.executors.{module}", raising=False)
+    with pytest.raises(ValueError, match=r"pip install 'msl-lang\[dask\]'"):
+        open_executor(em.job(), "dask://host:1")

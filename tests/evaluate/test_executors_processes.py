@@ -1,0 +1,151 @@
+"""The processes of a local executor: the same results for any number, one table for all, and none left behind."""
+
+from __future__ import annotations
+
+import gc
+import random
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import executor_models as em
+import pytest
+from executor_processes import children, none_alive, smaps, wait_until
+
+from msl.evaluate.executors.inprocess import InProcessExecutor
+from msl.evaluate.executors.local import LocalExecutor
+from msl.evaluate.executors.mapped import Mapped
+from msl.evaluate.executors.nursery import Nursery, NurseryError
+from msl.evaluate.executors.task import Job, Task
+from msl.evaluate.outcome import Outcome
+from msl.space.spec import Objective
+
+pytest_plugins = ("executor_fixtures",)
+
+
+def test_any_number_of_workers_gives_the_same(nursery: Nursery) -> None:
+    """With and without caches, in any order of submission, and so of completion."""
+    tasks = em.tasks(60)
+    with InProcessExecutor(em.job(cache_bytes=0)) as executor:
+        expected = [told(outcome) for outcome in executor.map(tasks)]
+    for workers, cache_bytes in ((1, 10_000_000), (2, 0), (4, 10_000_000)):
+        places = list(range(len(tasks)))
+        random.Random(workers).shuffle(places)
+        with LocalExecutor(em.job(cache_bytes=cache_bytes), workers, nursery) as executor:
+            futures = {place: executor.submit(tasks[place]) for place in places}
+            assert [told(futures[place].result()) for place in range(len(tasks))] == expected
+            assert 1 <= len(executor.worker_pids()) <= workers
+
+
+def told(outcome: Outcome) -> object:
+    return outcome.losses, outcome.measures, outcome.complexity, outcome.failure
+
+
+def test_workers_share_one_table(nursery: Nursery) -> None:
+    """Four workers at rest hold the table once, all together, beside what they hold without a table."""
+    without = held_by_workers(em.job(), nursery)
+    table = em.job(rows=60_000, columns=60, cache_bytes=0)
+    size = table.ground.X.nbytes
+    with_table = held_by_workers(table, nursery)
+    assert size > 28_000_000
+    # A worker that had a copy would hold it for itself.
+    assert with_table["private"] - without["private"] < 0.5 * size
+    assert with_table["proportional"] - without["proportional"] < 1.5 * size
+    assert with_table["mapped"] > 3.9 * size  # so they did look at it
+
+
+def held_by_workers(job: Job, nursery: Nursery) -> dict[str, int]:
+    with LocalExecutor(job, 4, nursery) as executor:
+        del job
+        futures = [executor.submit(em.sleeper(0.05, marker)) for marker in (0, 5, 10, 15)]
+        assert all(future.result().failure is None for future in futures)
+        pids = executor.worker_pids()
+        assert len(pids) == 4
+        gc.collect()
+        return {
+            "private": sum(smaps(pid, "Private_Clean", "Private_Dirty") for pid in pids),
+            "proportional": sum(smaps(pid, "Pss") for pid in pids),
+            "mapped": sum(smaps(pid, "Rss") for pid in pids),
+        }
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_are_bounded(nursery: Nursery, threads: int) -> None:
+    with LocalExecutor(replace(em.job(), threads=threads), 1, nursery) as executor:
+        outcome = executor.submit(Task(em.model(em.step("executor_faults:Threads", "learner")))).result()
+    assert outcome.failure is not None
+    assert outcome.failure.message == f"ValueError: threads: [{threads}]"
+
+
+def test_the_nursery_forks_without_threads(nursery: Nursery) -> None:
+    """A lock that another thread holds at the moment of a fork would stay locked for ever."""
+    with LocalExecutor(em.job(), 1, nursery) as executor:
+        executor.submit(em.tasks(1)[0]).result()
+    names = [(task / "comm").read_text().strip() for task in Path(f"/proc/{nursery.pid}/task").iterdir()]
+    assert [name for name in names if not name.startswith(("jemalloc", "polars"))] == [names[0]]
+
+
+PROGRAM = """
+import sys, time
+import executor_models as em
+from msl.evaluate.executors.local import LocalExecutor
+
+with LocalExecutor(em.job(), 2) as executor:
+    executor.submit(em.tasks(1)[0]).result()
+    futures = [executor.submit(em.faulty("hangs_in_c", marker)) for marker in range(2)]
+    while len(executor.worker_pids()) < 2:
+        time.sleep(0.01)
+    print("ready", flush=True)
+    futures[0].result()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_when_the_program_is_killed(number: signal.Signals) -> None:
+    """While its workers are at something that never ends, and hear nothing."""
+    here = str(Path(__file__).parent)
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        below = children(program.pid)
+        assert len(below) == 3  # the nursery and two workers
+        program.send_signal(number)
+        program.wait()
+        wait_until(none_alive(below))
+        assert program.stderr is not None
+        assert program.returncode == -number
+        assert number == signal.SIGKILL or "KeyboardInterrupt" in program.stderr.read()
+
+
+def test_a_nursery_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["/nowhere"])
+    with LocalExecutor(em.job(), 1) as executor, pytest.raises(NurseryError, match="No module named 'msl'"):
+        executor.submit(em.tasks(1)[0]).result()
+    with pytest.raises(RuntimeError):
+        executor.submit(em.tasks(1)[0])
+
+
+def test_a_job_that_cannot_be_done_is_refused() -> None:
+    bad = replace(em.CV, options=(("folds", 1), *em.CV.options[1:]))
+    job = replace(em.job(), objectives=(Objective("ber", em.BER.loss, bad),))
+    with pytest.raises(ValueError, match="folds"):
+        LocalExecutor(job)
+
+
+def test_a_mapped_job_is_the_job() -> None:
+    job = em.job()
+    mapped = Mapped.of(job)
+    twin = mapped.twin()
+    mapped.close()
+    value = twin.value
+    twin.close()
+    assert (value.ground.X == job.ground.X).all()
+    assert (value.ground.y == job.ground.y).all()
+    assert (value.objectives, value.limits, value.trusted) == (job.objectives, job.limits, job.trusted)
+    assert not value.ground.X.flags.writeable
+    assert not value.ground.X.flags.owndata

@@ -1,0 +1,157 @@
+"""Symbols and missing values: encoded and filled in inside the folds, from the rows that a fold fits on alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from judged import evaluator, only_model
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from msl.blocks.adapt import ColumnKinds
+from msl.blocks.construct import model_to_chain
+from msl.evaluate.diary import Diary, FitFigures
+from msl.evaluate.evaluator import Evaluator
+from msl.evaluate.ground import Ground
+from msl.evaluate.read import read_table
+from msl.evaluate.splits import Split
+
+GOAL = "minimize ber by cv(folds = 3)"
+
+
+def mixed_table(rows: int = 150, gaps: float = 0.15, seed: int = 0):
+    draw = np.random.default_rng(seed)
+    y = draw.integers(0, 2, rows)
+    colour = np.array(["red", "green", "blue"])[np.where(draw.random(rows) < 0.7, y, draw.integers(0, 3, rows))]
+    size = draw.normal(size=rows) + 2 * y
+    weight = draw.normal(size=rows)
+    frame = pl.DataFrame(
+        {
+            "size": np.where(draw.random(rows) < gaps, np.nan, size),
+            "colour": pl.Series(colour).set(pl.Series(draw.random(rows) < gaps), None),
+            "weight": weight,
+            "class": np.array(["no", "yes"])[y],
+        }
+    )
+    return read_table(frame.with_columns(pl.col("size").fill_nan(None)))
+
+
+@pytest.fixture(scope="module")
+def ground() -> Ground:
+    return Ground.of(mixed_table())
+
+
+def folds_of(judge: Evaluator):
+    trials = judge._trials
+    return [(split.train, split.test) for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits]
+
+
+def test_the_table_says_what_its_columns_are(ground):
+    assert ground.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1))
+
+
+def test_as_a_careful_user_of_scikit_learn_would_do_it(ground):
+    judge = evaluator(GOAL, ground)
+    model = only_model("use sklearn\nchain c = gaussian_nb(rest = default)", ground)
+    encoder = make_column_transformer(
+        (SimpleImputer(strategy="median"), [1, 2]),
+        (OneHotEncoder(categories=[[0, 1, 2]], handle_unknown="ignore", sparse_output=False), [0]),
+    )
+    rows = np.where(np.isnan(ground.X) & (np.arange(3) == 0), -1, ground.X)
+    predicted = cross_val_predict(make_pipeline(encoder, GaussianNB()), rows, ground.y, cv=folds_of(judge))
+    assert judge.evaluate(model).losses[0] == pytest.approx(1 - balanced_accuracy_score(ground.y, predicted))
+
+
+CHAINS = (
+    "standardize(rest = default) >> svc(rest = default) >> bias",
+    "relief(rest = default) >> naive",
+    "knn(rest = default)",
+    "sbm(rest = default)",
+    "keep(features = [true, false, true]) >> zarbi",
+    "random_forest(n_estimators = 10, rest = default)",
+    "hist_gradient_boosting(max_iter = 50, rest = default)",
+    "standard_scaler(rest = default) >> linear_svc(rest = default)",
+    "impute(rest = default) >> gaussian_nb(rest = default)",
+    "((columns(kind = numeric) >> knn_impute(rest = default)) & (columns(kind = symbolic) >> one_hot(rest = default)))"
+    " >> gaussian_nb(rest = default)",
+    "((columns(kind = symbolic) >> target_encode(rest = default)) & columns(kind = numeric)) >> naive",
+    "(missing_indicator & passthrough) >> naive",
+    "ordinal(rest = default) >> decision_tree(rest = default)",
+)
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_every_kind_of_chain_works_out_of_the_box(ground, chain):
+    model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)
+    judge = evaluator(GOAL, ground)
+    outcome = judge.evaluate(model)
+    assert outcome.failure is None, outcome.failure
+    assert outcome.losses[0] < 0.5
+    # and the estimator of the model does the same
+    fitted = model_to_chain(model, "classification", columns=ground.columns)
+    predicted = cross_val_predict(fitted, ground.X, ground.y, cv=folds_of(judge))
+    assert outcome.losses[0] == pytest.approx(1 - balanced_accuracy_score(ground.y, predicted))
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_the_rows_that_are_judged_have_no_say_in_it(ground, chain):
+    """Each row's outputs are the same whatever the other rows that are judged with it hold."""
+    model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)
+    train, test = np.arange(100), np.arange(100, 150)
+    fitted = model_to_chain(model, "classification", columns=ground.columns).fit(ground.X[train], ground.y[train])
+    spoilt = ground.X.copy()
+    spoilt[test[1:]] = np.nan
+    spoilt[test[1:], 2] = 1e6
+    wild = Ground(spoilt, ground.y, 2, ground.population, ground.columns)
+    outputs = []
+    for one in (ground, wild):
+        judge = evaluator(GOAL, one)
+        fitter = judge._judge._fitter
+        fold = fitter.fold(Split(train, test), None)
+        outputs.append(fitter.outputs(judge._planner.plan(model), fold, Diary(), FitFigures())[0])
+    assert np.array_equal(*outputs)
+    assert np.allclose(fitted.outputs(ground.X[test])[0], outputs[0])
+
+
+def test_one_feature_in_several_columns_is_one_feature(ground):
+    judge = evaluator("minimize features, feature_share by cv(folds = 2)", ground)
+
+    def count(chain: str) -> tuple[float, ...]:
+        return judge.evaluate(only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)).losses
+
+    assert count("naive") == (3, 1)
+    assert count("keep(features = [true, false, true]) >> knn(rest = default)") == (2, pytest.approx(2 / 3))
+    assert count("sbm(features = [true, false, false], rest = default)") == (1, pytest.approx(1 / 3))
+    assert count("standardize(rest = default) >> naive") == (3, 1)
+    assert count("gs(fmax = 2) >> naive")[0] <= 2
+
+
+def test_a_branch_without_columns_is_left_out():
+    numeric = Ground.of_arrays(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, 2)
+    text = "use sklearn\nchain c = {} >> gaussian_nb(rest = default)"
+    split = "((columns(kind = symbolic) >> one_hot(rest = default)) & columns(kind = numeric))"
+    judge = evaluator(GOAL, numeric)
+    whole = judge.evaluate(only_model(text.format("passthrough"), numeric))
+    assert judge.evaluate(only_model(text.format(split), numeric)).losses == whole.losses
+    failure = judge.evaluate(only_model(text.format("columns(kind = symbolic)"), numeric)).failure
+    assert failure is not None
+    assert "no column" in failure.message
+
+
+def test_a_regression_with_gaps():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(80, 4))
+    y = X[:, 0] + 0.1 * draw.normal(size=80)
+    X[draw.random(X.shape) < 0.1] = np.nan
+    ground = Ground.of_arrays(X, y, 0)
+    for chain in ("kridge(rest = default)", "ridge(rest = default)", "sbm(rest = default)"):
+        model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)
+        outcome = evaluator("minimize rmse by cv(folds = 4)", ground).evaluate(model)
+        assert outcome.failure is None
+        assert outcome.losses[0] < 1.0

@@ -1,0 +1,201 @@
+"""ModelSearch as scikit-learn sees it, its own checks included, and the functions of the package beside it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import msl
+from msl import ModelSearch
+from msl.check.model import text_to_model
+from msl.check.spec import check_source
+from msl.engine.spec_source import declared_task
+from msl.text.source import Source
+
+TINY = "search random(evaluations = 3)\nminimize {goal} by holdout(0.3)\n"
+CLASSES = "use sklearn chain m = decision_tree(max_depth = 3, rest = default) " + TINY.format(goal="error")
+NUMBERS = "use sklearn chain m = ridge(alpha: real 1e-3..1 log, rest = default) " + TINY.format(goal="rmse")
+ONE = "search random(evaluations = 1)"
+SPACE = "use clop chain m = standardize? >> (zarbi | naive) "
+X, Y = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
+
+
+@parametrize_with_checks([ModelSearch(CLASSES, task="classification"), ModelSearch(NUMBERS, task="regression")])
+def test_the_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_the_winner_predicts_labels_and_probabilities() -> None:
+    search = ModelSearch(SPACE + TINY.format(goal="ber"), seed=3).fit(X, NAMES)
+    shares = search.predict_proba(X)
+    assert search.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert search.classes_[shares.argmax(axis=1)].tolist() == search.predict(X).tolist()
+    assert search.score(X, NAMES) == accuracy_score(NAMES, search.predict(X)) > 0.85
+    model, problems = text_to_model(search.best_model_, Source("s", SPACE))
+    assert (model is not None, problems) == (True, [])
+
+
+def test_evaluations_are_a_frame_whose_best_row_is_the_winner() -> None:
+    search = ModelSearch(SPACE + "minimize ber by cv(folds = 3)\nsearch grid(evaluations = 20)\n").fit(X, Y)
+    frame = search.evaluations_
+    assert isinstance(frame, pl.DataFrame)
+    assert frame.height == frame["model"].n_unique()
+    assert frame["ber"].min() == search.objectives_["ber"]
+    assert search.best_model_ in frame.filter(pl.col("ber") == pl.col("ber").min())["model"].to_list()
+    assert frame["failure"].null_count() == frame.height
+
+
+def test_two_labels_with_a_positive_one() -> None:
+    """The order of the classes inside follows `positive`; outside it is scikit-learn's."""
+    X2, names = X[50:], NAMES[50:]
+    text = "use clop data(positive = versicolor) chain m = naive " + TINY.format(goal="f1").replace("min", "max")
+    search = ModelSearch(text).fit(X2, names)
+    assert search.trained_.schema.classes == (1, 0)
+    assert search.classes_.tolist() == ["versicolor", "virginica"]
+    shares = search.predict_proba(X2)
+    assert search.classes_[shares.argmax(axis=1)].tolist() == search.predict(X2).tolist()
+    assert search.score(X2, names) > 0.85
+    with pytest.raises(ValueError, match="positive = versicolor is not a class"):
+        ModelSearch(text).fit(X2, np.where(names == "virginica", "a", "b"))
+
+
+def test_regression() -> None:
+    rows, numbers = load_diabetes(return_X_y=True)
+    search = ModelSearch(NUMBERS).fit(rows, numbers)
+    assert search.score(rows, numbers) == pytest.approx(r2_score(numbers, search.predict(rows)))
+    assert search.score(rows, numbers) > 0.3
+    assert not hasattr(search, "predict_proba")
+    assert not hasattr(search, "classes_")
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_frames_may_hold_symbols_and_missing_values(kind: Any) -> None:
+    rng = np.random.default_rng(1)
+    colours = np.array(["red", "green", "blue"], dtype=object)[np.where(rng.random(150) < 0.9, Y, 0)]
+    colours[::17] = None
+    table = {"f10": X[:, 0], "f2": np.where(rng.random(150) < 0.1, np.nan, X[:, 1]), "colour": colours.tolist()}
+    frame = kind(table)
+    search = ModelSearch("use sbm chain m = knn(k: int 1..5, rest = default) " + TINY.format(goal="error"))
+    search.fit(frame, NAMES)
+    assert search.score(frame, NAMES) > 0.8
+    turned = frame[["colour", "f10", "f2"]]
+    with pytest.raises(ValueError, match=r"feature names should match|order"):
+        search.predict(turned)
+    strange = kind(table | {"colour": ["violet"] * 150})
+    with pytest.warns(UserWarning, match="not trained on: violet"):
+        assert len(search.predict(strange)) == 150
+
+
+def test_nested_selection_in_one_line() -> None:
+    scores = cross_val_score(ModelSearch(SPACE + TINY.format(goal="ber")), X, NAMES, cv=3)
+    assert scores.mean() > 0.85
+
+
+def test_clones_are_alike_and_the_seed_decides() -> None:
+    search = ModelSearch(SPACE + "search pso(swarm = 3, iterations = 2)", seed=4)
+    one, other = clone(search).fit(X, Y), clone(search).fit(X, Y)
+    drop = ["seconds"]
+    assert one.evaluations_.drop(drop).equals(other.evaluations_.drop(drop))
+    assert one.best_model_ == other.best_model_
+
+
+def test_a_store_keeps_evaluations(tmp_path: Path) -> None:
+    text = SPACE + TINY.format(goal="ber")
+    ModelSearch(text, store=tmp_path).fit(X, Y)
+    again = msl.run(text, pd.DataFrame(X).assign(y=Y).rename(columns=str), store=tmp_path / "other")
+    assert again.reused < len(again.evaluations)
+    second = msl.run(text, pd.DataFrame(X).assign(y=Y).rename(columns=str), store=tmp_path / "other")
+    assert second.reused >= len(second.evaluations)
+    assert second.best == again.best
+
+
+@pytest.mark.parametrize(
+    ("spec", "task"),
+    [
+        (CLASSES, "classification"),
+        (NUMBERS, "regression"),
+        ("use clop chain m = zarbi", "classification"),
+        ("use sbm chain m = knn", None),
+        ("use sbm data(task = regression) chain m = knn", "regression"),
+    ],
+)
+def test_the_task_is_known_from_the_spec_where_it_says_so(spec: str, task: str | None) -> None:
+    found = check_source(Source("s", spec)).spec
+    assert found is not None
+    assert declared_task(found) == task
+    search = ModelSearch(spec)
+    assert (is_classifier(search), is_regressor(search)) == (task == "classification", task == "regression")
+
+
+# --- mistakes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"spec": "chain m = nobody"}, "`nobody` is not a block or part"),
+        ({"spec": "nowhere.msl"}, "nowhere.msl cannot be read"),
+        ({"spec": CLASSES, "task": "clustering"}, "task must be classification, regression or None"),
+        ({"spec": CLASSES, "jobs": 0}, "jobs is the number of worker processes"),
+        ({"spec": 'block b: learner "my_package:Thing" {} chain m = b ' + ONE}, "--trust my_package"),
+        ({"spec": 'block b: learner "sklearn.svm:NuSVC" { nu = 0.99999 } chain m = b ' + ONE}, "none of 1 models"),
+    ],
+)
+def test_mistakes_are_told(arguments: dict[str, Any], words: str) -> None:
+    rows, labels = X[40:], Y[40:]
+    with pytest.raises(ValueError, match=words):
+        ModelSearch(**arguments).fit(rows, labels)
+
+
+def test_an_unfitted_search_says_so() -> None:
+    with pytest.raises(NotFittedError):
+        ModelSearch(CLASSES).predict(X)
+
+
+# --- the functions of the package -------------------------------------------------------------------
+
+
+def test_specs_are_loaded_and_checked() -> None:
+    assert msl.load("specs/psms.msl").name == "full_model"
+    assert msl.load(CLASSES, pd.DataFrame(X).assign(y=Y).rename(columns=str)).objectives[0].text == "error"
+    with pytest.raises(msl.SpecError, match="MSL021") as told:
+        msl.load("use clop chain m = zarbj")
+    assert set(told.value.diagnostics) <= set(msl.check_spec("use clop chain m = zarbj"))
+    assert msl.check_spec(CLASSES) == ()
+    with pytest.raises(TypeError, match="a path or a text"):
+        msl.load(7)  # type: ignore[arg-type]
+
+
+def test_a_run_is_found_again(tmp_path: Path) -> None:
+    spec, table = tmp_path / "spec.msl", tmp_path / "iris.csv"
+    spec.write_text(SPACE + TINY.format(goal="ber"), encoding="utf-8")
+    pd.DataFrame(X).assign(y=NAMES).to_csv(table, index=False)
+    seen = []
+    result = msl.run(spec, table, progress=seen.append)
+    assert seen[-1].evaluations == 3
+    loaded = msl.load_model("@", tmp_path / ".msl")
+    rows = loaded.read(table)
+    assert loaded.predict(rows).tolist() == result.trained.predict(rows).tolist()
+
+
+def test_the_package_alone_is_light() -> None:
+    code = "import sys, msl; msl.__version__; print({'numpy', 'sklearn', 'lark'} & set(sys.modules), dir(msl))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("set()")
+    assert "ModelSearch" in shown
+    with pytest.raises(AttributeError, match="no attribute `nothing`"):
+        _ = msl.nothing
