@@ -15,7 +15,9 @@ from msl.text.source import Source
 SPECS = Path(__file__).parents[1] / "specs"
 
 
-@pytest.mark.parametrize("path", sorted(SPECS.glob("*.msl")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted(path for path in SPECS.glob("*.msl") if path.is_file()), ids=lambda path: path.name
+)
 def test_every_spec_checks_without_a_word_and_is_formatted(path: Path) -> None:
     source = Source(str(path), path.read_text(encoding="utf-8"), str(path))
     checked = check_source(source)
