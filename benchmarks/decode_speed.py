@@ -109,13 +109,13 @@ def hyperparameters(use: BlockUse) -> Iterator[Hyperparameter]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The shortest time of some runs: what else the machine does only ever adds to it."""
+    """The shortest processor time of some runs: what else the machine does only ever adds to it."""
     times = []
     for _ in range(REPEATS):
         gc.collect()
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 

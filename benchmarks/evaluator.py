@@ -137,7 +137,7 @@ def race_swarms() -> None:
 
 def usual_way(models: list[Model], ground: Ground, judge: Evaluator) -> tuple[float, list[float]]:
     """Processor time of cross_val_score on each model, and the pooled error rates of its predictions."""
-    trial = judge._trials.trial(judge._trials.estimates[0], 0, 1.0, 0)
+    trial = judge._losses._trials.trial(judge._losses._trials.estimates[0], 0, 1.0, 0)
     folds = [(split.train, split.test) for split in trial.splits]
     rows = np.concatenate([test for _, test in folds])
     total, losses = 0.0, []
@@ -200,7 +200,7 @@ def weigh_overhead() -> None:
         :20
     ]
     judge = Evaluator(ground, spec.objectives, cache_bytes=0)
-    splits = judge._trials.trial(judge._trials.estimates[0], 0, 1.0, 0).splits
+    splits = judge._losses._trials.trial(judge._losses._trials.estimates[0], 0, 1.0, 0).splits
 
     def by_hand(model: Model) -> float:
         total = 0.0

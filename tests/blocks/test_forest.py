@@ -42,3 +42,20 @@ def test_columns_of_any_scale_split_alike():
     plain = ForestClassifier(units=10, random_state=0).fit(X, y)
     wild = ForestClassifier(units=10, random_state=0).fit(X * scales, y)
     np.testing.assert_array_equal(wild.predict_proba(X * scales), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("balance", [False, True])
+def test_siblings_share_trees_to_the_last_bit_in_any_order(balance):
+    X, y = make_classification(80, 6, n_informative=4, n_classes=3, weights=[0.6, 0.3], random_state=0)
+    grove = query = None
+    for units in (70, 3, 130, 64, 7, 200):
+        sharing = ForestClassifier(units=units, mtry=2, balance=balance, random_state=5)
+        grove = grove or sharing.prepare(X, y, 3)
+        sharing.fit_prepared(grove, X, y, 3)
+        query = query or sharing.prepare_query(X)
+        alone = ForestClassifier(units=units, mtry=2, balance=balance, random_state=5)
+        alone.fit_arrays(X, y, 3)
+        np.testing.assert_array_equal(sharing.outputs_prepared(query), alone.outputs(X))
+        assert sharing.complexity() == alone.complexity()
+    assert grove.nbytes > 200 * 64
+    assert query.nbytes > X.size * 4

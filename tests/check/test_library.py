@@ -10,7 +10,9 @@ import pytest
 from specs import checked, codes, errors, only_error, sound
 
 from msl.check import catalogues
+from msl.check.spec import check_source
 from msl.space.node import BlockUse, Choice
+from msl.text.source import Source
 
 SCALERS = 'block robust: transformer "sklearn.preprocessing:RobustScaler" { with_centering: bool }\n'
 
@@ -94,7 +96,7 @@ def test_derived_blocks_are_left_out_of_any() -> None:
 
 def test_catalogues_check_without_a_word() -> None:
     for name in [*catalogues.names(), *catalogues.IMPLIED.values()]:
-        found = checked(catalogues.text(name, 1))
+        found = check_source(Source(f"<{name}>", catalogues.text(name, 1)))
         assert not [d for d in found.diagnostics if d.is_error], name
 
 

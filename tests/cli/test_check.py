@@ -72,7 +72,7 @@ def test_json_is_one_document(spec: Path) -> None:
 
 
 def test_data_decides_what_depends_on_it(spec: Path, table: Path) -> None:
-    spec.write_text("use clop\nchain model = ftest(fmax: 2..2) >> svc\nminimize rmse\n", encoding="utf-8")
+    spec.write_text("use clop\nchain model = ftest(fmax: 2..2) >> rf\nminimize rmse\n", encoding="utf-8")
     assert RUN.invoke(APP, ["check", str(spec)]).exit_code == 0
     result = RUN.invoke(APP, ["check", str(spec), "--data", str(table)])
     assert result.exit_code == 1

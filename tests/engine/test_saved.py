@@ -7,12 +7,14 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import skops.io
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 from winner_cases import CASES, Finished
@@ -196,6 +198,16 @@ def test_a_tree_whose_links_lead_astray_is_refused(field: str, value: int) -> No
         load_estimator(skops.io.dumps(model), "it")
 
 
+@pytest.mark.parametrize(("field", "value"), [("left", 10_000), ("right", 0), ("feature_idx", 77)])
+def test_a_boosted_tree_whose_links_lead_astray_is_refused(field: str, value: int) -> None:
+    rng = np.random.default_rng(0)
+    model = HistGradientBoostingRegressor(max_iter=2, random_state=0).fit(rng.random((100, 3)), rng.random(100))
+    load_estimator(skops.io.dumps(model), "it")
+    model._predictors[1][0].nodes[field][0] = value
+    with pytest.raises(ModelProblem, match="links of a tree"):
+        load_estimator(skops.io.dumps(model), "it")
+
+
 def test_every_schema_comes_back_from_json(finished: Get) -> None:
     options = DataOptions(target="f0", task="regression", missing=("?", -9), ignore=("class",), separator=",")
     table = read_table(finished("symbols").table, options=DataOptions(categorical=("f1",)))
@@ -203,7 +215,5 @@ def test_every_schema_comes_back_from_json(finished: Get) -> None:
     for schema in (table.schema, given.schema):
         assert record_to_schema(json.loads(json.dumps(schema_to_record(schema)))) == schema
     diabetes = finished("numbers").trained.schema
-    from dataclasses import replace
-
     changed = replace(diabetes, options=options)
     assert record_to_schema(json.loads(json.dumps(schema_to_record(changed)))) == changed

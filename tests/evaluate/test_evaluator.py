@@ -71,7 +71,7 @@ class PublicChain(ClassifierMixin, BaseEstimator):
 
 
 def splits_of(judge: Evaluator) -> list[Split]:
-    trials = judge._trials
+    trials = judge._losses._trials
     return list(trials.trial(trials.estimates[0], 0, 1.0, 0).splits)
 
 
@@ -112,7 +112,7 @@ def test_scikit_learn_blocks_are_judged_as_in_its_pipelines():
     for learner, method in ((LogisticRegression(C=0.5), "predict_proba"), (LinearSVC(C=0.5), "decision_function")):
         name = "logistic" if method == "predict_proba" else "linear_svc"
         model = only_model(text.format(name), ground)
-        built = judge._planner.plan(model).learner.estimator()
+        built = judge._losses._planner.plan(model).learner.estimator()
         given = clone(learner).set_params(**built.get_params())
         scores = cross_val_predict(make_pipeline(union, given), ground.X, ground.y, cv=folds, method=method)[rows]
         areas = [roc_auc_score(ground.y[rows] == code, scores[:, code]) for code in range(3)]
@@ -169,8 +169,8 @@ def test_fresh_splits_depend_on_the_model_and_the_turn_alone():
 def test_a_share_of_the_rows_is_the_same_for_all_models():
     ground = two_moons(200)
     judge = evaluator("minimize ber by cv(folds = 2)", ground)
-    half = judge._trials.trial(judge._trials.estimates[0], 1, 0.5, 0)
-    again = judge._trials.trial(judge._trials.estimates[0], 2, 0.5, 3)
+    half = judge._losses._trials.trial(judge._losses._trials.estimates[0], 1, 0.5, 0)
+    again = judge._losses._trials.trial(judge._losses._trials.estimates[0], 2, 0.5, 3)
     assert half is again
     rows = np.sort(np.concatenate([split.test for split in half.splits]))
     assert len(rows) == pytest.approx(100, abs=2)
@@ -357,12 +357,12 @@ def test_randomness_comes_from_the_seed_and_the_place():
     goal = "minimize logloss by cv(folds = 2)"
     first = evaluator(goal, ground, seed=1)
     assert first.evaluate(model).losses == evaluator(goal, ground, seed=1).evaluate(model).losses
-    plan = first._planner.plan(model)
+    plan = first._losses._planner.plan(model)
     place = plan.learner.estimator().random_state
     assert place == plan.learner.estimator().random_state
     moved = Model((model.steps[0], *model.steps))
-    assert first._planner.plan(moved).learner.estimator().random_state != place
-    other = evaluator(goal, ground, seed=2)._planner
+    assert first._losses._planner.plan(moved).learner.estimator().random_state != place
+    other = evaluator(goal, ground, seed=2)._losses._planner
     assert other.plan(model).learner.estimator().random_state != place
 
 

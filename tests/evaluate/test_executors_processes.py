@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import executor_models as em
+import numpy as np
 import pytest
 from executor_processes import children, none_alive, smaps, wait_until
 
@@ -19,6 +20,7 @@ from msl.evaluate.executors.local import LocalExecutor
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery, NurseryError
 from msl.evaluate.executors.task import Job, Task
+from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Outcome
 from msl.space.spec import Objective
 
@@ -45,15 +47,15 @@ def told(outcome: Outcome) -> object:
 
 def test_workers_share_one_table(nursery: Nursery) -> None:
     """Four workers at rest hold the table once, all together, beside what they hold without a table."""
-    without = held_by_workers(em.job(), nursery)
-    table = em.job(rows=60_000, columns=60, cache_bytes=0)
-    size = table.ground.X.nbytes
-    with_table = held_by_workers(table, nursery)
-    assert size > 28_000_000
+    without = held_by_workers(em.job(cache_bytes=0), nursery)
+    rng = np.random.default_rng(0)
+    ground = Ground.of_arrays(rng.normal(size=(8_000, 600)), rng.integers(0, 2, 8_000), 2)
+    size = ground.X.nbytes
+    with_table = held_by_workers(replace(em.job(cache_bytes=0), ground=ground), nursery)
     # A worker that had a copy would hold it for itself.
     assert with_table["private"] - without["private"] < 0.5 * size
     assert with_table["proportional"] - without["proportional"] < 1.5 * size
-    assert with_table["mapped"] > 3.9 * size  # so they did look at it
+    assert with_table["resident"] - without["resident"] > 3.9 * size  # all of them have looked at all of it
 
 
 def held_by_workers(job: Job, nursery: Nursery) -> dict[str, int]:
@@ -67,7 +69,7 @@ def held_by_workers(job: Job, nursery: Nursery) -> dict[str, int]:
         return {
             "private": sum(smaps(pid, "Private_Clean", "Private_Dirty") for pid in pids),
             "proportional": sum(smaps(pid, "Pss") for pid in pids),
-            "mapped": sum(smaps(pid, "Rss") for pid in pids),
+            "resident": sum(smaps(pid, "Rss") for pid in pids),
         }
 
 
@@ -83,15 +85,17 @@ def test_the_nursery_forks_without_threads(nursery: Nursery) -> None:
     """A lock that another thread holds at the moment of a fork would stay locked for ever."""
     with LocalExecutor(em.job(), 1, nursery) as executor:
         executor.submit(em.tasks(1)[0]).result()
-    names = [(task / "comm").read_text().strip() for task in Path(f"/proc/{nursery.pid}/task").iterdir()]
-    assert [name for name in names if not name.startswith(("jemalloc", "polars"))] == [names[0]]
+    names = [(task / "comm").read_text() for task in Path(f"/proc/{nursery.pid}/task").iterdir()]
+    # Importing polars starts threads that only tidy up after polars and its allocator, which sees to forks itself.
+    assert len([name for name in names if not name.startswith(("jemalloc", "polars"))]) == 1
 
 
 PROGRAM = """
-import sys, time
+import signal, time
 import executor_models as em
 from msl.evaluate.executors.local import LocalExecutor
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where Ctrl-C is ignored
 with LocalExecutor(em.job(), 2) as executor:
     executor.submit(em.tasks(1)[0]).result()
     futures = [executor.submit(em.faulty("hangs_in_c", marker)) for marker in range(2)]
@@ -133,7 +137,7 @@ def test_a_nursery_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -
 def test_a_job_that_cannot_be_done_is_refused() -> None:
     bad = replace(em.CV, options=(("folds", 1), *em.CV.options[1:]))
     job = replace(em.job(), objectives=(Objective("ber", em.BER.loss, bad),))
-    with pytest.raises(ValueError, match="folds"):
+    with pytest.raises(ValueError, match="`cv` finds no rows"):
         LocalExecutor(job)
 
 

@@ -72,7 +72,9 @@ def test_what_is_not_linear_is_told():
 def test_beside_a_holdout_only_its_training_rows_are_looked_at():
     ground = numbers(60, 2)
     judge = evaluator("minimize mse by holdout(0.5), mse by gcv()", ground)
-    held, generalised = (judge._trials.trial(estimate, 0, 1.0, 0) for estimate in judge._trials.estimates)
+    held, generalised = (
+        judge._losses._trials.trial(estimate, 0, 1.0, 0) for estimate in judge._losses._trials.estimates
+    )
     assert np.array_equal(generalised.splits[0].train, held.splits[0].train)
     model = models_of(NETWORKS, ground, 1)[0]
     outcome = judge.evaluate(model)
@@ -80,7 +82,7 @@ def test_beside_a_holdout_only_its_training_rows_are_looked_at():
     fresh = evaluator("minimize mse by holdout(0.5, shuffle = true), mse by gcv()", ground)
     assert fresh.evaluate(model, turn=0).losses != fresh.evaluate(model, turn=1).losses
     alone = evaluator("minimize mse by gcv()", ground)
-    assert len(alone._trials.trial(alone._trials.estimates[0], 0, 1.0, 0).splits[0].train) == 60
+    assert len(alone._losses._trials.trial(alone._losses._trials.estimates[0], 0, 1.0, 0).splits[0].train) == 60
 
 
 def test_posts_and_classes_are_left_to_other_estimates():

@@ -48,7 +48,7 @@ def ground() -> Ground:
 
 
 def folds_of(judge: Evaluator):
-    trials = judge._trials
+    trials = judge._losses._trials
     return [(split.train, split.test) for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits]
 
 
@@ -112,9 +112,9 @@ def test_the_rows_that_are_judged_have_no_say_in_it(ground, chain):
     outputs = []
     for one in (ground, wild):
         judge = evaluator(GOAL, one)
-        fitter = judge._judge._fitter
+        fitter = judge._losses._judge._fitter
         fold = fitter.fold(Split(train, test), None)
-        outputs.append(fitter.outputs(judge._planner.plan(model), fold, Diary(), FitFigures())[0])
+        outputs.append(fitter.outputs(judge._losses._planner.plan(model), fold, Diary(), FitFigures())[0])
     assert np.array_equal(*outputs)
     assert np.allclose(fitted.outputs(ground.X[test])[0], outputs[0])
 

@@ -1,4 +1,7 @@
-"""Random forests: scikit-learn's own, with the number of features a split tries as a multiple of their square root."""
+"""Random forests: scikit-learn's own, with the number of features a split tries as a multiple of their square root.
+
+A forest of 100 trees is the first 100 of one of 1000: siblings that differ in their number grow and ask the same trees.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,76 @@ from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Block, BlockRegressor, Floats, ProbabilisticClassifier
 from msl.blocks.magnitude import unit_scale
-from msl.blocks.present import present_classes, probabilities_of_all
+from msl.blocks.present import balanced_weights, present_classes, probabilities_of_all
 
 #: Trees compare in single precision: columns larger than this are scaled down, columns smaller than one up.
 LARGEST_SINGLE = 2.0**100
+#: Sums of trees are kept at every so many.
+STRIDE = 64
+
+
+class Grove:
+    """The trees that siblings share, grown when asked for."""
+
+    def __init__(self, forest: Any, X: Floats, y: NDArray[Any], weights: Floats | None) -> None:
+        self.scale = single_scale(X)
+        self._forest, self._rows, self._y, self._weights = forest, in_single(X, self.scale), y, weights
+        self._trees: list[Any] = []
+        self._leaves: list[int] = []
+
+    def trees(self, units: int) -> list[Any]:
+        """The first so many."""
+        if units > len(self._trees):
+            self._forest.set_params(n_estimators=units)
+            with config_context(assume_finite=True, skip_parameter_validation=True):
+                self._forest.fit(self._rows, self._y, self._weights)
+            self._trees = [tree.tree_ for tree in self._forest.estimators_]
+            self._leaves += [tree.n_leaves for tree in self._trees[len(self._leaves) :]]
+        return self._trees[:units]
+
+    def n_leaves(self, units: int) -> int:
+        """Of the first so many trees, grown before."""
+        return sum(self._leaves[:units])
+
+    @property
+    def nbytes(self) -> int:
+        """About as much as a tree takes: its nodes, and as many leaves' values."""
+        nodes = sum(tree.node_count for tree in self._trees)
+        values = self._trees[0].value[0].nbytes if self._trees else 0
+        return int(self._rows.nbytes + nodes * (64 + values) + 2000 * len(self._trees))
+
+
+class TreeSums:
+    """What the first trees of a grove say of some rows together; sums at every STRIDE trees are kept for siblings."""
+
+    def __init__(self, rows: NDArray[np.float32]) -> None:
+        self._rows = rows
+        self._sums: list[Floats] = []
+
+    def mean(self, trees: list[Any]) -> Floats:
+        """Added up in the order of the trees, so that nothing depends on who asked before."""
+        while len(self._sums) < len(trees) // STRIDE:
+            done = len(self._sums) * STRIDE
+            self._sums.append(self._added(trees[done : done + STRIDE], self._sums[-1] if self._sums else 0.0))
+        kept = len(trees) // STRIDE
+        return self._added(trees[kept * STRIDE :], self._sums[kept - 1] if kept else 0.0) / len(trees)
+
+    def _added(self, trees: list[Any], total: Floats | float) -> Floats:
+        for tree in trees:
+            total = total + tree.predict(self._rows)
+        return np.asarray(total)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._rows.nbytes + sum(total.nbytes for total in self._sums))
 
 
 class Forest(Block):
-    """The parameters of both forests, and their trees run without further ado."""
+    """The parameters of both forests, and their trees asked without further ado."""
+
+    # Growing starts with the trees that are there, so the grove depends on all but their number.
+    shared_parameters = frozenset({"mtry", "balance", "random_state"})
+    query_parameters = shared_parameters
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "units": [Interval(Integral, 1, None, closed="left")],
@@ -39,50 +104,49 @@ class Forest(Block):
         self.balance = balance
         self.random_state = random_state
 
-    def _fit_forest(self, kind: type, X: Floats, y: NDArray[Any], **settings: Any) -> None:
-        self.scale_ = single_scale(X)
-        self.forest_ = kind(
-            n_estimators=self.units,
-            max_features=min(X.shape[1], int(self.mtry * sqrt(X.shape[1]))),
-            n_jobs=1,
-            random_state=self.random_state,
-            **settings,
-        )
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            self.forest_.fit(in_single(X, self.scale_), y)
+    def _settings(self, n_features: int) -> dict[str, Any]:
+        """What scikit-learn's forest is told."""
+        max_features = min(n_features, int(self.mtry * sqrt(n_features)))
+        return {"max_features": max_features, "n_jobs": 1, "random_state": self.random_state, "warm_start": True}
 
-    def _mean_of_trees(self, X: Floats) -> Floats:
-        rows = in_single(X, self.scale_)
-        trees = self.forest_.estimators_
-        total: Floats = sum(tree.tree_.predict(rows) for tree in trees)
-        return total / len(trees)
+    def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.scale_ = prepared.scale
+        self.trees_ = prepared.trees(self.units)
+        self.n_leaves_ = prepared.n_leaves(self.units)
+
+    def prepare_query(self, X: Floats) -> TreeSums:
+        return TreeSums(in_single(X, self.scale_))
 
     def complexity(self) -> float:
         """The number of leaves of all trees."""
-        return float(sum(tree.tree_.n_leaves for tree in self.forest_.estimators_))
+        return float(self.n_leaves_)
 
 
 class ForestRegressor(Forest, BlockRegressor):
     """A random forest for numbers (Breiman, 2001); there is nothing for `balance` to weigh."""
 
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        self._fit_forest(RandomForestRegressor, X, y)
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
+        return Grove(RandomForestRegressor(**self._settings(X.shape[1])), X, y, None)
 
-    def outputs(self, X: Floats) -> Floats:
-        return self._mean_of_trees(X)[:, 0]
+    def outputs_prepared(self, query: TreeSums) -> Floats:
+        return query.mean(self.trees_)[:, 0]
 
 
 class ForestClassifier(Forest, ProbabilisticClassifier):
     """A random forest for classes (Breiman, 2001); `balance` weighs classes by their inverse frequency."""
 
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        self.n_classes_ = n_classes
-        self.present_, codes = present_classes(y, n_classes)
-        weight = "balanced" if self.balance else None
-        self._fit_forest(RandomForestClassifier, X, codes, class_weight=weight)
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
+        present, codes = present_classes(y, n_classes)
+        weights = balanced_weights(codes, len(present)) if self.balance else None
+        return Grove(RandomForestClassifier(**self._settings(X.shape[1])), X, codes, weights)
 
-    def outputs(self, X: Floats) -> Floats:
-        return probabilities_of_all(self._mean_of_trees(X), self.present_, self.n_classes_)
+    def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.n_classes_ = n_classes
+        self.present_, _ = present_classes(y, n_classes)
+        super().fit_prepared(prepared, X, y, n_classes)
+
+    def outputs_prepared(self, query: TreeSums) -> Floats:
+        return probabilities_of_all(query.mean(self.trees_), self.present_, self.n_classes_)
 
 
 def single_scale(X: Floats) -> Floats:

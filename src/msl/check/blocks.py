@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from msl.check import catalogues
+from msl.check.clashes import clashes
 from msl.check.conditions import sibling_condition
 from msl.check.declare import Declarer
+from msl.check.default import Defaults
 from msl.check.library import Declaration, Module
-from msl.check.narrow import Narrower, Owner
+from msl.check.narrow import Narrower
+from msl.check.outside import Owner
 from msl.check.report import Report
 from msl.check.scope import find
 from msl.space.condition import Condition
-from msl.space.formula import Formula
-from msl.space.node import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Symbol, Vector
-from msl.space.value import BlockType, BlockValue, SymbolValue, Value
+from msl.space.node import BlockUse, Choice, IntRange, Node, Param, RealRange
+from msl.space.value import BlockType
 from msl.syntax import ast
 from msl.text.diagnostic import Label
 from msl.text.record import record
@@ -83,7 +86,8 @@ class Blocks:
         declared = self.declared(declaration)
         if declared is None:
             return None
-        owner = Owner(declaration.name, "parameter", declared.labels)
+        called = where.path.text if isinstance(where, ast.Call) else declaration.name
+        owner = Owner(declaration.name, "parameter", declared.labels, called)
         params = self.narrower(module).params(declared.params, arguments, owner, where.span)
         return None if params is None else BlockUse(declared.block, params)
 
@@ -102,15 +106,20 @@ class Blocks:
                 return None
             module.qualifiers_met.add(role.names[0].text)
             modules = [used]
-        if len(role.names) > 2 or not self._known_role(wanted, module):
+        if len(role.names) > 2:
+            message = f"`{role.text}` is not a role"
+            help = f"write `any {wanted.text}`, or `any {role.names[0].text}.{wanted.text}`"
+            self.report.error("MSL033", module.source, role.span, message, "", help)
+            return None
+        if not self._known_role(wanted, module):
             return None
         found = [use for other in modules for use in self._of_role(other, wanted.text)]
         for qualifier, used in module.uses.items():
-            if any(use.block.role == wanted.text for use in self._of_role(used, wanted.text)):
+            if used in modules and any(d.role == wanted.text for d in used.declarations.values()):
                 module.qualifiers_met.add(qualifier)
         if not found and not module.unknowable:
             message = f"no block here or in the files used is a {wanted.text}"
-            self.report.error("MSL029", module.source, role.span, message, "", "add a `use`, or declare one")
+            self.report.error("MSL029", module.source, role.span, message, "", _where_role_is(wanted.text))
         return tuple(found) or None
 
     def _of_role(self, module: Module, role: str) -> list[BlockUse]:
@@ -138,10 +147,14 @@ class Blocks:
         if _TARGET.fullmatch(node.target.value) is None:
             message = f'"{node.target.value}" does not name a class'
             help = 'write `"package.module:Class"`, or `"package.module:Class*"` for a Classifier and a Regressor'
+            module_name, dot, class_name = node.target.value.rpartition(".")
+            if dot and _TARGET.fullmatch(f"{module_name}:{class_name}"):
+                help = f'a colon stands before the class: write `"{module_name}:{class_name}"`'
             self.report.error("MSL032", module.source, node.target.span, message, "", help)
             sound = False
         declarer = self.declarer(module)
         params = declarer.params(node.fields, node.name.text)
+        self._told_apart(params, node.fields, module)
         params = self._with_defaults(params, node.fields, module, node.name.text)
         if not sound:
             return None
@@ -166,18 +179,29 @@ class Blocks:
         changed: dict[str, Param] = {}
         labels = dict(base.labels)
         for argument in node.fields:
-            if argument.key is None or argument.key.text not in known:
-                name = argument.key.text if argument.key is not None else module.source.slice(argument.span)
-                help = did_you_mean(name, known) or f"it declares {listing(known)}"
+            if argument.key is None:
+                declarer.unnamed(argument)
+                continue
+            name = argument.key.text
+            if name not in known:
+                help = did_you_mean(name, known) or (f"it declares {listing(known)}" if known else "it declares none")
                 message = f"`{node.base.text}` has no parameter `{name}`"
                 also = (declaration.label,)
-                self.report.error("MSL096", module.source, (argument.key or argument).span, message, "", help, also)
+                self.report.error("MSL096", module.source, argument.key.span, message, "", help, also)
+                continue
+            if name in changed:
+                message = f"`{name}` is declared twice in `{node.name.text}`"
+                also = (replace(labels[name], text="first declared here"),)
+                self.report.error(
+                    "MSL092", module.source, argument.key.span, message, "again", "remove one of them", also
+                )
                 continue
             param = self._rederived(known[argument.key.text], argument, declarer)
             if param is not None:
                 changed[param.name] = param
                 labels[param.name] = Label(module.source, argument.span, "declared here")
         params = tuple(changed.get(param.name, param) for param in base.params)
+        self._told_apart(params, node.fields, module)
         params = self._with_defaults(params, node.fields, module, node.name.text)
         block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
         return Declared(block, params, labels, derived=True)
@@ -207,52 +231,41 @@ class Blocks:
     def _with_defaults(
         self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str
     ) -> tuple[Param, ...]:
+        return Defaults(module, self.report, self.narrower(module)).of(params, fields, owner)
+
+    def _told_apart(self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module) -> None:
+        """Parameters of alternatives are the block's own: those that can be there at once have different names."""
         written = {field.key.text: field for field in fields if field.key is not None}
-        result = []
-        for param in params:
-            field = written.get(param.name)
-            if field is None:
-                result.append(param)
+        for name, owner, param in clashes(params):
+            field = written.get(param.name) or written.get(owner.name)
+            if field is None or field.key is None:
                 continue
-            param = replace(param, node=self._inner_defaults(param.node, field.value, module))
-            if field.default is not None:
-                closing = ast.Argument(field.key, False, field.default, span=field.default.span)
-                label = Label(module.source, field.value.span, "declared here")
-                node = self._default(param, closing, module, Owner(owner, "default", {param.name: label}))
-                if node is not None:
-                    param = replace(param, default=_value_of(node), has_default=True)
-            result.append(param)
-        return tuple(result)
-
-    def _default(self, param: Param, closing: ast.Argument, module: Module, owner: Owner) -> Node | None:
-        """The default as a node inside the domain; a vector's default may be one value for all its elements."""
-        node = param.node
-        if isinstance(node, Vector) and not isinstance(closing.value, ast.ListOf):
-            param = replace(param, node=node.element)
-        return self.narrower(module).argument(param, closing, owner)
-
-    def _inner_defaults(self, node: Node, written: ast.Expression, module: Module) -> Node:
-        """Defaults of the parameters inside alternatives, where they are written."""
-        calls = {c.path.text: c for c in _calls(written)}
-        if isinstance(node, Symbol) and node.name in calls:
-            return replace(node, params=self._with_defaults(node.params, calls[node.name].arguments, module, node.name))
-        if isinstance(node, Choice):
-            return Choice(tuple(self._inner_defaults(option, written, module) for option in node.options))
-        return node
+            message = f"the class would be given two parameters `{name}`: `{param.name}` brings one of them"
+            also: tuple[Label, ...] = ()
+            if owner is not param and owner.name in written:
+                also = (Label(module.source, written[owner.name].span, "the other comes from here"),)
+            help = "give them different names, or keep one of them"
+            self.report.error("MSL092", module.source, field.key.span, message, "", help, also)
 
     def _known_role(self, role: ast.Name, module: Module) -> bool:
-        known = [*CHAIN_ROLES, *SLOT_ROLES, *ENGINE_ROLES]
-        if role.text in known:
+        known = [*CHAIN_ROLES, *SLOT_ROLES]
+        if role.text in known or (role.text in ENGINE_ROLES and module.is_implied):
             return True
         help = did_you_mean(role.text, known) or f"roles are {listing([*CHAIN_ROLES, *SLOT_ROLES])}"
         self.report.error("MSL033", module.source, role.span, f"`{role.text}` is not a role", "", help)
         return False
 
     def _circle(self, declaration: Declaration) -> None:
-        names = " is derived from ".join(f"`{d.name}`" for d in [*self._under_way, declaration])
-        node = declaration.node
+        circle = [*self._under_way[self._under_way.index(declaration) :], declaration]
+        names = " is derived from ".join(f"`{d.name}`" for d in circle)
         message = f"blocks are derived from each other in a circle: {names}"
-        self.report.error("MSL026", declaration.module.source, node.name.span, message, "", "derive from another block")
+        help = "derive from another block"
+        elsewhere = [q for q, used in declaration.module.uses.items() if declaration.name in used.declarations]
+        if elsewhere and len(circle) == 2:
+            message = f"`{declaration.name}` is derived from itself: a local name wins over one of a file that is used"
+            help = f"write `block {declaration.name} = {elsewhere[0]}.{declaration.name} {{ … }}`"
+        source, span = declaration.module.source, declaration.node.name.span
+        self.report.error("MSL026", source, span, message, "", help)
 
 
 def _labels(fields: tuple[ast.Argument, ...], module: Module) -> dict[str, Label]:
@@ -263,20 +276,11 @@ def _alternatives(node: Node) -> tuple[Node, ...]:
     return node.options if isinstance(node, Choice) else (node,)
 
 
-def _calls(expression: ast.Expression) -> list[ast.Call]:
-    items = expression.items if isinstance(expression, ast.Choice) else (expression,)
-    return [item for item in items if isinstance(item, ast.Call)]
-
-
-def _value_of(node: Node) -> Value | Formula:
-    """The value that a closed node stands for; what it leaves open keeps its own default."""
-    match node:
-        case Const(value=value):
-            return value
-        case Symbol(name=name, params=params):
-            given = tuple((p.name, _value_of(p.node)) for p in params if isinstance(p.node, Const))
-            return SymbolValue(name, given) if params else name  # type: ignore[arg-type]
-        case BlockUse(block=block, params=params):
-            given = tuple((p.name, _value_of(p.node)) for p in params if isinstance(p.node, Const))
-            return BlockValue(block, given)  # type: ignore[arg-type]
-    return None
+def _where_role_is(role: str) -> str:
+    """Which catalogues have blocks of a role."""
+    having = [
+        name
+        for name in catalogues.names()
+        if any(piece.role == role for piece in catalogues.pieces(catalogues.text(name, catalogues.versions(name)[-1])))
+    ]
+    return f"add `use {having[0]}`, or declare one" if having else "declare one, or use a file that does"

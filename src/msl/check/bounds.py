@@ -82,6 +82,8 @@ class Bounds:
 
     def _folded(self, expression: ast.Node, operation: str, operands: list[Amount]) -> Amount | None:
         try:
+            if operation == "/" and operands[-1] == 0:
+                raise ZeroDivisionError
             return fold(operation, operands)
         except (ArithmeticError, ValueError):
             text = self.module.source.slice(expression.span)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from msl.check.blocks import Blocks, Declared
 from msl.check.library import Library, Module
-from msl.check.narrow import Owner
+from msl.check.outside import Owner
 from msl.check.report import Report
 from msl.space.defaults import default_node
-from msl.space.node import BlockUse, Const, Listing, Node, Symbol
+from msl.space.node import BlockUse, Const, Listing, Node, Param, Symbol
 from msl.space.spec import Call
-from msl.space.value import BlockValue, SymbolValue, Value
+from msl.space.truth import holds
+from msl.space.value import BlockValue, Value, symbol_value
 from msl.syntax import ast
 from msl.text.suggest import did_you_mean, listing
 
@@ -37,19 +40,17 @@ class Calls:
             return None
         arguments = written.arguments if isinstance(written, ast.Call) else ()
         plain = tuple(argument for argument in arguments if argument.key is None or argument.key.text not in skip)
-        if (opened := next((argument for argument in plain if argument.opens), None)) is not None:
-            assert opened.key is not None
-            text = module.source.slice(opened.value.span)
-            message = f"an option of {_WORDS[role][0]} is one value: nothing searches it"
-            help = f"write `{opened.key.text} = {text}`"
-            self.report.error("MSL140", module.source, opened.span, message, "", help)
-            return None
-        owner = Owner(path.text, "option", declared.labels)
+        owner = Owner(path.text, "option", declared.labels, closed=True)
         params = self.blocks.narrower(module).params(declared.params, plain, owner, written.span)
         if params is None:
             return None
-        options = tuple((p.name, node_value(default_node(p) if not _closed(p.node) else p.node)) for p in params)
+        options = tuple((p.name, node_value(p.node if _closed(p.node) else default_node(p))) for p in params)
         return Call(path.text, declared.block.target, options)
+
+    def task(self, role: str, name: str) -> str | None:
+        """The only task that a strategy, estimate or ensemble serves, or None."""
+        declared = self.blocks.declared(self.library.implied(role).declarations[name])
+        return None if declared is None else declared.block.task
 
     def declared(self, role: str, path: ast.Path, module: Module) -> Declared | None:
         catalogue = self.library.implied(role)
@@ -69,13 +70,22 @@ def node_value(node: Node) -> Value:
         case Const(value=value):
             return value  # type: ignore[return-value]
         case Symbol(name=name, params=params):
-            inner = tuple((p.name, node_value(default_node(p) if not _closed(p.node) else p.node)) for p in params)
-            return SymbolValue(name, inner) if params else name
+            closed = tuple(p if _closed(p.node) else replace(p, node=default_node(p)) for p in params)
+            return symbol_value(name, _values(closed))
         case BlockUse(block=block, params=params):
-            return BlockValue(block, tuple((p.name, node_value(p.node)) for p in params))
+            return BlockValue(block, _values(params))
         case Listing(elements=elements):
             return tuple(node_value(element) for element in elements)
     raise TypeError(f"{type(node).__name__} is still open")
+
+
+def _values(params: tuple[Param, ...]) -> tuple[tuple[str, Value], ...]:
+    """The values of parameters, without those whose condition does not hold."""
+    values: dict[str, Value] = {}
+    for param in params:
+        if param.condition is None or holds(param.condition, values):
+            values[param.name] = node_value(param.node)
+    return tuple(values.items())
 
 
 def _closed(node: Node) -> bool:

@@ -18,25 +18,38 @@ from msl.space.node import (
     Vector,
     children,
 )
+from msl.space.value import BlockType
 
 
-def misplaced(root: Node) -> list[tuple[str, str, str]]:
-    """Blocks that search over the table's features behind one that may change them: (block, parameter, changer)."""
-    return list(dict.fromkeys(_Walk().found_in(root)))
+def misplaced(root: Node) -> dict[tuple[BlockType, str], list[str]]:
+    """Blocks that search over the table's features, each with what may change them before it: their parameters."""
+    found: dict[tuple[BlockType, str], list[str]] = {}
+    for block, parameter, changer in dict.fromkeys(_Walk().found_in(root)):
+        found.setdefault((block, changer), []).append(parameter)
+    return found
 
 
 class _Walk:
     """Goes through a chain in the order of its steps, carrying the first block that may have changed the columns."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[str, str, str]] = []
-        self._seen: set[tuple[int, bool]] = set()
+        self._found: list[tuple[BlockType, str, str]] = []
+        #: What each node was found to do to untouched columns and to changed ones; without this, orders of orders
+        #: would be walked again and again.
+        self._done: dict[tuple[int, bool], tuple[Node, str | None]] = {}
 
-    def found_in(self, root: Node) -> list[tuple[str, str, str]]:
+    def found_in(self, root: Node) -> list[tuple[BlockType, str, str]]:
         self._walk(root, None)
         return self._found
 
     def _walk(self, node: Node, changer: str | None) -> str | None:
+        """The first block that may have changed the columns once the node is done."""
+        key = id(node), changer is not None
+        if key not in self._done:
+            self._done[key] = node, self._walked(node, changer)
+        return changer or self._done[key][1]
+
+    def _walked(self, node: Node, changer: str | None) -> str | None:
         match node:
             case BlockUse():
                 return self._block(node, changer)
@@ -70,7 +83,7 @@ class _Walk:
         if changer is not None:
             for param in use.params:
                 if _over_features(param.node):
-                    self._found.append((use.block.name, param.name, changer))
+                    self._found.append((use.block, param.name, changer))
         return changer or (use.block.name if use.block.role == "selector" else None)
 
 

@@ -1,4 +1,4 @@
-"""Inside: whether a value or a range lies in the domain that a parameter declares, as far as can be told without a table."""
+"""Inside: whether a value or a range lies in a declared domain, as far as can be told without a table."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from msl.space.formula import apply, plain
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
 from msl.space.spec import Call, Combined, Loss, Measured, Objective, Weight, measures_of
 from msl.syntax import ast
+from msl.text.diagnostic import Label
 from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
@@ -42,7 +43,7 @@ class Judging:
         if shared is None:
             shared = next((o.estimate for o in goal.objectives if o.estimate is not None), None)
         found = [self._objective(written, goal, shared) for written in goal.objectives]
-        self._duplicates(goal)
+        self._together(goal, found)
         return tuple(objective for objective in found if objective is not None)
 
     def _objective(
@@ -95,17 +96,18 @@ class Judging:
                 return total
         text = self.module.source.slice(expression.span)
         help = "an objective is a measure, or arithmetic on measures"
+        if isinstance(expression, ast.String) and expression.value in MEASURES:
+            help = f"names of measures stand without quotes: `{expression.value}`"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
 
     def _combined(self, operation: str, left: Loss, right: Loss, where: ast.Node) -> Loss | None:
-        if not (isinstance(left, Weight) and isinstance(right, Weight)):
-            return Combined(operation, (left, right))
-        try:
-            return Weight(float(plain(apply(operation, [left.value, right.value]))))
-        except ArithmeticError:
+        if operation == "/" and right == Weight(0.0):
             self._error("MSL150", where, "this divides by zero", "change the number")
             return None
+        if not (isinstance(left, Weight) and isinstance(right, Weight)):
+            return Combined(operation, (left, right))
+        return Weight(float(plain(apply(operation, [left.value, right.value]))))
 
     def _measure(self, path: ast.Path) -> Measured | None:
         name = path.text
@@ -133,8 +135,7 @@ class Judging:
             text = self.module.source.slice(written.span)
             self._error("MSL150", written, f"`{text}` is the same for every model", "name a measure")
             return
-        tasks = {MEASURES[name].task for name in names} - {None}
-        if len(tasks) > 1:
+        if len(_tasks(loss)) > 1:
             message = "an objective cannot judge classes and numbers at once"
             self._error("MSL151", written, message, "use measures of one task")
         if not isinstance(loss, Measured):
@@ -148,7 +149,11 @@ class Judging:
 
     def _estimate_fits(self, estimate: Call, loss: Loss, where: ast.Node) -> None:
         names = set(measures_of(loss))
-        if estimate.name == "gcv" and not names <= {
+        serves = self.calls.task("estimate", estimate.name)
+        if serves is not None and self.task is not None and serves != self.task:
+            message = f"`{estimate.name}` estimates {serves}, and this is {self.task}"
+            self._error("MSL151", where, message, "use another estimate, such as `cv(folds = 5)`")
+        elif estimate.name == "gcv" and not names <= {
             "mse",
             "rmse",
             "features",
@@ -159,10 +164,36 @@ class Judging:
             message = "`gcv` corrects a squared error, and this objective is none"
             self._error("MSL154", where, message, "use `mse` or `rmse`, or another estimate such as `cv(folds = 5)`")
 
-    def _duplicates(self, goal: ast.Goal) -> None:
-        for position, objective in enumerate(goal.objectives):
-            if objective in goal.objectives[:position]:
-                self._error("MSL155", objective, "this objective is there twice", "remove one of them")
+    def _together(self, goal: ast.Goal, found: list[Objective | None]) -> None:
+        """Objectives that are the same, or judge different tasks."""
+        met: dict[tuple[Loss, Call], ast.Objective] = {}
+        tasks: dict[str, ast.Objective] = {}
+        for written, objective in zip(goal.objectives, found, strict=True):
+            if objective is None:
+                continue
+            first = met.setdefault((objective.loss, objective.estimate), written)
+            if first is not written:
+                self._error("MSL155", written, "this objective is there twice", "remove one of them")
+            own = _tasks(objective.loss)
+            other = next((task for task in tasks if task not in own), None)
+            if len(own) == 1 and other is not None:
+                message = f"one objective judges {other}, and this one {next(iter(own))}"
+                also = (Label(self.module.source, tasks[other].span, f"judges {other}"),)
+                help = "use measures of one task"
+                self.report.error("MSL151", self.module.source, written.span, message, "", help, also)
+            for task in own:
+                tasks.setdefault(task, written)
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def _tasks(loss: Loss) -> set[str]:
+    """The tasks that an objective judges; measures of the model itself judge any."""
+    return {task for name in measures_of(loss) if (task := MEASURES[name].task) is not None}
+
+
+def task_of(objectives: tuple[Objective, ...]) -> str | None:
+    """The one task that objectives judge, if they agree."""
+    tasks = {task for objective in objectives for task in _tasks(objective.loss)}
+    return tasks.pop() if len(tasks) == 1 else None

@@ -80,6 +80,11 @@ class Module:
     #: Built-in names that a declaration tried to take.
     misnamed: set[str] = field(default_factory=set)
 
+    @property
+    def is_implied(self) -> bool:
+        """Whether this is a catalogue of strategies, estimates or ensembles."""
+        return self.origin.strip("<>") in catalogues.IMPLIED.values() and self.source.path is None
+
     def statements(self, kind: type[S]) -> Iterator[S]:
         return (statement for statement in self.file.statements if isinstance(statement, kind))
 
@@ -105,9 +110,13 @@ class Library:
         return self._module(source, _normal(source.path) if source.path else source.name, source.path or source.name)
 
     @property
+    def modules(self) -> tuple[Module, ...]:
+        """Every file and catalogue read, in the order of reading."""
+        return tuple(self._modules.values())
+
+    @property
     def sources(self) -> tuple[Source, ...]:
-        """Every text read, in the order of reading."""
-        return tuple(module.source for module in self._modules.values())
+        return tuple(module.source for module in self.modules)
 
     def implied(self, role: str) -> Module:
         """The catalogue of strategies, estimates or ensembles."""
@@ -203,7 +212,8 @@ class Library:
             self.report.error("MSL041", module.source, item.target.span, f"there is no catalogue `{name}`", "", help)
             return None
         version: int | float = known[name] if item.version is None else item.version.value
-        if not isinstance(version, int) or version not in catalogues.versions(name):
+        has_unit = item.version is not None and item.version.unit is not None
+        if has_unit or not isinstance(version, int) or version not in catalogues.versions(name):
             assert item.version is not None
             shipped = ", ".join(map(str, catalogues.versions(name)))
             message = f"`{name}` has no version {item.version.text}"

@@ -21,10 +21,7 @@ def unused(module: Module, met: set[Declaration], report: Report) -> None:
             span = declaration.node.name.span
             report.warning("MSL226", module.source, span, message, "", "use it, or remove it")
     for qualifier, span in module.use_spans.items():
-        used = module.uses[qualifier]
-        if qualifier not in module.qualifiers_met and not module.unknowable:
-            if not module.chains() and used.chains():
-                continue
+        if qualifier not in module.qualifiers_met:
             message = f"nothing of `{qualifier}` is used"
             report.warning("MSL228", module.source, span, message, "", "remove it")
 

@@ -22,10 +22,14 @@ def text_to_model(text: str, spec: Source, read_file: ReadFile | None = None) ->
     if problems:
         return None, problems
     report = Report()
+    chain = file.statements[0]
+    assert isinstance(chain, ast.Chain)
+    if len(file.statements) > 1:
+        message = "a model is one expression, and here another statement follows"
+        report.error("MSL067", source, file.statements[1].span, message, "", "remove it")
+        return None, report.diagnostics
     module = Library(report, read_file).open(spec)
     report.diagnostics.clear()  # the spec was checked before
-    (chain,) = file.statements
-    assert isinstance(chain, ast.Chain)
     node = Spaces(report, Blocks(report), quiet=True).expression(chain.space, _reading(source, module))
     if node is None or report.failed:
         return None, report.diagnostics

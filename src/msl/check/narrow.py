@@ -28,7 +28,6 @@ from msl.space.formula import FACTS, FUNCTIONS, Amount, Formula
 from msl.space.node import (
     BlockUse,
     Bool,
-    Choice,
     Const,
     IntRange,
     Listing,
@@ -43,7 +42,10 @@ from msl.syntax import ast
 from msl.syntax.names import name_text
 from msl.text.record import record
 from msl.text.source import Source, Span
-from msl.text.suggest import did_you_mean, listing_FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none", "yes": "true", "no": "false"}
+from msl.text.suggest import did_you_mean, listing
+
+_SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
+_FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none", "yes": "true", "no": "false"}
 
 
 @record
@@ -279,7 +281,8 @@ class Narrower:
         if isinstance(node, RealRange) and isinstance(inherited, IntRange):
             message = f"`{place.parameter}` takes whole numbers"
             also = place.owner.also(place.parameter)
-            self._report.error("MSL086", self._source, written.span, message, "", "write `int`", also)
+            help = f"write `{self._source.slice(written.span).replace('real', 'int', 1)}`"
+            self._report.error("MSL086", self._source, written.span, message, "", help, also)
             return None
         if isinstance(node, IntRange) and isinstance(inherited, RealRange):
             node = RealRange(node.low, node.high, node.log, float(node.step))
@@ -362,7 +365,8 @@ class Narrower:
         node = self.declarer.listing(written.items, written)
         if node is None:
             return None
-        if isinstance(node, Const) and any(isinstance(o, Const) and o.value == node.value for o in options_of(declared)):
+        constants = [option.value for option in options_of(declared) if isinstance(option, Const)]
+        if isinstance(node, Const) and node.value in constants:
             return node
         lengths = {len(o.elements) for o in options_of(declared) if isinstance(o, Listing)}
         what = f"a list of {len(written.items)}" if lengths else "a list"

@@ -1,4 +1,4 @@
-"""Outside: what to say of a value that a parameter does not take — what it takes, and how to derive a block that does."""
+"""Outside: what to say of a value that a parameter does not take — what it takes, and how to derive a block."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ class Outside:
 
     def range_end(self, end: ast.Node, place: Place, written: ast.Range) -> None:
         """An end of a range that goes beyond the declared ends."""
-        message = f"`{self.source.slice(end.span)}` is outside what `{place.owner.name}` declares for `{place.parameter}`"
+        message = (
+            f"`{self.source.slice(end.span)}` is outside what `{place.owner.name}` declares for `{place.parameter}`"
+        )
         self._error(end, place, message, None, self.source.slice(written.span))
 
     def steps(self, where: ast.Node, place: Place, declared: IntRange | RealRange, written: ast.Range) -> None:
@@ -80,7 +82,11 @@ class Outside:
         message = f"`{place.parameter}` is declared in steps of {declared.step} from {declared.low}, and this is not"
         low, high = self.source.slice(written.low.span), self.source.slice(written.high.span)
         text = self.source.slice(written.span)
-        advice = f"write `{low}..{high}`, which keeps the step" if where is written else None
+        if where is written:
+            advice: str | None = f"write `{low}..{high}`, which keeps the step"
+        else:
+            number = float(low) if low.replace(".", "", 1).isdigit() else None
+            advice = _close_values(declared, number) if number is not None else None
         self._error(where, place, message, advice, text if written.kind is not None else None)
 
     def other(self, where: ast.Node, place: Place, what: str, domain: str | None = None) -> None:
@@ -107,11 +113,10 @@ class Outside:
         advice = advice or "give it one of its own values"
         self.report.error("MSL091", self.source, where.span, message, "", advice, place.owner.also(place.parameter))
 
-    def _between_steps(
-        self, where: ast.Node, place: Place, declared: Node, text: str, value: object
-    ) -> bool:
+    def _between_steps(self, where: ast.Node, place: Place, declared: Node, text: str, value: object) -> bool:
         """A number inside the ends and between the values: a half for whole numbers, or off the steps."""
-        assert isinstance(declared, IntRange | RealRange) and isinstance(value, int | float)
+        assert isinstance(declared, IntRange | RealRange)
+        assert isinstance(value, int | float)
         whole = isinstance(declared, RealRange) or value == int(value)
         if not may_lie_inside(value, declared) or (whole and is_on_grid(value, declared)):
             return False
@@ -119,8 +124,7 @@ class Outside:
             message = f"`{text}` lies between the steps of `{place.parameter}`"
         else:
             message = f"`{text}` is not a whole number, and `{place.parameter}` takes whole numbers"
-        close = " or ".join(f"`{x}`" for x in nearest(declared, value))
-        self._error(where, place, message, f"write {close}" if close else None, None)
+        self._error(where, place, message, _close_values(declared, value), None)
         return True
 
     def _error(self, where: ast.Node, place: Place, message: str, advice: str | None, domain: str | None) -> None:
@@ -140,14 +144,11 @@ class Outside:
         from msl.space.spell import spell_node
 
         declared = place.declared
-        if isinstance(declared, IntRange | RealRange) and is_number(value) and _fits_kind(declared, value):
+        if isinstance(declared, IntRange | RealRange) and isinstance(value, int | float) and _may_end(declared, value):
             low, high = limits(declared.low)[0], limits(declared.high)[1]
-            ends = replace(
-                declared,
-                low=value if value < low else declared.low,  # type: ignore[operator]
-                high=value if value > high else declared.high,  # type: ignore[operator]
-            )
-            return spell_node(ends)
+            low_end = value if value < low else declared.low
+            high_end = value if value > high else declared.high
+            return spell_node(replace(declared, low=low_end, high=high_end))
         spelt = spell_node(declared)
         return f"{spelt} | {text}" if len(spelt) <= _LONGEST_DOMAIN else f"… | {text}"
 
@@ -166,7 +167,9 @@ def domain_in_words(declared: Node) -> str:
             return "`regions(n)`, or the points themselves"
         case Choice(options=options):
             words = [_option_in_words(option) for option in options[:_MOST_OPTIONS]]
-            more = f" or {len(options) - _MOST_OPTIONS} others" if len(options) > _MOST_OPTIONS else f" or {words.pop()}"
+            more = (
+                f" or {len(options) - _MOST_OPTIONS} others" if len(options) > _MOST_OPTIONS else f" or {words.pop()}"
+            )
             return ", ".join(words) + more
         case Const(value=value):
             return _shown(value)
@@ -209,10 +212,14 @@ def _end(amount: object) -> str:
     return spell_amount(amount).removesuffix(".0")  # type: ignore[arg-type]
 
 
-def _fits_kind(declared: IntRange | RealRange, value: object) -> bool:
-    """Whether a range of this kind and step could end with a number."""
-    assert isinstance(value, int | float)
-    if declared.log and value <= 0:
+def _close_values(declared: IntRange | RealRange, value: float) -> str | None:
+    close = " or ".join(f"`{x}`" for x in nearest(declared, value))
+    return f"write {close}" if close else None
+
+
+def _may_end(declared: IntRange | RealRange, value: float) -> bool:
+    """Whether a range of this kind, scale and step could end with this number."""
+    if isinstance(value, bool) or (declared.log and value <= 0):
         return False
     return (isinstance(declared, RealRange) or isinstance(value, int)) and is_on_grid(value, declared)
 

@@ -21,6 +21,7 @@ from msl.space.node import (
     Subset,
     Union,
 )
+from msl.space.value import BlockType
 from msl.text.record import record
 
 BEFORE, AFTER = "before", "after"
@@ -28,36 +29,47 @@ _LONGEST_PATH = 8
 
 
 @record
-class Effect:
-    """Where each state leads: another state, or the sentence that says what is wrong."""
+class Fault:
+    """What is wrong with a path, and the block that makes it so; none where one is lacking."""
 
-    before: str
-    after: str
+    problem: str
+    block: BlockType | None = None
+
+
+State = str | Fault
+
+
+@record
+class Effect:
+    """Where each state leads: another state, or what is wrong."""
+
+    before: State
+    after: State
 
     def then(self, other: Effect) -> Effect:
         return Effect(other.on(self.before), other.on(self.after))
 
-    def on(self, state: str) -> str:
+    def on(self, state: State) -> State:
         return self.before if state == BEFORE else self.after if state == AFTER else state
 
 
-Path = tuple[str, ...]
+Path = tuple[BlockType | str, ...]
 Effects = dict[Effect, Path]
 
 _NOTHING = Effect(BEFORE, AFTER)
+NO_LEARNER = Fault("a path of this chain has no learner")
 
 
-def broken_paths(root: Node) -> list[tuple[str, str]]:
+def broken_paths(root: Node) -> list[tuple[Fault, str]]:
     """What is wrong with some path of a chain, and that path; nothing when every path is sound."""
-    problems: dict[str, str] = {}
+    faults: dict[Fault, str] = {}
     for effect, path in _Prover().effects(root).items():
-        shown = " >> ".join(path) if path else "none"
         outcome = effect.on(BEFORE)
         if outcome == BEFORE:
-            problems.setdefault("there is no learner", shown)
-        elif outcome != AFTER:
-            problems.setdefault(outcome, shown)
-    return list(problems.items())
+            faults.setdefault(NO_LEARNER, _shown(path))
+        elif isinstance(outcome, Fault):
+            faults.setdefault(outcome, _shown(path))
+    return list(faults.items())
 
 
 class _Prover:
@@ -72,7 +84,7 @@ class _Prover:
     def _found(self, node: Node) -> Effects:
         match node:
             case BlockUse():
-                return {_block_effect(node): (node.block.name,)}
+                return {_block_effect(node): (node.block,)}
             case Choice(options=options):
                 return _either(self.effects(option) for option in options)
             case Sequence(steps=steps):
@@ -95,12 +107,16 @@ class _Prover:
         """Branches hold steps that build columns; a learner in one is wrong wherever it stands."""
         for branch in branches:
             for effect, path in self.effects(branch).items():
-                if effect.on(BEFORE) != BEFORE:
-                    name = path[0] if len(path) == 1 else " >> ".join(path)
-                    wrong = f"`{name}` stands in a branch of `&`, where only steps that build columns can"
-                    return {Effect(wrong, wrong): path}
+                outcome = effect.on(BEFORE)
+                if outcome == AFTER:
+                    learner = next(block for block in path if isinstance(block, BlockType) and block.role == "learner")
+                    outcome = Fault(
+                        f"`{learner.name}` stands in a branch of `&`, where only steps that build columns can", learner
+                    )
+                if outcome != BEFORE:
+                    return {Effect(outcome, outcome): path}
         joined = " & ".join(_shown(next(iter(self.effects(branch).values()))) for branch in branches)
-        after = "columns are built after the learner"
+        after = Fault("columns are built after the learner")
         return {Effect(BEFORE, after): (f"({joined})",)}
 
     def _orders(self, members: tuple[Node, ...], low: int, high: int) -> Effects:
@@ -134,10 +150,10 @@ def _block_effect(use: BlockUse) -> Effect:
     name = use.block.name
     match use.block.role:
         case "learner":
-            return Effect(AFTER, f"there is a second learner, `{name}`")
+            return Effect(AFTER, Fault(f"`{name}` is a second learner", use.block))
         case "post":
-            return Effect(f"`{name}` works on a learner's outputs, and no learner stands before it", AFTER)
-    return Effect(BEFORE, f"`{name}` is a {use.block.role}, and stands after the learner")
+            return Effect(Fault(f"`{name}` works on a learner's outputs, and none stands before it", use.block), AFTER)
+    return Effect(BEFORE, Fault(f"`{name}` is a {use.block.role}, and stands after the learner", use.block))
 
 
 def _either(sets: Iterable[Effects]) -> Effects:
@@ -164,4 +180,5 @@ def _shortened(path: Path) -> Path:
 
 
 def _shown(path: Path) -> str:
-    return " >> ".join(path) if path else "none"
+    names = [step if isinstance(step, str) else step.name for step in path]
+    return " >> ".join(names) if names else "none"

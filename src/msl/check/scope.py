@@ -41,7 +41,12 @@ def visible(module: Module) -> Iterable[str]:
 
 
 def _in_uses(module: Module, name: str) -> list[tuple[str, Declaration]]:
-    return [(q, used.declarations[name]) for q, used in module.uses.items() if name in used.declarations]
+    """Where a name is declared among the files in use, each declaration once."""
+    found: dict[Declaration, str] = {}
+    for qualifier, used in module.uses.items():
+        if name in used.declarations:
+            found.setdefault(used.declarations[name], qualifier)
+    return [(qualifier, declaration) for declaration, qualifier in found.items()]
 
 
 def _bare(module: Module, name: ast.Name, report: Report, wanted: str) -> Declaration | None:
@@ -61,6 +66,9 @@ def _bare(module: Module, name: ast.Name, report: Report, wanted: str) -> Declar
         return None
     if module.may_declare(text) or any(used.may_declare(text) for used in module.uses.values()):
         return None
+    if text in module.uses:
+        _not_the_file(module, name, report, wanted)
+        return None
     label = _where_looked(module)
     help = _advice(module, text) if len(report.diagnostics) < _MOST_ADVISED else None
     report.error("MSL021", module.source, name.span, f"`{text}` is not {wanted}", label, help)
@@ -73,8 +81,14 @@ def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> D
     if used is None:
         if module.unknowable:
             return None
+        if (owner := peek(module, qualifier.text)) is not None:
+            _not_a_qualifier(module, path, owner, report, wanted)
+            return None
+        renamed = [q for q, used in module.uses.items() if used.origin == qualifier.text]
         help = did_you_mean(qualifier.text, module.uses)
-        if help is None and qualifier.text in catalogues.names():
+        if renamed:
+            help = f"here it is called `{renamed[0]}`: write `{renamed[0]}.{name.text}`"
+        elif help is None and qualifier.text in catalogues.names():
             help = f"add `use {qualifier.text}`"
         message = f"nothing that this file uses is called `{qualifier.text}`"
         report.error("MSL023", module.source, qualifier.span, message, "", help or _uses_listed(module))
@@ -89,6 +103,24 @@ def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> D
     return None
 
 
+def _not_the_file(module: Module, name: ast.Name, report: Report, wanted: str) -> None:
+    """The name of a catalogue or file where one of its blocks is wanted."""
+    kind = "a catalogue" if name.text in catalogues.names() else "a file"
+    message = f"`{name.text}` is {kind}, not {wanted}"
+    example = next(iter(module.uses[name.text].declarations), "name")
+    report.error(
+        "MSL021", module.source, name.span, message, "", f"name what it declares, such as `{name.text}.{example}`"
+    )
+
+
+def _not_a_qualifier(module: Module, path: ast.Path, owner: Declaration, report: Report, wanted: str) -> None:
+    """`svc.gamma` or `part.svc` where a step is wanted."""
+    kind = "a block" if owner.is_block else f"a {owner.kind}"
+    message = f"`{path.text}` is not {wanted}: `{owner.name}` is {kind}"
+    help = f"write `{owner.name}`, and its parameters in parentheses" if owner.is_block else f"write `{owner.name}`"
+    report.error("MSL021", module.source, path.span, message, "", help, (owner.label,))
+
+
 def _where_looked(module: Module) -> str:
     used = list(module.uses)
     if not used:
@@ -98,19 +130,20 @@ def _where_looked(module: Module) -> str:
     return f"not found in {listing(used)}"
 
 
-def _advice(module: Module, name: str) -> str | None:
+def _advice(module: Module, name: str) -> str:
     if name in _FOREIGN_WORDS:
         return f"write `{_FOREIGN_WORDS[name]}`"
-    known = set(visible(module)) | set(BUILT_IN)
-    if close := did_you_mean(name, known):
-        return close
+    close = did_you_mean(name, set(visible(module)) | set(BUILT_IN))
     elsewhere = [c for c in catalogues.names() if c not in module.uses and name in declared_names(c)]
     if elsewhere:
-        return f"`{name}` is in the catalogue `{elsewhere[0]}`: add `use {elsewhere[0]}`"
+        there = f"`{name}` is in the catalogue `{elsewhere[0]}`: add `use {elsewhere[0]}`"
+        return f"{there}; or {close}" if close else there
+    if close:
+        return close
     for catalogue in catalogues.names():
         if catalogue not in module.uses and (close_names := closest(name, declared_names(catalogue), 1)):
             return f"did you mean `{close_names[0]}` of the catalogue `{catalogue}`? then add `use {catalogue}`"
-    return None
+    return "`msl blocks` lists what the catalogues declare; `part` and `block` declare names of your own"
 
 
 def declared_names(catalogue: str) -> set[str]:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from msl.check.calls import Calls
-from msl.check.conditions import flat_params
+from msl.check.channels import Channels
 from msl.check.library import Module
 from msl.check.report import Report
+from msl.check.roles import broken_paths
 from msl.check.spaces import Spaces
 from msl.space.defaults import closed
-from msl.space.node import BlockUse, Node, children
+from msl.space.node import Node
 from msl.space.spec import Stage
 from msl.syntax import ast
+from msl.text.diagnostic import Label
 from msl.text.record import record
-from msl.text.suggest import did_you_mean, listing
+from msl.text.source import Span
 
 _ONE_OBJECTIVE = frozenset({"pso", "bpso", "pattern", "best_first", "halving", "auto"})
 _SEVERAL_OBJECTIVES = frozenset({"nspso", "cmdpso"})
+#: The strategies that leave a swarm behind.
+SWARMS = frozenset({"pso", "bpso", "nspso", "cmdpso", "auto"})
 _READ_HERE = frozenset({"start", "channels"})
 
 
@@ -27,6 +33,8 @@ class Searching:
     report: Report
     calls: Calls
     root: Node | None
+    #: The models to start from and where they are written, to be looked for in the space once it is known.
+    starts: list[tuple[Node, Span]] = field(default_factory=list)
 
     def stages(self, search: ast.Search, objectives: int) -> tuple[Stage, ...]:
         stages = [self._stage(written) for written in search.stages]
@@ -47,57 +55,48 @@ class Searching:
         call = self.calls.call("strategy", written, self.module, _READ_HERE if takes_start else frozenset())
         if call is None or not takes_start or not isinstance(written, ast.Call):
             return None if call is None else Stage(call)
-        start = channels = None
-        for argument in written.arguments:
-            if argument.key is not None and argument.key.text == "start":
-                start = self._start(argument)
-            if argument.key is not None and argument.key.text == "channels":
-                channels = self._channels(argument)
+        given = self._read_here(written)
+        start = self._start(given["start"]) if "start" in given else None
+        channels = (
+            Channels(self.module, self.report, self.root).read(given["channels"]) if "channels" in given else None
+        )
         return Stage(call, start, channels)
+
+    def _read_here(self, written: ast.Call) -> dict[str, ast.Argument]:
+        """The arguments that are spaces and paths, not values: each once, with `=`."""
+        given: dict[str, ast.Argument] = {}
+        for argument in written.arguments:
+            if argument.key is None or argument.key.text not in _READ_HERE:
+                continue
+            name = argument.key.text
+            if argument.opens:
+                text = self.module.source.slice(argument.value.span)
+                message = f"`{name}` of `{written.path.text}` takes one value: nothing searches it"
+                self.report.error("MSL140", self.module.source, argument.span, message, "", f"write `{name} = {text}`")
+            elif name in given:
+                also = (Label(self.module.source, given[name].span, "first given here"),)
+                message = f"`{name}` is given twice"
+                self.report.error("MSL092", self.module.source, argument.span, message, "again", "remove one", also)
+            else:
+                given[name] = argument
+        return given
 
     def _start(self, argument: ast.Argument) -> Node | None:
         """A model to start from: what it does not mention is closed at its default."""
+        if isinstance(argument.value, ast.Nothing):
+            return None
         node = Spaces(self.report, self.calls.blocks, quiet=True).expression(argument.value, self.module)
-        return None if node is None else closed(node)
-
-    def _channels(self, argument: ast.Argument) -> tuple[str, ...] | None:
-        value = argument.value
-        if not isinstance(value, ast.ListOf):
-            text = self.module.source.slice(value.span)
-            self.report.error(
-                "MSL144", self.module.source, value.span, "channels are a list", "", f"write `channels = [{text}]`"
-            )
+        if node is None:
             return None
-        return tuple(channel for item in value.items if (channel := self._channel(item)) is not None)
-
-    def _channel(self, item: ast.Expression) -> str | None:
-        if not isinstance(item, ast.Path):
-            text = self.module.source.slice(item.span)
-            message = f"`{text}` is not a channel"
-            help = "a channel is a part, a block with its parameter, or a parameter's name"
-            self.report.error("MSL144", self.module.source, item.span, message, "", help)
+        start = closed(node)
+        faults = broken_paths(start)
+        if faults:
+            message = f"this is not a model to start from: {faults[0][0].problem.removeprefix('a path of this chain ')}"
+            help = "write one model of the chain; what it does not mention takes its default"
+            self.report.error("MSL147", self.module.source, argument.value.span, message, "", help)
             return None
-        if self.root is None:
-            return item.text
-        owners = _owners(self.root)
-        name = item.names[-1].text
-        if len(item.names) == 1 and name in self.module.declarations:
-            return item.text
-        found = owners.get(name, [])
-        if len(item.names) == 2:
-            found = [owner for owner in found if owner == item.names[0].text]
-        if not found:
-            names = [*owners, *(d for d in self.module.declarations)]
-            help = did_you_mean(item.text, names) or f"parameters here are {listing(owners)}"
-            message = f"`{item.text}` is neither a part nor an open parameter of this space"
-            self.report.error("MSL144", self.module.source, item.span, message, "", help)
-        elif len(found) > 1:
-            written = " or ".join(f"`{owner}.{name}`" for owner in found[:4])
-            message = f"`{name}` is a parameter of several blocks"
-            self.report.error("MSL144", self.module.source, item.span, message, "which one?", f"write {written}")
-        else:
-            return item.text
-        return None
+        self.starts.append((start, argument.value.span))
+        return start
 
     def _objectives_fit(self, stage: Stage, written: ast.Node, objectives: int) -> None:
         name = stage.call.name
@@ -112,21 +111,3 @@ class Searching:
         elif objectives > 2 and name == "occam_ga":
             message = f"`occam_ga` takes one or two objectives, and there are {objectives}"
             self.report.error("MSL145", self.module.source, written.span, message, "", "use `cmdpso` or `nspso`")
-
-
-def _owners(root: Node) -> dict[str, list[str]]:
-    """The blocks that have a parameter of each name, once each."""
-    owners: dict[str, list[str]] = {}
-    seen: set[int] = set()
-    todo = [root]
-    while todo:
-        node = todo.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, BlockUse):
-            for name, _ in flat_params(node.params):
-                if node.block.name not in owners.setdefault(name, []):
-                    owners[name].append(node.block.name)
-        todo.extend(children(node))
-    return owners

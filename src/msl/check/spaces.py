@@ -20,9 +20,11 @@ from msl.space.node import (
     Sequence,
     Subset,
     Union,
+    bottom_up,
     can_be_empty,
     children,
 )
+from msl.space.value import BlockType
 from msl.syntax import ast
 
 MOST_STEPS = 50_000
@@ -281,3 +283,8 @@ class Spaces:
 
 def _kind(declaration: Declaration) -> str:
     return declaration.kind
+
+
+def blocks_in(root: Node) -> dict[tuple[str, str], BlockType]:
+    """The blocks of a space by what requirements call them, those that fill slots among them."""
+    return {node.block.key: node.block for node in bottom_up(root) if isinstance(node, BlockUse)}

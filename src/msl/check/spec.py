@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from msl.check import lints
 from msl.check.blocks import Blocks
 from msl.check.calls import Calls
 from msl.check.columns import misplaced
-from msl.check.conditions import RequirementReader
-from msl.check.judging import Judging
+from msl.check.judging import Judging, task_of
 from msl.check.library import Declaration, Library, Module, ReadFile
+from msl.check.places import place_of
 from msl.check.report import Report
+from msl.check.requirement_reader import RequirementReader
 from msl.check.requirements import Survey, Verdict
-from msl.check.roles import broken_paths
-from msl.check.searching import Searching
+from msl.check.roles import NO_LEARNER, broken_paths
+from msl.check.searching import SWARMS, Searching
 from msl.check.settings import Settings
-from msl.check.spaces import Spaces
+from msl.check.spaces import Spaces, blocks_in
+from msl.check.tasks import left_out
 from msl.space.condition import Requirement
 from msl.space.facts import Facts
-from msl.space.node import Node
+from msl.space.node import BlockUse, Node
 from msl.space.resolve import NothingLeft, Removal, resolve
 from msl.space.space import Space
 from msl.space.spec import Budget, Call, DataStatement, Objective, Spec, Stage
+from msl.space.value import BlockType
 from msl.syntax import ast
 from msl.syntax.parse import text_to_ast
 from msl.text.diagnostic import Diagnostic, Label, in_reading_order
@@ -95,23 +98,30 @@ class _Checker:
         self.task = self.facts.task if self.facts is not None else self.data.task
         chain = self._chain()
         self._declared_blocks()
-        requirements = self._requirements(chain)
         root = self.spaces.space(chain) if chain is not None else None
+        self._searched = {} if root is None else blocks_in(root)
+        requirements = self._requirements(chain)
         self._other_parts()
         if root is not None and chain is not None:
             self._structure(root, chain)
-            self._judge_requirements(root, requirements)
         objectives = self._objectives()
+        self.task = self.task or task_of(objectives)
+        if root is not None and chain is not None:
+            self._for_task(root, chain)
+            self._judge_requirements(root, requirements)
         stages = self._stages(root, len(objectives) or 1)
-        ensemble = self._ensemble()
+        ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
         budget = next((settings.budget(s) for s in self.module.statements(ast.Budget)), Budget())
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
-        lints.unused(self.module, self.spaces.met, self.report)
+        if not self.report.failed:
+            lints.unused(self.module, self.spaces.met, self.report)
         if root is None or chain is None or self.report.failed:
             return None
         space = self._resolved(Space(root, tuple(requirement for requirement, _, _ in requirements)), chain)
         self._not_empty(space, requirements)
+        if not self.report.failed:
+            stages = self._resolved_stages(stages, space)
         return Spec(chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
 
     # --- the file as a whole ---
@@ -124,7 +134,9 @@ class _Checker:
             before = first.setdefault(type(statement), statement)
             if before is not statement:
                 word = _KEYWORDS[type(statement)]
-                help = "list several objectives after one of them" if word == "minimize" else "keep one of them"
+                help = "keep one of them"
+                if word == "minimize":
+                    help = "list the objectives after one `minimize`; what is to grow is subtracted, as in `1 - auc`"
                 name = "`minimize` or `maximize`" if word == "minimize" else f"`{word}`"
                 source = self.module.source
                 also = (Label(source, _keyword_span(before, source), "first here"),)
@@ -144,14 +156,7 @@ class _Checker:
         source = self.module.source
         start = Span(0, min(1, len(source.text)))
         if self.wanted is not None:
-            chosen = [chain for chain in own + used if chain.name == self.wanted]
-            if chosen:
-                self._met_chain(chosen[0])
-                return chosen[0]
-            names = [chain.name for chain in own + used]
-            help = did_you_mean(self.wanted, names) or (f"chains are {listing(names)}" if names else "declare one")
-            self.report.error("MSL073", source, start, f"there is no chain `{self.wanted}`", "", help)
-            return None
+            return self._wanted_chain(own + used, start)
         if len(candidates) == 1:
             self._met_chain(candidates[0])
             return candidates[0]
@@ -160,12 +165,35 @@ class _Checker:
             help = "add `chain model = …`, or use a file that has one"
             self.report.error("MSL072", source, start, "there is no chain: nothing to search", "", help)
         if len(candidates) > 1:
-            shown = listing(chain.name for chain in candidates)
-            also = tuple(chain.label for chain in candidates[:4])
-            message = f"there are several chains: {shown}"
             span = candidates[-1].node.name.span if own else start
-            self.report.error("MSL074", source, span, message, "", "pick one with `--chain NAME`", also)
+            self._several_chains(candidates, span)
         return None
+
+    def _wanted_chain(self, known: list[Declaration], start: Span) -> Declaration | None:
+        """The chain that `--chain` names: alone, or with its file where two files have one of that name."""
+        chosen = [chain for chain in known if self.wanted in (chain.name, self._qualified(chain))]
+        if len(chosen) == 1:
+            self._met_chain(chosen[0])
+            return chosen[0]
+        if chosen:
+            self._several_chains(chosen, start)
+            return None
+        names = [chain.name for chain in known]
+        help = did_you_mean(self.wanted or "", names) or (f"chains are {listing(names)}" if names else "declare one")
+        self.report.error("MSL073", self.module.source, start, f"there is no chain `{self.wanted}`", "", help)
+        return None
+
+    def _several_chains(self, chains: list[Declaration], span: Span) -> None:
+        names = [chain.name for chain in chains]
+        shown = names if len(set(names)) == len(names) else [self._qualified(chain) for chain in chains]
+        message = f"there are several chains: {listing(shown)}"
+        help = f"pick one, as in `--chain {shown[0]}`"
+        also = tuple(chain.label for chain in chains[:4])
+        self.report.error("MSL074", self.module.source, span, message, "", help, also)
+
+    def _qualified(self, chain: Declaration) -> str:
+        qualifier = next((name for name, module in self.module.uses.items() if module is chain.module), None)
+        return chain.name if qualifier is None else f"{qualifier}.{chain.name}"
 
     def _met_chain(self, chain: Declaration) -> None:
         for qualifier, module in self.module.uses.items():
@@ -196,14 +224,23 @@ class _Checker:
 
     # --- requirements ---
 
+    def bare(self, declaration: Declaration) -> BlockUse | None:
+        return self.blocks.bare(declaration)
+
+    def contents(self, part: Declaration) -> tuple[BlockType, ...] | None:
+        root = self.spaces.space(part)
+        return None if root is None else tuple(blocks_in(root).values())
+
+    def is_searched(self, block: BlockType) -> bool:
+        return block.key in self._searched
+
     def _requirements(self, chain: Declaration | None) -> list[tuple[Requirement, ast.Require, Module]]:
-        """Those of this file and of the files whose parts it takes."""
+        """Those of this file, and of every file whose parts or chain the searched one is made of."""
         found = []
-        modules = [self.module, *(module for module in self.module.uses.values())]
-        if chain is not None and chain.module not in modules:
-            modules.append(chain.module)
-        for module in modules:
-            reader = RequirementReader(module, self.report, self.blocks)
+        taken = {d.module for d in self.spaces.met if not d.is_block} | ({chain.module} if chain is not None else set())
+        others = [module for module in self.library.modules if module in taken and module is not self.module]
+        for module in [self.module, *others]:
+            reader = RequirementReader(module, self.report, self)
             for statement in module.statements(ast.Require):
                 condition = reader.condition(statement.condition)
                 when = None if statement.when is None else reader.condition(statement.when)
@@ -217,22 +254,27 @@ class _Checker:
     def _judge_requirements(self, root: Node, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
         if not requirements or self.report.failed:
             return
-        survey = Survey(root, self.facts)
+        survey = Survey(root, self.facts, len(requirements))
         for requirement, statement, module in requirements:
             finding = survey.judge(requirement)
             if finding is None:
                 continue
             source, span = module.source, statement.span
             match finding.verdict:
+                case Verdict.NEVER if finding.block is not None:
+                    message = f"no model can meet this requirement: `{finding.block}` is not in the chain"
+                    self.report.error("MSL125", source, span, message, "", "remove it, or add the block")
                 case Verdict.NEVER:
-                    message = "no model of this space can meet this requirement"
-                    self.report.error("MSL125", source, span, message, "", "loosen it, or change the domains")
+                    self._never_met(statement, module)
                 case Verdict.ALWAYS:
                     message = "every model of this space meets this requirement: it does nothing"
                     self.report.warning("MSL229", source, span, message, "", "remove it, or look for a slip")
                 case Verdict.ABSENT if module is self.module:
-                    message = f"`{finding.block}` is not in the chain: this requirement does nothing"
+                    message = f"this requirement speaks of `{finding.block}`, which is not in the chain"
                     self.report.warning("MSL230", source, span, message, "", "remove it, or add the block")
+                case Verdict.KILLS if finding.by_table:
+                    message = f"for this table `{finding.block}` is left out: no model with it meets this requirement"
+                    self.report.note("MSL241", source, span, message)
                 case Verdict.KILLS:
                     message = f"no model with `{finding.block}` can meet this requirement"
                     label = "a dead alternative"
@@ -246,47 +288,100 @@ class _Checker:
         from msl.space.count import count
 
         found = count(space, work=_MOST_WORK)
-        if found.exact and 0 in (found.models, found.structures):
-            _, statement, module = requirements[-1]
+        if not found.exact or 0 not in (found.models, found.structures):
+            return
+        _, statement, module = requirements[-1]
+        if len(requirements) == 1:
+            self._never_met(statement, module)
+        else:
             message = "together the requirements leave no model"
             also = tuple(Label(m.source, s.span, "and this one") for _, s, m in requirements[:-1])
             help = "loosen one of them"
             self.report.error("MSL126", module.source, statement.span, message, "", help, also)
 
+    def _never_met(self, statement: ast.Require, module: Module) -> None:
+        message = "no model of this space can meet this requirement"
+        self.report.error("MSL125", module.source, statement.span, message, "", "loosen it, or change the domains")
+
     # --- structure ---
 
     def _structure(self, root: Node, chain: Declaration) -> None:
-        source, span = chain.module.source, chain.node.name.span
-        for problem, path in broken_paths(root):
-            message = f"on the path `{path}` {problem}"
+        for fault, path in broken_paths(root):
             help = "every path has exactly one learner, transformers and selectors before it, posts after it"
-            code = "MSL061" if "no learner" in problem and "stands before" not in problem else "MSL063"
-            self.report.error(code, source, span, message, "", help)
-        for block, parameter, changer in misplaced(root):
-            message = (
-                f"`{block}.{parameter}` searches over the table's features, and `{changer}` before it may change them"
-            )
-            self.report.error("MSL064", source, span, message, "", f"put `{block}` before `{changer}`")
+            code = "MSL061" if fault is NO_LEARNER else "MSL063"
+            source, span = self._place(fault.block, chain)
+            self.report.error(code, source, span, fault.problem, f"on the path `{path}`", help)
+        for (block, changer), parameters in misplaced(root).items():
+            names = " and ".join(f"`{block.name}.{name}`" for name in parameters)
+            verb = "searches" if len(parameters) == 1 else "search"
+            message = f"{names} {verb} over the table's features, and `{changer}` before it may change them"
+            help = f"put `{block.name}` before `{changer}`"
+            if block.role == "learner":
+                help = f"leave out `{changer}`, or take a learner without {names}"
+            elif block.name == changer:
+                help = f"let `{changer}` come once"
+            source, span = self._place(block, chain)
+            self.report.error("MSL064", source, span, message, "", help)
+
+    def _place(self, block: BlockType | None, chain: Declaration) -> tuple[Source, Span]:
+        """Where a block of the chain is named, or else the chain's own name."""
+        found = None if block is None else place_of(block, chain)
+        return found or (chain.module.source, chain.node.name.span)
+
+    def _for_task(self, root: Node, chain: Declaration) -> None:
+        """What a task leaves of the space, where it is known before the table is."""
+        if self.facts is not None or self.task is None:
+            return
+        is_left, removed = left_out(root, self.task)
+        for block in removed[:1] if not is_left else removed:
+            source, span = self._place(block, chain)
+            if is_left:
+                message = f"for {self.task} `{block.name}` is left out: it serves {block.task} only"
+                self.report.note("MSL241", source, span, message)
+            else:
+                message = f"nothing in this space serves {self.task}: `{block.name}` serves {block.task} only"
+                help = f"take blocks that serve {self.task}, or set another `task` in `data(…)`"
+                self.report.error("MSL200", source, span, message, "", help)
 
     def _resolved(self, space: Space, chain: Declaration) -> Space:
         """The space for the table, where one is given."""
         if self.facts is None:
             return space
-        source, span = chain.module.source, chain.node.name.span
         try:
             resolved, removals = resolve(space, self.facts)
         except NothingLeft as nothing:
-            self.report.error("MSL200", source, span, str(nothing), "", "look at the ranges, and at the task")
+            self._nothing_left(nothing.removals, chain)
             return space
-        except (ArithmeticError, ValueError) as trouble:
-            message = f"a bound has no value for this table: {trouble}"
-            self.report.error("MSL201", source, span, message, "", "look for a division by zero")
+        except (ArithmeticError, ValueError):
+            source, span = chain.module.source, chain.node.name.span
+            help = "look for a division by zero, or a root of a negative number"
+            self.report.error("MSL201", source, span, "a bound of this chain has no value for this table", "", help)
             return space
         self.removals = tuple(removals)
         for removal in dict.fromkeys(removals):
+            source, span = self._place_of_name(removal.what, chain)
             message = f"for this table `{removal.what}` is left out: {removal.why}"
             self.report.note("MSL241", source, span, message)
         return resolved
+
+    def _nothing_left(self, removals: list[Removal], chain: Declaration) -> None:
+        assert self.facts is not None
+        distinct = list(dict.fromkeys(removals))
+        reasons = "; ".join(
+            f"`{r.what}` {r.why}" if r.why.startswith("serves") else f"`{r.what}`: {r.why}" for r in distinct[:3]
+        )
+        message = "nothing in this space fits the table" + (f": {reasons}" if reasons else "")
+        help = f"take blocks that serve {self.facts.task}, or set another `task` in `data(…)`"
+        if not all("serves" in removal.why for removal in distinct):
+            rows, features = self.facts.n_samples, self.facts.n_features
+            size = f"{rows} row{'s' * (rows != 1)} and {features} feature{'s' * (features != 1)}"
+            help = f"the table has {size}: change the ranges"
+        source, span = self._place_of_name(distinct[0].what if distinct else "", chain)
+        self.report.error("MSL200", source, span, message, "", help)
+
+    def _place_of_name(self, name: str, chain: Declaration) -> tuple[Source, Span]:
+        block = next((block for block in self._searched.values() if block.name == name), None)
+        return self._place(block, chain)
 
     # --- judging and searching ---
 
@@ -298,14 +393,51 @@ class _Checker:
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
+        self._starts = searching.starts
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
 
-    def _ensemble(self) -> Call | None:
+    def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
         for statement in self.module.statements(ast.Ensemble):
-            return self.calls.call("combiner", statement.call, self.module)
+            call = self.calls.call("combiner", statement.call, self.module)
+            if call is not None and call.name == "swarm" and not any(s.call.name in SWARMS for s in stages):
+                message = "`swarm` lets the particles of a swarm vote, and no stage of the search is a swarm"
+                help = "search with `pso`, or use `vote` or `best_first`"
+                self.report.error("MSL148", self.module.source, statement.call.span, message, "", help)
+            return call
         return None
+
+    def _resolved_stages(self, stages: tuple[Stage, ...], space: Space) -> tuple[Stage, ...]:
+        """The stages with their starts resolved for the table; a start that is not in the space is told."""
+        spans = {id(start): span for start, span in self._starts}
+        resolved = []
+        for stage in stages:
+            if stage.start is not None:
+                start = stage.start
+                if self.facts is not None:
+                    try:
+                        start = resolve(Space(start), self.facts)[0].root
+                    except (NothingLeft, ArithmeticError, ValueError):
+                        start = stage.start  # what is wrong with it is wrong with the space too, and told there
+                self._is_in_space(start, space, spans[id(stage.start)])
+                stage = replace(stage, start=start)
+            resolved.append(stage)
+        return tuple(resolved)
+
+    def _is_in_space(self, start: Node, space: Space, span: Span) -> None:
+        from msl.check.model import closed_steps
+        from msl.space.derive import Deriver, NotInSpace
+        from msl.space.value import Model
+
+        try:
+            Deriver(space).derive(Model(closed_steps(start)))
+        except TypeError:
+            return  # the table decides: vectors have no size yet
+        except NotInSpace as reason:
+            message = f"this is not a model of the space: {reason}"
+            help = "start from a model of the chain; what it does not mention takes its default"
+            self.report.error("MSL147", self.module.source, span, message, "", help)
 
 
 def _keyword_span(statement: ast.Statement, source: Source) -> Span:

@@ -7,7 +7,7 @@ those of the pieces inside it. A column knows nothing of the cube; its rows are 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Protocol
@@ -202,20 +202,24 @@ class InRow:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """Steps in an order of their own for each row: `orders` says of which columns, one after the other."""
+    """Steps in an order of their own for each row: `order` says of which columns, given the row's number."""
 
     columns: tuple[Column, ...]
-    orders: Sequence[tuple[int, ...]]
+    numbers: NDArray[np.int64]
+    order: Callable[[int], tuple[int, ...]]
 
     def objects(self) -> list[Any]:
         members = [column.objects() for column in self.columns]
+        numbers = self.numbers.tolist()
+        orders = {number: self.order(number) for number in set(numbers)}
         return [
-            tuple(chain.from_iterable([members[member][row] for member in order]))
-            for row, order in enumerate(self.orders)
+            tuple(chain.from_iterable([members[member][row] for member in orders[number]]))
+            for row, number in enumerate(numbers)
         ]
 
     def at(self, row: int) -> Any:
-        return tuple(chain.from_iterable([self.columns[member].at(row) for member in self.orders[row]]))
+        order = self.order(int(self.numbers[row]))
+        return tuple(chain.from_iterable([self.columns[member].at(row) for member in order]))
 
     def empty(self) -> Flags:
         return _all_empty(self.columns)

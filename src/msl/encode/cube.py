@@ -18,8 +18,9 @@ class Cube:
     """Vectors as columns, since they are read a dimension at a time. What is no number is put in the middle."""
 
     def __init__(self, vectors: NDArray[np.float64]) -> None:
-        clean = np.nan_to_num(vectors.T, nan=0.5, posinf=1.0, neginf=0.0)
-        self._shares = np.ascontiguousarray(clean.clip(0.0, 1.0))
+        self._shares = np.maximum(vectors.T, 0.0, order="C")
+        np.minimum(self._shares, 1.0, out=self._shares)
+        self._shares[np.isnan(self._shares)] = 0.5
         self._snapped = self._shares.copy()
         self._active = np.zeros(self._shares.shape, dtype=bool)
         self.size = len(vectors)

@@ -108,17 +108,19 @@ class Arranged:
 
     def read(self, cube: Cube, rows: Rows) -> Column:
         cube.readers[self.slot] = self
-        met, places = np.unique(cube.read(self.slot, rows, self.scale), return_inverse=True)
-        orders = [self._order(int(level)) for level in met]
-        holds = np.array([[member in order for member in range(len(self.members))] for order in orders])
-        columns = tuple(
-            member.read(cube, rows) if self.takes_all else _where(member, cube, rows, holds[places, number])
-            for number, member in enumerate(self.members)
-        )
-        if self.takes_all:  # with fewer than two members that have steps there is no order to speak of
+        levels = cube.read(self.slot, rows, self.scale)
+        if self.takes_all:
+            columns = tuple(member.read(cube, rows) for member in self.members)
             present = np.sum([~column.empty() for column in columns], axis=0)
-            cube.put_out_of_use(self.slot, rows[present < 2])
-        return InOrder(columns, [orders[place] for place in places.tolist()])
+            cube.put_out_of_use(self.slot, rows[present < 2])  # there is no order to speak of
+        else:
+            met, places = np.unique(levels, return_inverse=True)
+            taken = np.zeros((len(met), len(self.members)), dtype=bool)
+            for place, level in enumerate(met):
+                taken[place, list(self._order(int(level)))] = True
+            members = enumerate(self.members)
+            columns = tuple(_where(member, cube, rows, taken[places, number]) for number, member in members)
+        return InOrder(columns, levels, self._order)
 
     def _order(self, level: int) -> tuple[int, ...]:
         return arrangement(level, len(self.members), self.low, self.high)

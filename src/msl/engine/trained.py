@@ -50,7 +50,8 @@ class Trained:
         if self.task == "regression":
             numbers: Floats = np.asarray(outputs)
             return numbers
-        return self.labels()[outputs.argmax(axis=1)]
+        winners: NDArray[Any] = self.labels()[outputs.argmax(axis=1)]
+        return winners
 
     def predict_proba(self, table: Table) -> Floats:
         """The probability of each class for each row, in the order of the labels."""

@@ -18,17 +18,24 @@ from msl.blocks.keep import FeatureSelector
 from msl.blocks.prepare import Prepare
 
 
-def sources_after(estimator: Any, role: str, sources: Codes, n_columns: int) -> Codes:
+def kept_columns(estimator: Any) -> Codes | None:
+    """The columns that a fitted step hands on just as they are, in this order; None when it may do anything else."""
+    kind = type(estimator)
+    if isinstance(estimator, FeatureSelector):
+        return estimator.selected_ if kind.transform_arrays is FeatureSelector.transform_arrays else None
+    if isinstance(estimator, Columns):
+        return estimator.kept_ if kind.transform_arrays is Columns.transform_arrays else None
+    if isinstance(estimator, SelectorMixin) and kind.transform is SelectorMixin.transform:
+        return np.flatnonzero(estimator.get_support())
+    return None
+
+
+def sources_after(estimator: Any, role: str, kept: Codes | None, sources: Codes, n_columns: int) -> Codes:
     """The sources of the `n_columns` that a fitted step makes of columns with these sources."""
+    if kept is not None:
+        return sources[kept]
     if isinstance(estimator, Prepare):
         return sources[estimator.sources_]
-    if isinstance(estimator, FeatureSelector):
-        return sources[estimator.selected_]
-    if isinstance(estimator, Columns):
-        return sources[estimator.kept_]
-    if isinstance(estimator, SelectorMixin):
-        kept: Codes = np.flatnonzero(estimator.get_support())
-        return sources[kept]
     if role == "transformer" and n_columns == len(sources):
         return sources
     return np.arange(n_columns) + first_built(sources)

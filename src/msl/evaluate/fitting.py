@@ -1,13 +1,16 @@
 """Fitting: a planned model fitted on one fold and asked for its outputs, with everything shared that can be.
 
 Steps that models have in common are fitted once a fold; blocks share work with their siblings through `prepare` and
-`prepare_query`. None of this changes a number. Rows were validated when the table was read, and are not again.
+`prepare_query`. What two models have in common shows in the rows rather than in the models: selectors with other
+parameters that keep the same columns leave the same rows to whatever comes next. None of this changes a number.
+Rows were validated when the table was read, and are not again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from hashlib import blake2b
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +20,7 @@ from numpy.typing import NDArray
 from msl.blocks.base import Block, Codes, Floats
 from msl.blocks.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.complexity import complexity
-from msl.evaluate.column_sources import joined_sources, sources_after
+from msl.evaluate.column_sources import joined_sources, kept_columns, sources_after
 from msl.evaluate.diary import Diary, FitFigures
 from msl.evaluate.ground import Ground
 from msl.evaluate.plan import Plan, PlannedStep
@@ -42,24 +45,30 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """How far some steps have brought the rows of a fold; `seconds` is what their last one took to fit."""
+    """How far some steps have brought the rows of a fold; `seconds` is what the last of them took to fit.
 
+    On one fold, stages with the same `identity` have the same rows.
+    """
+
+    identity: str
     X: Floats
     X_test: Floats
     sources: Codes
-    complexity: float
-    seconds: float
+    complexity: float = 0.0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learnt:
-    """A learner's outputs for the rows to judge on, for those it was fitted on where these are needed, and figures."""
+class Said:
+    """Outputs for the rows to judge on, and for those fitted on where these are needed; and what the block that gave
+    them adds to the figures of the fit."""
 
+    identity: str
     outputs: Floats
     training_outputs: Floats | None
-    features: float
     complexity: float
     seconds: float
+    features: float = 0.0
 
 
 class Fitter:
@@ -80,32 +89,24 @@ class Fitter:
     def outputs(self, plan: Plan, fold: Fold, diary: Diary, figures: FitFigures) -> Floats:
         """What a model, fitted on the one part of a fold, says of the other."""
         stages = self.stages(plan.before, fold, diary)
-        last = stages[-1] if stages else self.start(fold)
-        learnt = self._learnt(plan, last, fold, diary)
-        outputs, seconds, complexities = self._posts(plan, learnt, fold, diary)
-        figures.add(
-            features=learnt.features,
-            complexity=sum(stage.complexity for stage in stages) + learnt.complexity + complexities,
-            seconds=sum(stage.seconds for stage in stages) + learnt.seconds + seconds,
-        )
-        return outputs
+        learnt = said = self._learnt(plan, stages[-1], fold, diary)
+        parts: list[Stage | Said] = [*stages, learnt]
+        for post in plan.after:
+            said = self._corrected(post, said, fold, diary)
+            parts.append(said)
+        figures.add(learnt.features, sum(part.complexity for part in parts), sum(part.seconds for part in parts))
+        return said.outputs
 
     # --- steps before the learner ---
-
-    def start(self, fold: Fold) -> Stage:
-        """The rows as they are."""
-        return Stage(fold.X, fold.X_test, np.arange(fold.X.shape[1]), 0.0, 0.0)
 
     def stages(
         self, steps: tuple[PlannedStep, ...], fold: Fold, diary: Diary, start: Stage | None = None
     ) -> list[Stage]:
-        """What the rows become, step by step."""
-        stages: list[Stage] = []
-        stage = start or self.start(fold)
+        """What the rows become, step by step; first as they are."""
+        stages = [start or Stage("", fold.X, fold.X_test, np.arange(fold.X.shape[1]))]
         for planned in steps:
             diary.at(planned.name)
-            stage = self._stage(planned, stage, fold, diary)
-            stages.append(stage)
+            stages.append(self._stage(planned, stages[-1], fold, diary))
         return stages
 
     def _stage(self, planned: PlannedStep, before: Stage, fold: Fold, diary: Diary) -> Stage:
@@ -114,7 +115,8 @@ class Fitter:
                 return self._fit_branches(planned, before, fold, diary)
             return self._fit_stage(planned, before, fold, diary)
 
-        got = self.cache.get(fold.key_of(planned.text), fitted, shared=(before.X, before.X_test))
+        key = fold.key_of(before.identity, planned.text)
+        got = self.cache.get(key, fitted, shared=(before.X, before.X_test, before.sources))
         if not got.is_new:
             diary.fits_saved += planned.n_fits
         return got.value
@@ -124,22 +126,29 @@ class Fitter:
         estimator = planned.estimator()
         start = perf_counter()
         if isinstance(estimator, Block):
-            saved = self._fit_block(estimator, planned, before.X, fold)
+            self._fit_block(estimator, planned, before, fold)
             X: Floats = estimator.transform_arrays(before.X)
         else:
-            saved = 0.0
             X = fit_step(estimator, before.X, fold.y, self.ground.n_classes)
-        seconds = perf_counter() - start + saved
+        seconds = perf_counter() - start
         X = checked_columns(X, len(before.X), self._may_lack)
         X_test = checked_columns(apply_steps([estimator], before.X_test), len(before.X_test), self._may_lack)
-        sources = sources_after(estimator, planned.role, before.sources, X.shape[1])
-        return Stage(read_only(X), read_only(X_test), sources, complexity(estimator), seconds)
+        kept = kept_columns(estimator)
+        if X is before.X and X_test is before.X_test:
+            identity = before.identity
+        elif kept is not None:
+            identity = identity_of(before.identity, kept.tobytes())
+        else:
+            identity = identity_of(before.identity, planned.text.encode())
+        sources = sources_after(estimator, planned.role, kept, before.sources, X.shape[1])
+        return Stage(identity, read_only(X), read_only(X_test), sources, complexity(estimator), seconds)
 
     def _fit_branches(self, planned: PlannedStep, before: Stage, fold: Fold, diary: Diary) -> Stage:
-        branches = [self.stages(branch, fold, diary, before) for branch in planned.branches]
+        branches = [self.stages(branch, fold, diary, before)[1:] for branch in planned.branches]
         ends = [branch[-1] for branch in branches]
         every = [stage for branch in branches for stage in branch]
         return Stage(
+            identity=identity_of("&", "&".join(end.identity for end in ends).encode()),
             X=read_only(np.hstack([end.X for end in ends])),
             X_test=read_only(np.hstack([end.X_test for end in ends])),
             sources=joined_sources([end.sources for end in ends], before.sources),
@@ -147,73 +156,88 @@ class Fitter:
             seconds=sum(stage.seconds for stage in every),
         )
 
-    def _fit_block(self, block: Block, planned: PlannedStep, X: Floats, fold: Fold) -> float:
-        """Fits; the part that siblings share comes from the cache. The seconds that this saved."""
-        n_classes = self.ground.n_classes
+    def _fit_block(self, block: Block, planned: PlannedStep, before: Stage, fold: Fold) -> None:
+        """Fits; the part that siblings share comes from the cache."""
+        X, n_classes = before.X, self.ground.n_classes
         if block.shared_parameters is None:
             block.fit_arrays(X, fold.y, n_classes)
-            return 0.0
-        key = fold.key_of("fit", planned.part_text(block.shared_parameters))
-        prepared, seconds, is_new = self.cache.get(key, lambda: block.prepare(X, fold.y, n_classes), shared=(X, fold.y))
+            return
+        key = fold.key_of(before.identity, "fit", planned.part_text(block.shared_parameters))
+        prepared = self.cache.get(key, lambda: block.prepare(X, fold.y, n_classes), shared=(X, fold.y)).value
+        start = perf_counter()
         block.fit_prepared(prepared, X, fold.y, n_classes)
-        return 0.0 if is_new else seconds
+        self.cache.weigh(key, perf_counter() - start, shared=(X, fold.y))
 
-    # --- the learner ---
+    # --- the learner and what comes after it ---
 
-    def _learnt(self, plan: Plan, stage: Stage, fold: Fold, diary: Diary) -> Learnt:
-        """The learner's outputs; kept where models may differ in what comes after it."""
+    def _learnt(self, plan: Plan, stage: Stage, fold: Fold, diary: Diary) -> Said:
         diary.at(plan.learner.name)
-        key = fold.key_of("learnt", plan.learner.text) if plan.after else None
+        key = fold.key_of(stage.identity, "learnt" if plan.after else "judged", plan.learner.text)
         got = self.cache.get(key, lambda: self._learn(plan, stage, fold, diary))
         if not got.is_new:
             diary.fits_saved += 1
         return got.value
 
-    def _learn(self, plan: Plan, stage: Stage, fold: Fold, diary: Diary) -> Learnt:
+    def _learn(self, plan: Plan, stage: Stage, fold: Fold, diary: Diary) -> Said:
         diary.fits += 1
         learner = plan.learner.estimator()
         start = perf_counter()
-        saved = 0.0
         if isinstance(learner, Block):
-            saved = self._fit_block(learner, plan.learner, stage.X, fold)
+            self._fit_block(learner, plan.learner, stage, fold)
         else:
             fit_learner(learner, stage.X, fold.y, self.ground.n_classes)
-        seconds = perf_counter() - start + saved
-        return Learnt(
-            outputs=self._asked(learner, plan.learner, stage.X_test, fold, "query"),
-            training_outputs=self._asked(learner, plan.learner, stage.X, fold, "own query") if plan.after else None,
-            features=float(features_seen(learner, stage.sources)),
+        seconds = perf_counter() - start
+        return Said(
+            identity=identity_of(stage.identity, plan.learner.text.encode()),
+            outputs=self._asked(learner, plan.learner, stage, fold, "query"),
+            training_outputs=self._asked(learner, plan.learner, stage, fold, "own query") if plan.after else None,
             complexity=complexity(learner),
+            seconds=seconds,
+            features=float(features_seen(learner, stage.sources)),
+        )
+
+    def _asked(self, learner: Any, planned: PlannedStep, stage: Stage, fold: Fold, kind: str) -> Floats:
+        """The learner's outputs for the rows to judge on, or for its own; the part of the answer that siblings share
+        comes from the cache."""
+        X = stage.X_test if kind == "query" else stage.X
+        if isinstance(learner, Block) and learner.query_parameters is not None:
+            key = fold.key_of(stage.identity, kind, planned.part_text(learner.query_parameters))
+            query = self.cache.get(key, lambda: learner.prepare_query(X), shared=(X,)).value
+            start = perf_counter()
+            outputs = learner.outputs_prepared(query)
+            self.cache.weigh(key, perf_counter() - start, shared=(X,))
+        else:
+            outputs = learner_outputs(learner, X, self.ground.n_classes)
+        return read_only(checked_outputs(outputs, len(X), self.ground.n_classes))
+
+    def _corrected(self, post: PlannedStep, said: Said, fold: Fold, diary: Diary) -> Said:
+        """The outputs after a post."""
+        diary.at(post.name)
+        got = self.cache.get(fold.key_of(said.identity, post.text), lambda: self._correct(post, said, fold, diary))
+        if not got.is_new:
+            diary.fits_saved += 1
+        return got.value
+
+    def _correct(self, post: PlannedStep, said: Said, fold: Fold, diary: Diary) -> Said:
+        assert said.training_outputs is not None
+        diary.fits += 1
+        estimator = post.estimator()
+        start = perf_counter()
+        training = fit_step(estimator, said.training_outputs, fold.y, self.ground.n_classes)
+        seconds = perf_counter() - start
+        outputs = apply_steps([estimator], said.outputs)
+        return Said(
+            identity=identity_of(said.identity, post.text.encode()),
+            outputs=read_only(checked_outputs(outputs, len(said.outputs), self.ground.n_classes)),
+            training_outputs=read_only(checked_outputs(training, len(fold.y), self.ground.n_classes)),
+            complexity=complexity(estimator),
             seconds=seconds,
         )
 
-    def _asked(self, learner: Any, planned: PlannedStep, X: Floats, fold: Fold, kind: str) -> Floats:
-        """The learner's outputs for some rows; the part of the answer that siblings share comes from the cache."""
-        if isinstance(learner, Block) and learner.query_parameters is not None:
-            key = fold.key_of(kind, planned.part_text(learner.query_parameters))
-            query = self.cache.get(key, lambda: learner.prepare_query(X), shared=(X,)).value
-            outputs = learner.outputs_prepared(query)
-        else:
-            outputs = learner_outputs(learner, X, self.ground.n_classes)
-        return checked_outputs(outputs, len(X), self.ground.n_classes)
 
-    # --- steps after the learner ---
-
-    def _posts(self, plan: Plan, learnt: Learnt, fold: Fold, diary: Diary) -> tuple[Floats, float, float]:
-        """The outputs after all posts, with the seconds and the complexity that these add."""
-        outputs, training = learnt.outputs, learnt.training_outputs
-        seconds = complexities = 0.0
-        for planned in plan.after:
-            assert training is not None
-            diary.at(planned.name)
-            diary.fits += 1
-            post = planned.estimator()
-            start = perf_counter()
-            training = fit_step(post, training, fold.y, self.ground.n_classes)
-            seconds += perf_counter() - start
-            outputs = checked_outputs(apply_steps([post], outputs), len(outputs), self.ground.n_classes)
-            complexities += complexity(post)
-        return outputs, seconds, complexities
+def identity_of(before: str, step: bytes) -> str:
+    """A name for what a step makes of what had a name."""
+    return blake2b(before.encode() + b"\n" + step, digest_size=16).hexdigest()
 
 
 def features_seen(learner: Any, sources: Codes) -> int:

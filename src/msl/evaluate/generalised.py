@@ -45,24 +45,24 @@ class Generaliser:
     def judge(self, plans: Sequence[Plan], fold: Fold, diary: Diary) -> list[Generalisation]:
         """One for each plan; whether others are judged with it changes no number."""
         siblings: dict[tuple[str, type], list[int]] = defaultdict(list)
-        learners = []
+        learners: list[Any] = []
+        ends: list[list[Stage]] = []
         for place, plan in enumerate(plans):
             diary.at(plan.learner.name)
             if plan.after:
                 message = f"`gcv` cannot judge what `{plan.after[0].name}` makes of the outputs"
                 raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.after[0].name)
             learners.append(plan.learner.estimator())
-            siblings[plan.learner.before, type(learners[-1])].append(place)
+            ends.append(self._fitter.stages(plan.before, fold, diary))
+            siblings[ends[-1][-1].identity, type(learners[-1])].append(place)
         judged: dict[int, Generalisation] = {}
         for places in siblings.values():
-            plan = plans[places[0]]
-            stages = self._fitter.stages(plan.before, fold, diary)
-            before = sum(stage.complexity for stage in stages)
-            stage = stages[-1] if stages else self._fitter.start(fold)
+            plan, stage = plans[places[0]], ends[places[0]][-1]
             diary.at(plan.learner.name)
             together = self._siblings([learners[place] for place in places], plan, stage, fold, diary)
+            features = float(features_seen(None, stage.sources))
             for place, (score, own) in zip(places, together, strict=True):
-                features = float(features_seen(None, stage.sources))
+                before = sum(stage.complexity for stage in ends[place])
                 judged[place] = Generalisation(score, before + own, features)
         return [judged[place] for place in range(len(plans))]
 
@@ -71,7 +71,7 @@ class Generaliser:
     ) -> list[tuple[float, float]]:
         """The score and the complexity of learners of one class on the same rows."""
         diary.fits += len(learners)
-        table = self._table(learners[0], plan, stage, fold)
+        table = self._table(learners[0], stage, fold)
         if table is not None:
             scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
             return list(zip(scores, sizes, strict=True))
@@ -80,10 +80,10 @@ class Generaliser:
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
-    def _table(self, learner: Any, plan: Plan, stage: Stage, fold: Fold) -> GeneralisedTable | None:
+    def _table(self, learner: Any, stage: Stage, fold: Fold) -> GeneralisedTable | None:
         if not isinstance(learner, Block):
             return None
-        key = fold.key_of("gcv", plan.learner.before, type(learner).__qualname__)
+        key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
         n_classes = self._fitter.ground.n_classes
         return self._fitter.cache.get(
             key, lambda: learner.generalised_table(stage.X, fold.y, n_classes), shared=(stage.X, fold.y)

@@ -9,7 +9,7 @@ from sklearn.utils import get_tags
 
 from msl.blocks.base import Block, Floats, LeaveOneOutTable
 from msl.evaluate.diary import Diary, FitFigures
-from msl.evaluate.fitting import Fitter
+from msl.evaluate.fitting import Fitter, Fold, Stage
 from msl.evaluate.plan import Plan, PlannedStep
 from msl.evaluate.splits import Split
 from msl.evaluate.trial import Trial
@@ -39,9 +39,9 @@ class LeaveOneOuts:
         start = perf_counter()
         # One row to judge on, since some steps refuse none at all.
         fold = self._fitter.fold(Split(rows, rows[:1]), None if trial.key is None else (trial.key, "all"))
-        stage = (self._fitter.stages(plan.before, fold, diary) or [self._fitter.start(fold)])[-1]
+        stage = self._fitter.stages(plan.before, fold, diary)[-1]
         diary.at(plan.learner.name)
-        table = self._table(plan, trial, learner, stage.X, fold.y)
+        table = self._table(plan, trial, learner, stage, fold)
         if table is None or not table.serves(learner):
             return None
         left = table.left_out(learner)
@@ -49,16 +49,16 @@ class LeaveOneOuts:
         figures.add(left.features, left.complexity, (perf_counter() - start) / len(rows))
         return checked_outputs(left.outputs, len(rows), self._fitter.ground.n_classes)
 
-    def _table(self, plan: Plan, trial: Trial, learner: Block, X: Floats, y: Any) -> LeaveOneOutTable | None:
+    def _table(self, plan: Plan, trial: Trial, learner: Block, stage: Stage, fold: Fold) -> LeaveOneOutTable | None:
         """What siblings share. Only that of the last siblings is kept: it may be large."""
         # Blocks that make their tables in the same way are siblings, whatever their classes.
         family = getattr(type(learner).leave_one_out_table, "__func__", type(learner))
-        key = (trial.key, plan.learner.before, family)
+        key = (trial.key, stage.identity, family)
         if self._kept is not None and self._kept[0] == key:
             return self._kept[1]
         # Behind other steps the table is another one for almost every model, and not worth much memory.
         memory = 0 if plan.before else _MEMORY
-        table = learner.leave_one_out_table(X, y, self._fitter.ground.n_classes, memory)
+        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.ground.n_classes, memory)
         if self._keeps and trial.key is not None and not plan.before:
             self._kept = (key, table)
         return table

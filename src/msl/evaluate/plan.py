@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from msl.blocks.adapt import ColumnKinds, adapt_model
@@ -17,13 +16,12 @@ from msl.space.value import BlockValue, Branches, Model, Step, Value
 class PlannedStep:
     """A block, or branches side by side, which have no recipe.
 
-    `before` is the text of all that its input has gone through, `text` adds the step itself: steps with the same text
-    do the same to the same rows. `drawn_at` is the place that it draws random numbers from, empty when it draws none.
+    Steps with the same `text` do the same to the same rows. `drawn_at` is the place that it draws random numbers from,
+    empty when it draws none.
     """
 
     name: str
     role: str
-    before: str
     text: str
     drawn_at: str = ""
     recipe: Recipe | None = None
@@ -47,7 +45,7 @@ class PlannedStep:
             assert self.recipe is not None
             chosen = {name: value for name, value in self.parameters.items() if name in parameters}
             of_class = f"{self.recipe.found.__module__}:{self.recipe.found.__qualname__}"
-            self._part_texts[parameters] = f"{self.before}\n{of_class}{_spelled_parameters(chosen)}{self.drawn_at}"
+            self._part_texts[parameters] = f"{of_class}{_spelled_parameters(chosen)}{self.drawn_at}"
         return self._part_texts[parameters]
 
 
@@ -70,29 +68,22 @@ class Planner:
         """Raises BlockProblem for a model that this table has no use for."""
         adapted = adapt_model(model, self._columns, self._task, self._trusted)
         before, _, _ = split_at_learner(adapted)
-        steps = self._steps(adapted.steps, "", (f"{self._seed}/{position}" for position in count()))
+        steps = tuple(self._step(step, f"{self._seed}/{position}") for position, step in enumerate(adapted.steps))
         return Plan(steps[: len(before)], steps[len(before)], steps[len(before) + 1 :])
 
-    def _steps(self, steps: Iterable[Step], before: str, places: Iterable[str]) -> tuple[PlannedStep, ...]:
-        planned = []
-        for step, place in zip(steps, places, strict=False):
-            planned.append(self._step(step, before, place))
-            before = planned[-1].text
-        return tuple(planned)
-
-    def _step(self, step: Step, before: str, place: str) -> PlannedStep:
+    def _step(self, step: Step, place: str) -> PlannedStep:
         if isinstance(step, Branches):
             branches = tuple(
-                self._steps(branch, before, (inner_place(place, row, column) for column in count()))
+                tuple(self._step(inner, inner_place(place, row, column)) for column, inner in enumerate(branch))
                 for row, branch in enumerate(step.branches)
             )
-            texts = (branch[-1].text.removeprefix(before) for branch in branches)
-            return PlannedStep("&", "selector", before, f"{before}\n({'&'.join(texts)})", branches=branches)
+            texts = (">>".join(inner.text for inner in branch) for branch in branches)
+            return PlannedStep("&", "selector", f"({'&'.join(texts)})", branches=branches)
         recipe = recipe_of(step, self._task, place, self._trusted)
         parameters = flat_parameters(step)
         drawn_at = f"@{place}" if recipe.is_random else ""
-        text = f"{before}\n{step.block.target}{_spelled_parameters(parameters)}{drawn_at}"
-        return PlannedStep(step.block.name, step.block.role, before, text, drawn_at, recipe, parameters)
+        text = f"{step.block.target}{_spelled_parameters(parameters)}{drawn_at}"
+        return PlannedStep(step.block.name, step.block.role, text, drawn_at, recipe, parameters)
 
 
 def spelled(value: Value) -> str:

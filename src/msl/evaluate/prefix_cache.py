@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from msl.evaluate.size import approximate_size
 
 T = TypeVar("T")
@@ -23,16 +25,17 @@ _REST = 0.9
 
 
 class Got(NamedTuple, Generic[T]):
-    """A value, the seconds that it took to compute, and whether that was now."""
+    """A value, and whether it was computed now."""
 
     value: T
-    seconds: float
     is_new: bool
 
 
 @dataclass(slots=True)
 class _Entry:
     value: Any
+    #: What it took to compute, and with what it grew by later.
+    first_seconds: float
     seconds: float
     size: int
     uses: int
@@ -41,7 +44,8 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class CacheFigures:
-    """What a cache has done so far: uses and their seconds saved, what was computed, dropped and is kept."""
+    """What a cache has done so far: uses and the seconds that they saved at least, what was computed and dropped, and
+    the bytes that it keeps and kept at most."""
 
     hits: int
     misses: int
@@ -72,15 +76,31 @@ class PrefixCache:
             entry.uses += 1
             entry.worth = self._worth(entry.seconds, entry.uses, entry.size)
             self._hits += 1
-            self._seconds_saved += entry.seconds
-            return Got(entry.value, entry.seconds, False)
+            self._seconds_saved += entry.first_seconds
+            return Got(entry.value, False)
         start = perf_counter()
         value = compute()
         seconds = perf_counter() - start
         self._misses += 1
         if key is not None and self._cap:
             self._keep(key, value, seconds, shared)
-        return Got(value, seconds, True)
+        return Got(value, True)
+
+    def weigh(self, key: Hashable | None, seconds: float, shared: Collection[Any] = ()) -> None:
+        """Weighs a value again that may have grown by a use that took so many seconds."""
+        entry = None if key is None else self._entries.get(key)
+        if entry is None or isinstance(entry.value, np.ndarray):
+            return
+        size = approximate_size(entry.value, shared)
+        if size <= entry.size:
+            return
+        self._bytes += size - entry.size
+        entry.size = size
+        entry.seconds += seconds
+        entry.worth = self._worth(entry.seconds, entry.uses, size)
+        if self._bytes > self._cap:
+            self._make_room()
+        self._most_bytes = max(self._most_bytes, self._bytes)
 
     def figures(self) -> CacheFigures:
         return CacheFigures(
@@ -95,7 +115,7 @@ class PrefixCache:
         size = approximate_size(value, shared)
         if size > _LARGEST_PART * self._cap:
             return
-        self._entries[key] = _Entry(value, seconds, size, 1, self._worth(seconds, 1, size))
+        self._entries[key] = _Entry(value, seconds, seconds, size, 1, self._worth(seconds, 1, size))
         self._bytes += size
         if self._bytes > self._cap:
             self._make_room()

@@ -1,4 +1,4 @@
-"""Size: the bytes that a value keeps in memory, to a good approximation."""
+"""Size: the bytes that a value keeps in memory, to a good approximation. One that has `nbytes` is taken at its word."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def _size(value: Any, met: dict[int, Any], depth: int) -> int:
     own = sys.getsizeof(value)
     if isinstance(value, np.ndarray):
         return max(own, int(value.nbytes))
+    if isinstance(told := getattr(value, "nbytes", None), int):
+        return own + told
     if isinstance(value, _ATOMS) or depth == _DEEPEST:
         return own
     return own + sum(_size(part, met, depth + 1) for part in _parts(value))

@@ -231,7 +231,9 @@ def _option_without_call(source: Source, tokens: list[Token], index: int) -> Dia
     if tokens[index - 2].type not in {"BY", "THEN", "SEARCH", "ENSEMBLE"}:
         return None
     span = token_span(before).to(token_span(token))
-    return _error("MSL001", source, span, f"the options of `{before}` stand in parentheses", "", f"write `{before}({token})`")
+    return _error(
+        "MSL001", source, span, f"the options of `{before}` stand in parentheses", "", f"write `{before}({token})`"
+    )
 
 
 def _scale_of_a_value(source: Source, before: Token, token: Token) -> Diagnostic | None:
@@ -253,7 +255,8 @@ def _default_of_a_value(source: Source, failure: Failure, token: Token) -> Diagn
 def _comma_between_steps(source: Source, tokens: list[Token], failure: Failure) -> Diagnostic | None:
     """`chain m = a, b`: commas separate arguments."""
     token = tokens[failure.index]
-    if token.type != "COMMA" or tokens[0].type not in {"PART", "CHAIN"}:
+    follows_step = failure.index and tokens[failure.index - 1].type in ENDING_TOKENS
+    if token.type != "COMMA" or not follows_step or tokens[0].type not in {"PART", "CHAIN"}:
         return None
     help = "for one step after another write `>>`, for a choice `|`"
     return _error("MSL001", source, token_span(token), "a comma does not join steps", "", help)

@@ -11,9 +11,8 @@ import pickle
 import re
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future
-from dataclasses import dataclass, field
 from threading import Condition
 from time import monotonic
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.mapped import Mapped
+from msl.evaluate.executors.pending import Pending
 from msl.evaluate.executors.task import Job, Task, failed
 from msl.evaluate.outcome import Failure, Outcome
 
@@ -42,13 +42,6 @@ _MOST_UNOPENED = 10  # sites in a row that get lost before they are open
 _Lost = (distributed.KilledWorker, CancelledError)
 
 
-@dataclass(slots=True, eq=False)
-class _Item:
-    task: Task
-    future: Future[Outcome] = field(default_factory=Future)
-    times_lost: int = 0
-
-
 class DaskExecutor(Executor):
     """A cluster, given by `dask://host:port`, or as a client or a cluster object of dask.distributed."""
 
@@ -61,8 +54,8 @@ class DaskExecutor(Executor):
         self._id = uuid.uuid4().hex
         self._grouping = Grouping(_GROUP_SECONDS)
         self._state = Condition()  # for all that follows, which the caller's threads and Dask's change
-        self._waiting: deque[_Item] = deque()
-        self._running: dict[str, tuple[Any, list[_Item]]] = {}
+        self._waiting: deque[Pending] = deque()
+        self._running: dict[str, tuple[Any, list[Pending]]] = {}
         self._leases: dict[str, Any] = {}
         self._threads: dict[str, int] = {}
         self._looked = 0.0
@@ -79,7 +72,7 @@ class DaskExecutor(Executor):
             raise ConnectionError(f"the Dask cluster takes no work: {reason or type(reason).__name__}") from reason
 
     def submit(self, task: Task) -> Future[Outcome]:
-        item = _Item(task)
+        item = Pending(task)
         with self._state:
             if self._broken is not None:
                 raise BrokenExecutor(str(self._broken)) from self._broken
@@ -150,16 +143,16 @@ class DaskExecutor(Executor):
             if group := self._next_group(threads):
                 self._send(group, places)
 
-    def _next_group(self, threads: int) -> list[_Item]:
+    def _next_group(self, threads: int) -> list[Pending]:
         size = 1 if self._waiting[0].times_lost else self._grouping.size(len(self._waiting), threads)
-        group: list[_Item] = []
+        group: list[Pending] = []
         while self._waiting and len(group) < size:
             item = self._waiting.popleft()
-            if item.future.running() or item.future.set_running_or_notify_cancel():
+            if item.take_up():
                 group.append(item)
         return group
 
-    def _send(self, group: list[_Item], places: list[str]) -> None:
+    def _send(self, group: list[Pending], places: list[str]) -> None:
         arguments = (self._id, pickle.dumps([item.task for item in group]))
         # Should these places die, others may do it too.
         options = {"workers": places, "allow_other_workers": True, "pure": False}
@@ -188,18 +181,19 @@ class DaskExecutor(Executor):
             else:
                 self._try_again(group, _error_of(sent))
         except Exception as reason:
-            _give_up(group, _broken(reason))
+            for item in group:
+                item.give_up(_broken(reason))
             raise
         finally:
             with self._state:
                 self._being_taken -= 1
 
-    def _hand_over(self, group: list[_Item], outcomes: list[Outcome]) -> None:
+    def _hand_over(self, group: list[Pending], outcomes: list[Outcome]) -> None:
         for item, outcome in zip(group, outcomes, strict=bool(group)):
             self._grouping.learn(outcome.effort.seconds)
             item.future.set_result(outcome)
 
-    def _try_again(self, group: list[_Item], error: BaseException) -> None:
+    def _try_again(self, group: list[Pending], error: BaseException) -> None:
         """Puts back what was lost on the way; what is lost again and again is the fault of whatever it does."""
         left = group
         if isinstance(error, dask_site.NoSiteError):
@@ -214,7 +208,7 @@ class DaskExecutor(Executor):
         with self._state:
             self._waiting.extendleft(reversed(left))
 
-    def _is_hopeless(self, item: _Item) -> bool:
+    def _is_hopeless(self, item: Pending) -> bool:
         item.times_lost += 1
         if item.times_lost < _MOST_LOST:
             return False
@@ -234,7 +228,8 @@ class DaskExecutor(Executor):
             self._waiting.clear()
         with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
             self._client.cancel(sent)
-        _give_up(left, reason or CancelledError())
+        for item in left:
+            item.give_up(reason)
 
     def _close_when_done(self) -> None:
         with self._state:
@@ -275,12 +270,6 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
         return distributed.Client(address, timeout=patience, set_as_default=False), True  # type: ignore[no-untyped-call]
     except OSError as reason:
         raise ConnectionError(f"no Dask scheduler answers at {on}: {reason}") from reason
-
-
-def _give_up(items: Iterable[_Item], reason: BaseException) -> None:
-    for item in items:
-        if not item.future.done() and not item.future.cancel():
-            item.future.set_exception(reason)
 
 
 def _broken(reason: Exception) -> BrokenExecutor:

@@ -8,30 +8,26 @@ import pickle
 import select
 import signal
 from collections.abc import Iterable
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from time import monotonic
 
 from msl.evaluate.executors.ending import Ending
 from msl.evaluate.executors.mapped import unnamed_file
 from msl.evaluate.executors.nursery import Nursery
+from msl.evaluate.executors.pending import Pending
 from msl.evaluate.executors.pulse import Beat, Pulse
-from msl.evaluate.executors.task import Task
-from msl.evaluate.outcome import Failure, Outcome
+from msl.evaluate.outcome import Failure
 
 _GRACE = 0.25  # seconds between the request to end and the end
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class Item(Pending):
     """A task in the queue. One that is `alone` is to be the first of a new process, and to have no mates."""
 
-    task: Task
-    encoded: bytes
-    future: Future[Outcome] = field(default_factory=Future)
+    encoded: bytes = b""
     is_alone: bool = False
-    times_lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from msl.evaluate.executors.attempt import Attempts, OverLimit
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.task import Job, Task
-from msl.evaluate.executors.usage import forget_peak, held_bytes
+from msl.evaluate.executors.usage import OwnUsage
 from msl.evaluate.outcome import Outcome
 
 
@@ -33,6 +33,7 @@ class InProcessExecutor(Executor):
         self._lock = Lock()
         self._is_shut = False
         self._started = self._step_started = 0.0
+        self._usage = OwnUsage()
         self._held = 0
         self._threads = threadpool_limits(job.threads)
 
@@ -58,9 +59,8 @@ class InProcessExecutor(Executor):
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
             self._started = self._step_started = monotonic()
-            forget_peak()
-            if self.job.limits.memory is not None:
-                self._held = held_bytes() or 0
+            self._usage.forget_peak()
+            self._held = self._held_now()
             with _undisturbed_randomness(bool(self.job.trusted)):
                 yield
 
@@ -69,6 +69,11 @@ class InProcessExecutor(Executor):
             if not self._is_shut:
                 self._is_shut = True
                 self._threads.restore_original_limits()
+                self._usage.close()
+
+    def _held_now(self) -> int:
+        usage = self._usage.now()
+        return 0 if usage is None else usage.held
 
     def _look(self, step: str) -> None:
         """Ends an evaluation that is over a limit when its next block starts."""
@@ -77,7 +82,7 @@ class InProcessExecutor(Executor):
             raise OverLimit("timeout", limits.each_message())
         if limits.fit is not None and now - self._step_started > limits.fit:
             raise OverLimit("timeout", limits.fit_message())
-        if limits.memory is not None and (held_bytes() or 0) - self._held > limits.memory:
+        if limits.memory is not None and self._held_now() - self._held > limits.memory:
             raise OverLimit("memory", limits.memory_message())
         self._step_started = now
 

@@ -13,7 +13,7 @@ import selectors
 import socket
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from threading import Lock, Thread
 from time import monotonic
@@ -112,8 +112,7 @@ class Keeper:
             self._broken = reason or BrokenExecutor("the executor is shut down")
             left = [*self._waiting, *self._new, *(item for handle in self.handles for item in handle.items.values())]
         for item in left:
-            if not item.future.cancel():
-                item.future.set_exception(CancelledError() if reason is None else reason)
+            item.give_up(reason)
         self._selector.close()
         self._ear.close()
         self._bell.close()
@@ -154,7 +153,7 @@ class Keeper:
         group: list[Item] = []
         while self._waiting and len(group) < size and not (group and self._waiting[0].is_alone):
             item = self._waiting.popleft()
-            if item.future.running() or item.future.set_running_or_notify_cancel():
+            if item.take_up():
                 group.append(item)
         return group
 

@@ -57,7 +57,7 @@ class LocalExecutor(Executor):
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
-            return self._keeper.add(Item(task, pickle.dumps(task)))
+            return self._keeper.add(Item(task, encoded=pickle.dumps(task)))
 
     def worker_pids(self) -> list[int]:
         """The processes of the moment, for those who measure them."""

@@ -12,7 +12,7 @@ import os
 import pickle
 import tempfile
 from functools import cached_property
-from typing import Any, BinaryIO, Generic, TypeVar
+from typing import Any, BinaryIO, Generic, SupportsIndex, TypeVar
 
 T = TypeVar("T")
 _ALIGNMENT = 64
@@ -71,9 +71,9 @@ class Mapped(Generic[T]):
     def __dask_tokenize__(self) -> str:
         return self.digest
 
-    def __reduce__(self) -> tuple[Any, tuple[pickle.PickleBuffer]]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, tuple[Any]]:
         content = mmap.mmap(self.descriptor, self.size, access=mmap.ACCESS_READ)
-        return _arrived, (pickle.PickleBuffer(content),)
+        return _arrived, (pickle.PickleBuffer(content) if int(protocol) >= 5 else content[:],)
 
 
 def mapped_value(descriptor: int) -> Any:

@@ -1,36 +1,63 @@
-"""Usage: the memory of a process, as Linux tells it; None where there is nobody to ask."""
+"""Usage: the memory of processes, as Linux tells it; None where there is nobody to ask."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any, NamedTuple
 
-_PAGE_KB = 1024
-SUPPORTED = Path("/proc/self/status").exists()
+SUPPORTED = Path("/proc/self/statm").exists()
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Usage(NamedTuple):
+    """`held` is what a process has filled by itself, without programs, files and what it shares with others;
+    `reserved` is what counts against RLIMIT_DATA."""
+
+    held: int
+    reserved: int
+
+
+class OwnUsage:
+    """The memory of this process, read often."""
+
+    def __init__(self) -> None:
+        self._statm = _opened("/proc/self/statm", "rb")
+        self._clear_refs = _opened("/proc/self/clear_refs", "wb")
+
+    def now(self) -> Usage | None:
+        if self._statm is None:
+            return None
+        _, resident, shared, _, _, data, _ = map(int, os.pread(self._statm.fileno(), 200, 0).split())
+        return Usage((resident - shared) * _PAGE, data * _PAGE)
+
+    def forget_peak(self) -> None:
+        """Counts the peak anew; where that is not allowed, it is that of the whole life of the process."""
+        if self._clear_refs is not None:
+            self._clear_refs.write(b"5")
+
+    def close(self) -> None:
+        for file in (self._statm, self._clear_refs):
+            if file is not None:
+                file.close()
+
+
+def peak_bytes() -> int | None:
+    """The most that this process held at once since the peak was forgotten, with programs and files that it mapped."""
+    return _status("self", ("VmHWM",)).get("VmHWM")
 
 
 def held_bytes(pid: int | str = "self") -> int | None:
-    """What a process holds by itself: neither programs nor files that it has mapped, such as the table."""
+    """What a process has filled, by itself or in memory that it shares with others."""
     found = _status(pid, ("RssAnon", "RssShmem"))
     return sum(found.values()) if found else None
 
 
-def peak_bytes() -> int | None:
-    """The most that this process held at once since `forget_peak`, with programs and mapped files."""
-    return _status("self", ("VmHWM",)).get("VmHWM")
-
-
-def forget_peak() -> None:
-    """Starts counting the peak anew; where that is not allowed, peaks are those of the whole process so far."""
+def _opened(path: str, mode: str) -> Any:
     try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
+        return open(path, mode, buffering=0)
     except OSError:
-        return
-
-
-def reserved_bytes() -> int | None:
-    """What counts against RLIMIT_DATA."""
-    return _status("self", ("VmData",)).get("VmData")
+        return None
 
 
 def _status(pid: int | str, names: tuple[str, ...]) -> dict[str, int]:
@@ -39,4 +66,4 @@ def _status(pid: int | str, names: tuple[str, ...]) -> dict[str, int]:
     except OSError:
         return {}
     lines = (line.partition(":") for line in text.splitlines())
-    return {name: int(value.split()[0]) * _PAGE_KB for name, _, value in lines if name in names}
+    return {name: int(value.split()[0]) * 1024 for name, _, value in lines if name in names}

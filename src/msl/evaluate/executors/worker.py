@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pickle
 import resource
 from collections.abc import Iterator
@@ -15,11 +16,12 @@ from msl.evaluate.executors.attempt import Attempts
 from msl.evaluate.executors.mapped import mapped_value
 from msl.evaluate.executors.pulse import Pulse
 from msl.evaluate.executors.task import Job, Task, failed
-from msl.evaluate.executors.usage import forget_peak, held_bytes, peak_bytes, reserved_bytes
+from msl.evaluate.executors.usage import OwnUsage, Usage, peak_bytes
 from msl.evaluate.outcome import Failure, Outcome
 
 #: The first byte of a message from a worker.
 ANSWERS, BROKEN = b"A", b"B"
+_TIDY_BYTES = 8_000_000  # what may lie about in the heap after work
 _PATIENCE = 0.05  # seconds that an outcome waits at most for its mates before it is sent
 
 
@@ -37,6 +39,7 @@ def work(connection_descriptor: int, pulse_descriptor: int, job_descriptor: int)
             except EOFError:
                 return
             worker.serve(group, connection)
+            worker.tidy()
 
 
 class _Worker:
@@ -44,8 +47,10 @@ class _Worker:
         self._job, self._pulse = job, pulse
         self._attempts = Attempts(job, pulse.step)
         self._hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        self._held = held_bytes() or 0
+        self._usage = OwnUsage()
+        self._first_held = self._tidied_held = self._now().held
         self._has_lacked_memory = False
+        self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has it
         threadpool_limits(job.threads)
 
     def serve(self, group: list[tuple[int, bytes]], connection: Connection) -> None:
@@ -62,6 +67,15 @@ class _Worker:
                 self._send(ready, connection)
                 ready, sent = [], monotonic()
 
+    def tidy(self) -> None:
+        """Gives back what evaluations on many rows have freed; the system's allocator would keep it for later."""
+        if self._trim is not None and self._now().held - self._tidied_held > _TIDY_BYTES:
+            self._trim(0)
+            self._tidied_held = self._now().held
+
+    def _now(self) -> Usage:
+        return self._usage.now() or Usage(0, 0)
+
     def _send(self, answers: list[tuple[int, bytes]], connection: Connection) -> None:
         connection.send_bytes(ANSWERS + pickle.dumps((answers, self._is_spent())))
 
@@ -77,27 +91,28 @@ class _Worker:
 
     @contextmanager
     def _limited(self, number: int) -> Iterator[None]:
-        forget_peak()
-        self._pulse.begin(number, held_bytes() or 0)
-        self._bound_memory()
+        self._usage.forget_peak()
+        before = self._now()
+        self._pulse.begin(number, before.held)
+        self._bound_memory(before)
         try:
             yield
         finally:
-            resource.setrlimit(resource.RLIMIT_DATA, (self._hard_limit, self._hard_limit))
+            if self._job.limits.memory is not None:
+                resource.setrlimit(resource.RLIMIT_DATA, (self._hard_limit, self._hard_limit))
             self._pulse.end(number)
 
-    def _bound_memory(self) -> None:
+    def _bound_memory(self, before: Usage) -> None:
         """From here on, an allocation that passes the limit fails: in Python with a MemoryError."""
-        reserved = reserved_bytes()
-        if self._job.limits.memory is not None and reserved is not None:
-            most = reserved + self._job.limits.memory
+        if self._job.limits.memory is not None and before.reserved:
+            most = before.reserved + self._job.limits.memory
             if self._hard_limit == resource.RLIM_INFINITY or most < self._hard_limit:
                 resource.setrlimit(resource.RLIMIT_DATA, (most, self._hard_limit))
 
     def _is_spent(self) -> bool:
         """Whether blocks have left, or may have left, more behind than one evaluation may take beside the caches."""
         limit = self._job.limits.memory
-        grown = (held_bytes() or 0) - self._held
+        grown = self._now().held - self._first_held
         return self._has_lacked_memory or (limit is not None and grown > limit + self._job.cache_bytes)
 
     def _encoded(self, outcome: Outcome) -> bytes:

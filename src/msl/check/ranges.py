@@ -1,0 +1,132 @@
+"""Ranges: `int 1..10`, `real 1e-4..1 log`, `real 0..1 step 0.1` — bounds in order, a scale and a step that fit."""
+
+from __future__ import annotations
+
+import math
+
+from msl.check.bounds import Bounds
+from msl.check.library import Module
+from msl.check.report import Report
+from msl.space.formula import Amount, Formula
+from msl.space.node import IntRange, RealRange
+from msl.syntax import ast
+from msl.text.record import record
+
+_SCALE_RATIO = 1000
+
+
+@record
+class Ranges:
+    """Reads the ranges of one file; what is wrong is reported and comes back as None."""
+
+    module: Module
+    report: Report
+
+    def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
+        """A range; without a kind it takes that of the declared one, with its scale and step."""
+        kind = written.kind or (None if inherited is None else "int" if isinstance(inherited, IntRange) else "real")
+        if kind is None:
+            text = self.module.source.slice(written.span)
+            message = "nothing says whether these are whole numbers or reals"
+            self._error("MSL081", written, message, f"write `int {text}` or `real {text}`")
+            return None
+        bounds = Bounds(self.module, self.report)
+        low, high = bounds.amount(written.low), bounds.amount(written.high)
+        step = None if written.step is None else bounds.amount(written.step)
+        if low is None or high is None or (written.step is not None and step is None):
+            return None
+        inherits = written.kind is None and inherited is not None
+        log = written.log or (inherits and inherited is not None and inherited.log and written.step is None)
+        if not self._bounds_fit(written, kind, low, high, log):
+            return None
+        if kind == "int":
+            own = 1 if step is None else self._whole_step(written, step)
+            if own is None:
+                return None
+            if step is None and inherits and isinstance(inherited, IntRange) and not log:
+                own = inherited.step
+            return self._stepped_int(written, low, high, log, own)
+        if step is None and inherits and isinstance(inherited, RealRange) and not log:
+            step = inherited.step
+        return self._stepped_real(written, low, high, log, step)
+
+    def _bounds_fit(self, written: ast.Range, kind: str, low: Amount, high: Amount, log: bool) -> bool:
+        if kind == "int":
+            for amount, where in ((low, written.low), (high, written.high)):
+                if isinstance(amount, float):
+                    message = f"an `int` range has whole ends, and this is {self._text(where)}"
+                    self._error("MSL086", where, message, _whole_ends(low, high, written.kind is not None))
+                    return False
+        if not isinstance(low, Formula) and not isinstance(high, Formula) and low > high:
+            first, last = self._text(written.low), self._text(written.high)
+            start, end = written.low.span.start - written.span.start, written.high.span.end - written.span.start
+            text = self._text(written)
+            help = f"write `{text[:start]}{last}..{first}{text[end:]}`"
+            self._error("MSL082", written, f"this range is empty: {first} is above {last}", help)
+            return False
+        if log and written.step is not None:
+            self._error("MSL084", written, "`log` and `step` exclude each other", "keep one of them")
+            return False
+        if log and not isinstance(low, Formula) and low <= 0:
+            message = f"`log` needs a low end above 0, and this is {self._text(written.low)}"
+            self._error("MSL083", written.low, message, "start above 0, such as at `1e-4`, or leave `log` out")
+            return False
+        return True
+
+    def _whole_step(self, written: ast.Range, step: Amount) -> int | None:
+        if isinstance(step, int) and step > 0:
+            return step
+        assert written.step is not None
+        self._error("MSL085", written.step, "the step of whole numbers is a whole number from 1", "write `step 2`")
+        return None
+
+    def _stepped_int(self, written: ast.Range, low: Amount, high: Amount, log: bool, step: int) -> IntRange:
+        if isinstance(low, int) and isinstance(high, int) and (high - low) % step:
+            self._does_not_fit(written, low, high, step, high - (high - low) % step)
+            high -= (high - low) % step
+        return IntRange(low, high, log, step)
+
+    def _stepped_real(
+        self, written: ast.Range, low: Amount, high: Amount, log: bool, step: Amount | None
+    ) -> RealRange | None:
+        if step is None:
+            self._suggest_log(written, low, high, log)
+            return RealRange(low, high, log)
+        if isinstance(step, Formula) or step <= 0:
+            assert written.step is not None
+            self._error("MSL085", written.step, "a step is a number above 0", "write `step 0.1`")
+            return None
+        if not isinstance(low, Formula) and not isinstance(high, Formula):
+            steps = (high - low) / step
+            if abs(steps - round(steps)) > 1e-9 * max(1.0, steps):
+                last = low + math.floor(steps) * step
+                self._does_not_fit(written, low, high, step, float(f"{last:.12g}"))
+                high = float(f"{last:.12g}")
+        return RealRange(low, high, log, float(step))
+
+    def _does_not_fit(self, written: ast.Range, low: Amount, high: Amount, step: float, last: float) -> None:
+        span = written.step.span if written.step is not None else written.span
+        message = f"the step {step} does not divide {low}..{high}: the last value is {last}"
+        self.report.warning("MSL221", self.module.source, span, message, "", f"write `{low}..{last}`")
+
+    def _suggest_log(self, written: ast.Range, low: Amount, high: Amount, log: bool) -> None:
+        if log or isinstance(low, Formula) or isinstance(high, Formula) or low <= 0:
+            return
+        if high / low >= _SCALE_RATIO:
+            message = f"{low}..{high} spans {math.log10(high / low):.0f} orders of magnitude without `log`"
+            label = "nearly all samples fall in the top tenth"
+            self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
+
+    def _text(self, node: ast.Node) -> str:
+        return self.module.source.slice(node.span)
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def _whole_ends(low: Amount, high: Amount, may_be_real: bool) -> str:
+    """What to write for an `int` range with a fraction at an end."""
+    or_real = ", or `real`" if may_be_real else ""
+    if isinstance(low, Formula) or isinstance(high, Formula) or math.ceil(low) > math.floor(high):
+        return f"write whole numbers{or_real}"
+    return f"write `{math.ceil(low)}..{math.floor(high)}`{or_real}"

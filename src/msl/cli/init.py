@@ -1,0 +1,43 @@
+"""msl init: a commented starting spec for a table."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.output import write_output
+
+
+def init(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of the table's name; - shows it.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(metavar="COLUMN", help="What is to be predicted.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> Exit:
+    """Look at a table and write a commented spec that runs on it."""
+    from msl.engine.starter import starting_spec
+    from msl.evaluate.options import DataOptions
+    from msl.evaluate.problem import DataError
+    from msl.evaluate.read import read_table
+
+    try:
+        table = read_table(data, options=DataOptions(target=target))
+    except DataError as wrong:
+        first = wrong.problems[0]
+        raise WrongUse("; ".join(each.message for each in wrong.problems), first.help or None) from None
+    path = Path(f"{Path(data).name.split('.')[0] or 'spec'}.msl" if output in (None, "-") else str(output))
+    text = starting_spec(table, shlex.quote(str(path)), shlex.quote(data))
+    if output == "-":
+        write(text)
+        return Exit.FINE
+    if path.exists() and not force:
+        raise WrongUse(f"`{path}` is there already", "name another file with `-o FILE`, or overwrite it with `--force`")
+    write_output(text, path)
+    tell(f"wrote {path}; next: msl run {shlex.quote(str(path))} {shlex.quote(data)}")
+    return Exit.FINE
