@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from specs import checked
 
 ROOT = Path(__file__).parents[2]

@@ -7,12 +7,12 @@ import json
 from importlib import resources
 
 import pytest
-from specs import checked, codes, errors, only_error, sound
 
 from msl.check import catalogues
 from msl.check.spec import check_source
 from msl.space.node import BlockUse, Choice
 from msl.text.source import Source
+from specs import codes, errors, only_error, sound
 
 SCALERS = 'block robust: transformer "sklearn.preprocessing:RobustScaler" { with_centering: bool }\n'
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from specs import checked, codes, sound
 
 from msl.check.spec import check_source
 from msl.text.source import Source
+from specs import checked, codes, sound
 
 DEEP = 3000
 

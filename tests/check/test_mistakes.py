@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from specs import codes, errors, only_error, underlined
 
 LEARNER = 'block svm: learner for classification "sklearn.svm:SVC"'

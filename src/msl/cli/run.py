@@ -19,6 +19,7 @@ from msl.text.source import Span
 if TYPE_CHECKING:
     from msl.engine.loop import Progress, Search
     from msl.engine.plan import Plan
+    from msl.engine.trained import Trained
     from msl.engine.verdict import Verdict
     from msl.runs.store import Store
 
@@ -63,6 +64,7 @@ def _run(
 ) -> Exit:
     from msl.engine.loop import search
     from msl.engine.plan import make_plan
+    from msl.engine.saved import save_winner
     from msl.engine.verdict import judge
     from msl.evaluate.executors.choice import open_executor
     from msl.runs.store import Store, store_folder
@@ -83,7 +85,8 @@ def _run(
             show = (lambda progress: None) if quiet else _Lines(plan).show
             found = search(plan, store, identity, executor, progress=show, stopped=interrupts.asked)
         verdict = judge(plan, found)
-        summary = _summary(plan, found, verdict, identity, test)
+        trained = save_winner(store.files, identity, plan, found, verdict)
+        summary = _summary(plan, found, verdict, identity, test, trained)
         store.runs.end(identity, "interrupted" if found.ending == "interrupted" else "finished", summary)
     if json:
         write(json_text.dumps(summary, ensure_ascii=False) + "\n")
@@ -135,8 +138,10 @@ def _begin(store: Store, plan: Plan, loaded: Loaded) -> tuple[str, bool]:
     return store.runs.start(order).id, False
 
 
-def _summary(plan: Plan, found: Search, verdict: Verdict, identity: str, test: str | None) -> dict[str, Any]:
-    from msl.engine.ensembles import build_committee, choose_members
+def _summary(
+    plan: Plan, found: Search, verdict: Verdict, identity: str, test: str | None, trained: Trained | None
+) -> dict[str, Any]:
+    from msl.engine.ensembles import choose_members
     from msl.engine.verdict import refit, test_measures, winner_chain
     from msl.evaluate.read import read_like
     from msl.space.spell import spell_model
@@ -169,9 +174,13 @@ def _summary(plan: Plan, found: Search, verdict: Verdict, identity: str, test: s
         record["ensemble"] = [spell_model(one.model) for one in members.candidates]
     if test is not None and best is not None:
         table = read_like(plan.table.schema, test)
-        record["test"] = test_measures(plan, refit(plan, winner_chain(plan, best.model)), table)
-        if members is not None:
-            record["ensemble_test"] = test_measures(plan, refit(plan, build_committee(plan, members)), table)
+        assert trained is not None
+        saved = test_measures(plan, trained.estimator, table)
+        if members is None:
+            record["test"] = saved
+        else:
+            record["test"] = test_measures(plan, refit(plan, winner_chain(plan, best.model)), table)
+            record["ensemble_test"] = saved
     return record
 
 
