@@ -29,7 +29,13 @@ def loaded_by(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--help",), ("check", "specs/psms.msl"), ("fmt", "--check", "specs/psms.msl"), ("explain", "MSL021"), ("blocks",)],
+    [
+        ("--help",),
+        ("check", "specs/psms.msl"),
+        ("fmt", "--check", "specs/psms.msl"),
+        ("explain", "MSL021"),
+        ("blocks",),
+    ],
 )
 def test_light_commands_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
     assert not loaded_by(*arguments) & set(HEAVY)

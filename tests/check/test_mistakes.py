@@ -30,7 +30,7 @@ MISTAKES = [
     ("use clop\nchain m = svc\nmaximize ber", "MSL153", "ber", "minimize ber"),
     ("use clop\ndata(task = classification)\nchain m = svc\nminimize rmse", "MSL151", "rmse", "`ber`"),
     ("use clop\nchain m = svc(gama = 1)", "MSL096", "gama", "`gamma`"),
-    ("use clop\nchain m = svc(gamma = 1e9)", "MSL091", "1e9", "block my_svc = svc { gamma: … | 1e9 }"),
+    ("use clop\nchain m = svc(gamma = 1e9)", "MSL091", "1e9", "block my_svc = svc { gamma: real 1e-4..1e9 log }"),
     ("use clop\nchain m = svc(gamma: 1e-9..1)", "MSL091", "1e-9", "block my_svc = svc { gamma: 1e-9..1 }"),
     ("use clop\nchain m = svcc", "MSL021", "svcc", "`svc`"),
     ("use clop\nchain m = knn", "MSL021", "knn", "add `use sbm`"),
@@ -48,7 +48,7 @@ MISTAKES = [
     ("use clop\nminimise ber\nchain m = svc", "MSL007", "minimise", "`minimize`"),
     ("use clop\nchain m = svc\nrequire svc.gamm < 1", "MSL096", "gamm", "`gamma`"),
     ("use clop\nchain m = svc\nrequire gamma < 1", "MSL124", "gamma", "`svc.gamma`"),
-    ("use clop\nchain m = svc >> standardize", "MSL063", "m", "exactly one learner"),
+    ("use clop\nchain m = svc >> standardize", "MSL063", "standardize", "exactly one learner"),
     ("use clop\nchain m = standardize", "MSL061", "m", "exactly one learner"),
 ]
 

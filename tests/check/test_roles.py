@@ -74,9 +74,11 @@ def test_a_chain_is_sound_exactly_when_all_its_paths_are(node: Node) -> None:
 
 def test_the_path_that_breaks_the_rule_is_named() -> None:
     chain = Sequence((block("transformer"), Choice((block("learner"), block("selector"))), block("post")))
-    ((problem, path),) = broken_paths(chain)
+    ((fault, path),) = broken_paths(chain)
     assert path == "transformer >> selector >> post"
-    assert problem == "`post` works on a learner's outputs, and no learner stands before it"
+    assert fault.problem == "`post` works on a learner's outputs, and none stands before it"
+    assert fault.block is not None
+    assert fault.block.name == "post"
 
 
 def test_a_thousand_choices_are_proved_without_listing_them() -> None:

@@ -25,6 +25,7 @@ from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, roc_au
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline, make_union
 
+from msl.blocks.complexity import complexity
 from msl.blocks.construct import model_to_chain
 from msl.evaluate.evaluator import Evaluator, Request
 from msl.evaluate.ground import Ground
@@ -255,6 +256,27 @@ def test_many_at_once_are_as_one_by_one():
     assert all(map(same, one_by_one, together))
 
 
+def mean_complexity(model: Model, ground: Ground, judge: Evaluator) -> float:
+    """The mean over the fits, each chain fitted by hand."""
+    sizes = []
+    for split in splits_of(judge):
+        chain = model_to_chain(model, "classification").fit(ground.X[split.train], ground.y[split.train])
+        sizes.append(sum(map(complexity, [*chain.steps, chain.learner, *chain.posts])))
+    return float(np.mean(sizes))
+
+
+def test_complexity_is_that_of_the_first_fit_unless_it_is_an_objective():
+    ground = two_moons()
+    first = evaluator("minimize ber by cv(folds = 3)", ground)
+    all_of_them = evaluator("minimize relative_error, complexity by cv(folds = 3)", ground)
+    for model in models_of(QUICK_PSMS, ground, 4, seed=11):
+        split = splits_of(first)[0]
+        chain = model_to_chain(model, "classification").fit(ground.X[split.train], ground.y[split.train])
+        own = sum(map(complexity, [*chain.steps, chain.learner, *chain.posts]))
+        assert first.evaluate(model).complexity == pytest.approx(own)
+        assert all_of_them.evaluate(model).complexity == pytest.approx(mean_complexity(model, ground, first))
+
+
 def test_objectives_are_arithmetic_on_measures():
     ground = two_moons()
     goal = "minimize 2 * ber + 0.5 * error, features, complexity, fit_time by cv(folds = 3)"
@@ -265,6 +287,7 @@ def test_objectives_are_arithmetic_on_measures():
         assert outcome.losses[0] == pytest.approx(2 * found["ber"] + 0.5 * found["error"])
         assert outcome.losses[1:] == (found["features"], found["complexity"], found["fit_time"])
         assert outcome.complexity == found["complexity"]
+        assert found["complexity"] == pytest.approx(mean_complexity(model, ground, judge))
         assert found["fit_time"] > 0
         assert 1 <= found["features"] <= 6
         for objective, loss in zip(objectives(goal, ground), outcome.losses, strict=True):

@@ -93,7 +93,9 @@ def conditions_over(inner: st.SearchStrategy) -> st.SearchStrategy:
 
 
 conditions = st.recursive(
-    paths | literals | negative_numbers | st.builds(ast.Call, plain_paths, arguments(leaves)), conditions_over, max_leaves=10
+    paths | literals | negative_numbers | st.builds(ast.Call, plain_paths, arguments(leaves)),
+    conditions_over,
+    max_leaves=10,
 )
 all_arguments = arguments(expressions, conditions)
 stages = paths | st.builds(ast.Call, plain_paths, all_arguments)

@@ -165,7 +165,7 @@ class _Adapter:
 def _takes_symbols(estimator: Any) -> bool:
     if isinstance(estimator, Block) and estimator.takes_symbols:
         return True
-    if "symbolic_columns" in parameter_names(type(estimator)) or isinstance(estimator, MissingIndicator):
+    if "symbolic_columns" in parameter_names(type(estimator)) or isinstance(estimator, MissingIndicator):  # type: ignore[arg-type]
         return True
     return bool(_input_tag(estimator, "categorical"))
 

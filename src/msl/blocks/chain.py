@@ -149,10 +149,10 @@ class ChainClassifier(ClassifierMixin, _Chain):
     """A model of classes."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self.fit_arrays(X, codes, len(self.classes_))
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.fit_arrays(rows, codes, len(self.classes_))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -167,8 +167,10 @@ class ChainRegressor(RegressorMixin, _Chain):
     """A model of numbers."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite="allow-nan")
-        self.fit_arrays(X, np.asarray(y, dtype=np.float64), 0)
+        rows, numbers = validate_data(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite="allow-nan"
+        )
+        self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:

@@ -58,7 +58,7 @@ class Channels:
         text = ".".join(names)
         if known is None or not known.are_complete:
             return text
-        if text not in known.names and len(names) > 1 and names[0] in self.module.uses:
+        if text not in known.names and names[0] in self.module.uses and ".".join(names[1:]) in known.names:
             text = ".".join(names[1:])  # `clop.svc.gamma`: what a channel is called never needs the catalogue
         if text not in known.names:
             self._unknown(item, text, known)

@@ -97,10 +97,20 @@ def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> D
     if name.text in used.declarations:
         return used.declarations[name.text]
     if not used.may_declare(name.text):
-        help = did_you_mean(name.text, used.declarations)
+        help = did_you_mean(name.text, used.declarations) or _where_else(used, name.text)
         message = f"`{qualifier.text}` declares no `{name.text}`"
         report.error("MSL021", module.source, name.span, message, f"not {wanted} of `{qualifier.text}`", help)
     return None
+
+
+def _where_else(used: Module, name: str) -> str:
+    """Where to look for a name that the file before the dot does not declare."""
+    elsewhere = [catalogue for catalogue in catalogues.names() if name in declared_names(catalogue)]
+    if elsewhere:
+        return f"`{name}` is in the catalogue `{elsewhere[0]}`"
+    if used.origin in catalogues.names():
+        return f"`msl blocks {used.origin}` lists what it declares"
+    return f"it declares {listing(used.declarations)}" if used.declarations else "it declares nothing"
 
 
 def _not_the_file(module: Module, name: ast.Name, report: Report, wanted: str) -> None:

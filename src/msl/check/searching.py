@@ -8,7 +8,7 @@ from msl.check.calls import Calls
 from msl.check.channels import Channels
 from msl.check.library import Module
 from msl.check.report import Report
-from msl.check.roles import broken_paths
+from msl.check.roles import NO_LEARNER, broken_paths
 from msl.check.spaces import Spaces
 from msl.space.defaults import closed
 from msl.space.node import Node
@@ -91,7 +91,9 @@ class Searching:
         start = closed(node)
         faults = broken_paths(start)
         if faults:
-            message = f"this is not a model to start from: {faults[0][0].problem.removeprefix('a path of this chain ')}"
+            fault = faults[0][0]
+            why = "it has no learner" if fault is NO_LEARNER else fault.problem
+            message = f"this is not a model to start from: {why}"
             help = "write one model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, argument.value.span, message, "", help)
             return None

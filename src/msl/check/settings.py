@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from msl.check.blocks import TASKS
@@ -49,10 +50,23 @@ class Settings:
             help = did_you_mean(task, TASKS) or "a task is `classification` or `regression`"
             self._error("MSL031", where.value, f"`{task}` is not a task", help)
             del values["task"]
-        if values.get("target") in values.get("ignore", ()):
-            message = f"`{values['target']}` is the target, and cannot be ignored"
-            self._error("MSL161", statement, message, "take it out of `ignore`")
+        self._agree(statement, values)
         return DataStatement(**values)
+
+    def _agree(self, statement: ast.Data, values: dict[str, Any]) -> None:
+        """What `data` says may not contradict itself."""
+        written = {a.key.text: a for a in reversed(statement.arguments) if a.key is not None}  # the first of each
+        target = values.get("target")
+        if target is not None and target in values.get("ignore", ()):
+            message = f"`{target}` is the target, and cannot be ignored"
+            self._error("MSL161", written["ignore"].value, message, "take it out of `ignore`")
+        for name in ("groups", "order"):
+            if target is not None and values.get(name) == target:
+                message = f"`{target}` is the target, and cannot be `{name}` too"
+                self._error("MSL161", written[name].value, message, f"name another column, or leave `{name}` out")
+        if values.get("task") == "regression" and "positive" in values:
+            message = "`positive` names a class, and regression has none"
+            self._error("MSL161", written["positive"], message, "remove it, or change `task`")
 
     def budget(self, statement: ast.Budget) -> Budget:
         values: dict[str, Any] = {}
@@ -60,15 +74,21 @@ class Settings:
             value = self._limit(argument.value, _BUDGET_KINDS[name], name)
             if value is not None:
                 values[name] = value
-        if "each" in values and "time" in values and values["each"] > values["time"]:
-            message = "one evaluation may take longer than the whole run"
-            self.report.warning("MSL227", self.module.source, statement.span, message, "", "lower `each`")
+        for outer, inner in (("time", "each"), ("each", "fit"), ("time", "fit")):
+            if outer in values and inner in values and values[inner] > values[outer]:
+                what = "one evaluation" if inner == "each" else "one fit"
+                longer = "the whole run" if outer == "time" else "one evaluation"
+                message = f"{what} may take longer than {longer}"
+                self.report.warning("MSL227", self.module.source, statement.span, message, "", f"lower `{inner}`")
+                break
         return Budget(**values)
 
     def seed(self, statement: ast.Seed) -> int:
         number = statement.number
         if not isinstance(number.value, int) or number.unit is not None or number.value > MOST_SEED:
-            self._error("MSL162", number, f"`{number.text}` is not a seed", "a seed is a whole number from 0")
+            self._error(
+                "MSL162", number, f"`{number.text}` is not a seed", f"a seed is a whole number from 0 to {MOST_SEED}"
+            )
             return 0
         return number.value
 
@@ -79,7 +99,8 @@ class Settings:
         for argument in arguments:
             if argument.key is None:
                 text = self.module.source.slice(argument.span)
-                self._error("MSL094", argument, f"`{text}` has no name", f"write `{names[0]} = {text}`")
+                name = _meant_limit(argument.value) if owner == "budget" else names[0]
+                self._error("MSL094", argument, f"`{text}` has no name", f"write `{name} = {text}`")
             elif argument.key.text not in names:
                 name = argument.key.text
                 help = did_you_mean(name, names) or f"it takes {listing(names)}"
@@ -104,21 +125,28 @@ class Settings:
             text = self.module.source.slice(argument.value.span)
             self._error("MSL160", argument.value, "a list is wanted here", f"write `[{text}]`")
             return None
-        texts = [self._text(item) for item in argument.value.items]
+        markers = argument.key is not None and argument.key.text == "missing"  # an empty cell may be one
+        items = argument.value.items
+        texts = ["" if markers and item == ast.String("") else self._text(item) for item in items]
         return None if any(text is None for text in texts) else tuple(text for text in texts if text is not None)
 
     def _text(self, expression: ast.Expression) -> str | None:
         match expression:
             case ast.Path(names=(name,)):
                 return name.text
-            case ast.String(value=text):
+            case ast.String(value=text) if text:
                 return text
             case ast.Number():
                 return expression.text
             case ast.Boolean(value=flag):
                 return str(flag).lower()
         text = self.module.source.slice(expression.span)
-        self._error("MSL160", expression, f"`{text}` is not a name", f'write it in quotes: `"{text[:40]}"`')
+        help = f'write it in quotes: `"{text[:40]}"`'
+        if isinstance(expression, ast.ListOf) and len(expression.items) == 1:
+            help = f"one name is wanted here, not a list: write `{self.module.source.slice(expression.items[0].span)}`"
+        elif isinstance(expression, ast.ListOf | ast.String):
+            help = "write the name of a column"
+        self._error("MSL160", expression, f"`{text}` is not a name", help)
         return None
 
     def _limit(self, expression: ast.Expression, kind: str, name: str) -> float | int | None:
@@ -126,22 +154,45 @@ class Settings:
         if isinstance(expression, ast.Number) and expression.unit in units:
             value = expression.value * units[expression.unit]
             return self._positive(value, expression, name)
-        if isinstance(expression, ast.Number) and expression.unit is None and units:
-            example = f"{expression.text}{'s' if kind == 'duration' else 'MB'}"
-            self._error("MSL163", expression, f"`{name}` needs a unit", f"write `{example}`, or {_units(units)}")
+        if units:
+            self._without_unit(expression, kind, name, units)
+            return None
+        if isinstance(expression, ast.Nothing):
+            self._error("MSL163", expression, f"`{name}` is a number", "leave it out for no limit")
             return None
         if isinstance(expression, ast.Number) and expression.unit is not None:
-            self._error(
-                "MSL163", expression, f"`{expression.unit}` does not fit `{name}`", f"write `{_EXAMPLES[kind]}`"
-            )
+            message = f"`{expression.unit}` does not fit `{name}`"
+            self._error("MSL163", expression, message, f"write `{name} = {_EXAMPLES[kind]}`")
             return None
         amount = Bounds(self.module, self.report).amount(expression)
         if amount is None:
             return None
-        if isinstance(amount, Formula) or (kind == "count" and not isinstance(amount, int)):
-            self._error("MSL163", expression, f"`{name}` is a plain number", f"write `{_EXAMPLES[kind]}`")
+        if isinstance(amount, Formula):
+            self._error("MSL163", expression, f"`{name}` is a plain number", f"write `{name} = {_EXAMPLES[kind]}`")
             return None
+        if kind == "count" and not isinstance(amount, int):
+            if not amount.is_integer():
+                self._error(
+                    "MSL163", expression, f"`{name}` is a whole number", f"write `{name} = {math.ceil(amount)}`"
+                )
+                return None
+            amount = int(amount)
         return amount if kind == "number" else self._positive(amount, expression, name)
+
+    def _without_unit(self, expression: ast.Expression, kind: str, name: str, units: dict[str, int]) -> None:
+        """A duration or a size that is not a number with one of its units."""
+        text = self.module.source.slice(expression.span)
+        if isinstance(expression, ast.Number) and expression.unit is None:
+            *most, last = [f"`{text}{unit}`" for unit in units]
+            self._error("MSL163", expression, f"`{name}` needs a unit", f"write {', '.join(most)} or {last}")
+            return
+        help = f"write `{name} = {_EXAMPLES[kind]}`"
+        if isinstance(expression, ast.String) and expression.value.strip("0123456789._") in units:
+            help = f"write `{name} = {expression.value}`, without quotes"
+        elif isinstance(expression, ast.Nothing):
+            help = "leave it out for no limit"
+        what = "a duration" if kind == "duration" else "a size in memory"
+        self._error("MSL163", expression, f"`{name}` is {what}, which `{text}` is not", help)
 
     def _positive(self, value: float | int, where: ast.Node, name: str) -> float | int | None:
         if value > 0:
@@ -153,5 +204,7 @@ class Settings:
         self.report.error(code, self.module.source, node.span, message, "", help)
 
 
-def _units(units: dict[str, int]) -> str:
-    return "with " + ", ".join(f"`{unit}`" for unit in units)
+def _meant_limit(expression: ast.Expression) -> str:
+    """Which limit a value without a name was meant for, by its unit."""
+    unit = expression.unit if isinstance(expression, ast.Number) else None
+    return "time" if unit in SECONDS else "memory" if unit in BYTES else "evaluations"

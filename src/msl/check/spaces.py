@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msl.check.blocks import CHAIN_ROLES, Blocks
 from msl.check.bounds import Bounds
 from msl.check.declare import choice
@@ -12,6 +14,7 @@ from msl.check.scope import find
 from msl.space.node import (
     Arrange,
     BlockUse,
+    Choice,
     Empty,
     Marked,
     Node,
@@ -26,6 +29,7 @@ from msl.space.node import (
 )
 from msl.space.value import BlockType
 from msl.syntax import ast
+from msl.syntax.tokens import is_identifier
 
 MOST_STEPS = 50_000
 MOST_MEMBERS = 12
@@ -78,8 +82,11 @@ class Spaces:
 
     def _circle(self, declaration: Declaration) -> None:
         start = self._under_way.index(declaration)
-        names = " contains ".join(f"`{d.name}`" for d in [*self._under_way[start:], declaration])
+        circle = self._under_way[start:]
+        names = " contains ".join(f"`{d.name}`" for d in [*circle, declaration])
         message = f"parts contain each other in a circle: {names}"
+        if len(circle) == 1:
+            message = f"`{declaration.name}` contains itself"
         source, span = declaration.module.source, declaration.node.name.span
         self.report.error("MSL026", source, span, message, "", "a space is finite: use `repeat(…, 0..3)`")
 
@@ -177,11 +184,18 @@ class Spaces:
 
     def _not_a_step(self, expression: ast.Expression, module: Module) -> None:
         text = module.source.slice(expression.span)
-        short = text if len(text) <= 40 else text[:37] + "…"
         help = "a step is a block, a part, or several of them joined by `>>`, `|`, `&`"
-        if isinstance(expression, ast.String):
-            help = "names of blocks stand without quotes"
-        self._error("MSL060", expression, module, f"`{short}` is not a step", help)
+        match expression:
+            case ast.String(value=name):
+                help = f"names of blocks stand without quotes: `{name}`"
+            case ast.ListOf(items=items) if len(items) > 1:
+                steps = " >> ".join(module.source.slice(item.span) for item in items[:4])
+                help = f"for one step after another write `{steps}`"
+            case ast.Arithmetic(operands=operands) if (qualifier := _odd_qualifier(text, module)) is not None:
+                help = f'give the file a name that is a word: `use "{qualifier}.msl" as name`, then `name.…`'
+            case ast.Arithmetic(operands=operands) if all(isinstance(o, ast.Path | ast.Call) for o in operands):
+                help = "for one step after another write `>>`, for columns side by side `&`, for a choice `|`"
+        self._error("MSL060", expression, module, f"`{_shortened(text)}` is not a step", help)
 
     # --- subset, permute, arrange, repeat ---
 
@@ -216,7 +230,13 @@ class Spaces:
 
     def _repeat(self, call: ast.Call, values: list[ast.Expression], module: Module) -> Node | None:
         if len(values) != 2:
-            self._error("MSL065", call, module, "`repeat` takes a step and a range", "write `repeat(a, 0..3)`")
+            text = module.source.slice(values[0].span) if values else "a"
+            help = f"write `repeat({text}, 0..3)`"
+            self._error("MSL065", call, module, "`repeat` takes a step and a range", help)
+            return None
+        if isinstance(values[0], ast.Range) and not isinstance(values[1], ast.Range):
+            times, step = (module.source.slice(value.span) for value in values)
+            self._error("MSL065", call, module, "`repeat` takes the step first", f"write `repeat({step}, {times})`")
             return None
         member, bounds = self.expression(values[0], module), self._times(values[1], module)
         if member is None or bounds is None:
@@ -230,6 +250,11 @@ class Spaces:
     def _arrange(self, call: ast.Call, values: list[ast.Expression], module: Module) -> Node | None:
         if not values or not isinstance(values[0], ast.Range):
             help = "write `arrange(0..2, a, b, c)`"
+            if values:
+                given = [module.source.slice(value.span) for value in values]
+                is_count = isinstance(values[0], ast.Number)
+                times = f"{given[0]}..{given.pop(0)}" if is_count else f"0..{len(given)}"
+                help = f"write `arrange({', '.join([times, *given])})`"
             self._error("MSL065", call, module, "`arrange` starts with how many members it takes", help)
             return None
         bounds = self._times(values[0], module)
@@ -243,12 +268,24 @@ class Spaces:
         return Arrange(*bounds, members)
 
     def _times(self, expression: ast.Expression, module: Module) -> tuple[int, int] | None:
+        if isinstance(expression, ast.Number):
+            text = expression.text
+            help = f"write `{text}..{text}` for exactly {text}, or `0..{text}` for up to {text}"
+            self._error("MSL065", expression, module, "how many times is a range", help)
+            return None
         if not isinstance(expression, ast.Range) or expression.log or expression.step is not None:
             self._error("MSL065", expression, module, "how many times is a range", "write `0..3`")
+            return None
+        if expression.kind == "real":
+            self._error("MSL065", expression, module, "how many times is a whole number", "leave out `real`")
             return None
         reader = Bounds(module, self.report)
         low, high = reader.whole(expression.low), reader.whole(expression.high)
         if low is None or high is None:
+            return None
+        if low > high >= 0:
+            message = f"this range is empty: {low} is above {high}"
+            self._error("MSL065", expression, module, message, f"write `{high}..{low}`")
             return None
         if not 0 <= low <= high or high == 0 or high > 1000:
             message = f"{low}..{high} is not a number of times"
@@ -259,13 +296,20 @@ class Spaces:
     # --- lints on what was written ---
 
     def _repeated_options(self, options: list[Node], items: tuple[ast.Expression, ...], module: Module) -> None:
-        for position, option in enumerate(options):
-            if isinstance(option, BlockUse | Empty) and option in options[:position]:
+        """Alternatives that others hold already: a space is a set."""
+        first: dict[Node, ast.Expression] = {}
+        for option, item in zip(options, items, strict=True):
+            own = list(_alternatives(option))
+            before = [first.get(node) for node in own]
+            if own and all(other is not None for other in before):
+                assert before[0] is not None
+                text = module.source.slice(before[0].span)
+                is_same = text == module.source.slice(item.span)
+                label = f"the same as `{_shortened(text)}`" if is_same else f"in `{_shortened(text)}` already"
                 message = "this alternative is there already"
-                first = items[options.index(option)]
-                label = f"the same as `{module.source.slice(first.span)}`"
-                span = items[position].span
-                self.report.warning("MSL224", module.source, span, message, label, "remove it")
+                self.report.warning("MSL224", module.source, item.span, message, label, "remove it")
+            for node in own:
+                first.setdefault(node, item)
 
     def _repeated_steps(self, steps: list[Node], items: tuple[ast.Expression, ...], module: Module) -> None:
         for position in range(1, len(steps)):
@@ -288,3 +332,23 @@ def _kind(declaration: Declaration) -> str:
 def blocks_in(root: Node) -> dict[tuple[str, str], BlockType]:
     """The blocks of a space by what requirements call them, those that fill slots among them."""
     return {node.block.key: node.block for node in bottom_up(root) if isinstance(node, BlockUse)}
+
+
+def _alternatives(option: Node) -> Iterator[Node]:
+    """The blocks among which an option chooses; nothing where it is more than a choice of blocks."""
+    match option:
+        case BlockUse() | Empty():
+            yield option
+        case Marked(node=inner):
+            yield from _alternatives(inner)
+        case Choice(options=options) if all(isinstance(inner, BlockUse | Empty) for inner in options):
+            yield from options
+
+
+def _odd_qualifier(text: str, module: Module) -> str | None:
+    """The name of a file in use that is no word, if a text starts with it: `my-blocks.svc`."""
+    return next((q for q in module.uses if text.startswith(f"{q}.") and not is_identifier(q)), None)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"

@@ -426,18 +426,27 @@ class _Checker:
         return tuple(resolved)
 
     def _is_in_space(self, start: Node, space: Space, span: Span) -> None:
-        from msl.check.model import closed_steps
-        from msl.space.derive import Deriver, NotInSpace
-        from msl.space.value import Model
-
-        try:
-            Deriver(space).derive(Model(closed_steps(start)))
-        except TypeError:
-            return  # the table decides: vectors have no size yet
-        except NotInSpace as reason:
+        foreign = [block.name for key, block in blocks_in(start).items() if key not in self._searched]
+        reason = f"`{foreign[0]}` is not in the chain" if foreign else _why_not_in(space, start)
+        if reason is not None:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _why_not_in(space: Space, start: Node) -> str | None:
+    """Why a closed node is not in a space; None where it is, or where only a table can tell."""
+    from msl.check.model import closed_steps
+    from msl.space.derive import Deriver, NotInSpace
+    from msl.space.value import Model
+
+    try:
+        Deriver(space).derive(Model(closed_steps(start)))
+    except NotInSpace as outside:
+        return str(outside)
+    except (TypeError, ValueError):
+        return None  # vectors have no size yet, or bounds no value
+    return None
 
 
 def _keyword_span(statement: ast.Statement, source: Source) -> Span:

@@ -35,8 +35,7 @@ def blocks(
     if name is not None:
         found = _named(chosen, name)
         if not found:
-            help = did_you_mean(name, [e.name for e in entries]) or f"catalogues are {listing(catalogues)}"
-            raise WrongUse(f"there is no block `{name}`", help)
+            raise _no_such_block(name, role, entries, catalogues)
         write(_as_json(found) if json else "\n".join(_page(entry) for entry in found))
         return Exit.FINE
     write(_as_json(chosen) if json else _table(chosen))
@@ -46,6 +45,18 @@ def blocks(
 def _named(entries: list[Entry], name: str) -> list[Entry]:
     catalogue, _, bare = name.rpartition(".")
     return [entry for entry in entries if entry.name == bare and catalogue in ("", entry.catalogue)]
+
+
+def _no_such_block(name: str, role: str | None, entries: list[Entry], catalogues: list[str]) -> WrongUse:
+    others = _named(entries, name)
+    if others and role is not None:
+        return WrongUse(f"`{name}` is not a {role}", f"it is a {others[0].role}: leave out `--role`")
+    catalogue, _, bare = name.rpartition(".")
+    own = [entry.name for entry in entries if entry.catalogue == catalogue] if catalogue in catalogues else []
+    help = did_you_mean(bare, own) if own else did_you_mean(name, [entry.name for entry in entries] + catalogues)
+    if help is None:
+        help = f"`msl blocks {catalogue}` lists what there is" if own else f"catalogues are {listing(catalogues)}"
+    return WrongUse(f"there is no block `{name}`", help)
 
 
 def _also(entries: list[Entry], name: str) -> str:

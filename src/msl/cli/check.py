@@ -25,7 +25,8 @@ def check(
     """Check specs: names, domains, roles, requirements, judging, search. Nothing is imported or run."""
     code = Exit.FINE
     found: list[Diagnostic] = []
-    for name in dict.fromkeys(files):
+    distinct = list(dict.fromkeys(files))
+    for name in distinct:
         try:
             source = read_source(name)
         except WrongUse as wrong:
@@ -35,7 +36,7 @@ def check(
         found.extend(_findings(source, data, chain))
     result = report(in_reading_order(found), format, sys.stdout)
     if format is Format.FULL and not found and code is Exit.FINE:
-        tell("no problems" if len(files) == 1 else f"no problems in {len(files)} files")
+        tell("no problems" if len(distinct) == 1 else f"no problems in {len(distinct)} files")
     return max(code, result)
 
 

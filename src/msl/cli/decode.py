@@ -39,6 +39,9 @@ def decode(
             if len(numbers) != codec.dimensions:
                 message = f"the vector has {len(numbers)} numbers, and the space {codec.dimensions} dimensions"
                 raise WrongUse(message, "`msl info` shows what they mean")
+            outside = next((number for number in numbers if not 0 <= number <= 1), None)
+            if outside is not None:
+                raise WrongUse(f"`{outside:g}` is not between 0 and 1", "a vector is a point of the unit cube")
             model = codec.model(numbers)
         else:
             model = _model(point, loaded)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json as json_text
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from msl.cli.console import Exit, WrongUse, wants_colour, write
-from msl.cli.files import read_source
+from msl.cli.files import STANDARD_INPUT, read_source
+from msl.cli.large import large_json
 from msl.cli.specs import Loaded, load_source
 from msl.text.source import Source
 
 if TYPE_CHECKING:
     from msl.space.change import Change
     from msl.space.count import Count
+
+_REVISION_HELP = "write REVISION:PATH, such as HEAD~1:specs/model.msl"
 
 
 def diff(
@@ -33,8 +36,10 @@ def diff(
     from msl.space.diff import diff_spaces
     from msl.space.digest import space_digest
 
+    if old == new == STANDARD_INPUT:
+        raise WrongUse("standard input can be read once", "name a file for one of the two")
     try:
-        before, after = (load_source(_source(name), data, chain) for name in (old, new))
+        before, after = (_loaded(name, data, chain) for name in (old, new))
     except SystemExit:
         raise SystemExit(int(Exit.WRONG_USE)) from None
     changes = diff_spaces(before.spec.space, after.spec.space)
@@ -115,11 +120,16 @@ def _as_text(changes: tuple[Change, ...], others: list[tuple[str, str, str]], co
 
 
 def _size(count: Count) -> str:
+    structures = _counted(count.structures, "structure")
+    if count.models is not None:
+        return _counted(count.models, "model")
+    return f"infinitely many models in {structures}" if count.open_reals else structures
+
+
+def _counted(number: int, what: str) -> str:
     from msl.cli.info import shown_number
 
-    if count.models is not None:
-        return f"{shown_number(count.models)} models"
-    return f"{shown_number(count.structures)} structures"
+    return f"{shown_number(number)} {what}{'s' if number != 1 else ''}"
 
 
 def _as_json(
@@ -145,28 +155,40 @@ def _as_json(
         "structures": [count.structures for count in counts],
         "digests": list(digests),
     }
-    return json_text.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return large_json(record)
 
 
-def _source(name: str) -> Source:
-    """A file, or a file as git has it at a revision."""
+def _loaded(name: str, data: str | None, chain: str | None) -> Loaded:
+    """A file, or a file as git has it at a revision, with the files that it uses at the same revision."""
     revision, colon, path = name.partition(":")
     if not colon or os.path.exists(name):
-        return read_source(name)
-    return Source(name, _git_show(revision, path), path)
+        return load_source(read_source(name), data, chain)
+    source = Source(name, _git_text(revision, path), path)
+    return load_source(source, data, chain, partial(_used_text, revision))
 
 
-def _git_show(revision: str, path: str) -> str:
-    place = f"./{path}" if not PurePosixPath(path).is_absolute() else path
-    command = ["git", "show", f"{revision}:{place}"]
+def _used_text(revision: str, path: str) -> str:
+    try:
+        return _git_text(revision, path)
+    except WrongUse as wrong:
+        raise ValueError(wrong.message) from None
+
+
+def _git_text(revision: str, path: str) -> str:
+    """The text of a file at a revision. A revision is never read as an option of git."""
+    place = path if PurePosixPath(path).is_absolute() else f"./{path}"
+    command = ["git", "cat-file", "blob", f"{revision}:{place}"]
+    if revision.startswith("-"):
+        raise WrongUse(f"`{revision}` is not a revision", _REVISION_HELP)
     try:
         shown = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:
         raise WrongUse("git is not installed, so there is no REVISION:PATH", "name two files") from None
     if shown.returncode:
         said = shown.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise WrongUse(f"`{revision}:{path}`: {said}", "write REVISION:PATH, such as HEAD~1:specs/model.msl")
+        said = "it is not a file there" if said.endswith("bad file") else said
+        raise WrongUse(f"`{revision}:{path}`: {said}", _REVISION_HELP)
     try:
-        return shown.stdout.decode("utf-8")
+        return shown.stdout.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise WrongUse(f"`{revision}:{path}` is not UTF-8 text") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from typing import Annotated
@@ -22,6 +23,9 @@ def draw(
     """Draw a space: a tree in the terminal, or an SVG file."""
     from msl.report.draw import space_to_svg, space_to_tree
 
+    if output is not None and not output.lower().endswith(".svg"):
+        name = os.path.splitext(output)[0] or "space"
+        raise WrongUse(f"`{output}` is not the name of an SVG file", f"write `-o {name}.svg`")
     loaded = load(spec, data, chain)
     if output is not None or svg:
         picture = space_to_svg(loaded.spec.space, title=loaded.spec.name)

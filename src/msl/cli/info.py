@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, write
+from msl.cli.console import Exit, WrongUse, write
+from msl.cli.large import large_json
 from msl.cli.specs import Loaded, load
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def info(
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
     """Show the size of a space, its dimensions and what they mean, and its digest."""
-    from msl.cli.console import WrongUse
     from msl.encode.codec import space_to_layout
     from msl.space.count import count
     from msl.space.digest import space_digest
@@ -60,7 +59,7 @@ def _as_json(loaded: Loaded, size: Count, layout: Layout, digest: str) -> str:
     for name, interval in (("models", size.models_interval), ("structures", size.structures_interval)):
         if interval is not None:
             record[f"{name}_interval"] = [interval.low, interval.high]
-    return json_text.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return large_json(record)
 
 
 def _row(meaning: Meaning) -> dict[str, Any]:
@@ -83,23 +82,25 @@ def _as_text(loaded: Loaded, size: Count, layout: Layout, digest: str) -> str:
         facts = table.facts
         classes = f", {facts.n_classes} classes" if facts.n_classes else ""
         lines.append(f"table        {facts.n_samples:,} rows, {facts.n_features} features{classes} ({facts.task})")
-    about = "" if size.exact else "about "
-    models = f"{about}{shown_number(size.models)}" if size.models is not None else size.reason
+    models = shown_number(size.models, size.exact) if size.models is not None else size.reason
     lines.append(f"models       {models}")
     codes = "" if size.codes == size.structures else f" in {shown_number(size.codes)} structural codes"
-    lines.append(f"structures   {about if size.structures_interval else ''}{shown_number(size.structures)}{codes}")
+    lines.append(f"structures   {shown_number(size.structures, size.structures_interval is None)}{codes}")
     dimensions = "depends on the data" if layout.dimensions is None else f"{layout.dimensions}"
     lines.append(f"dimensions   {dimensions} ({layout.encoding})")
     lines.append(f"digest       {digest}")
     lines += [f"left out     {removal.what}: {removal.why}" for removal in loaded.checked.removals]
     lines += [requirement.text for requirement in loaded.spec.space.requirements]
-    return "\n".join(lines) + "\n\n" + _layout_table(layout)
+    table_of_slots = f"\n{_layout_table(layout)}" if layout.meanings else ""
+    return "\n".join(lines) + "\n" + table_of_slots
 
 
-def shown_number(value: int) -> str:
+def shown_number(value: int, exact: bool = True) -> str:
     """A count for people; beyond thirty digits, how many digits it has."""
     digits = len(str(value)) if value < 10**4000 else _digits(value)
-    return f"{value:,}" if digits <= _LONGEST_NUMBER else f"about 10^{digits - 1}"
+    if digits > _LONGEST_NUMBER:
+        return f"about 10^{digits - 1}"
+    return f"{value:,}" if exact else f"about {value:,}"
 
 
 def _digits(value: int) -> int:

@@ -8,16 +8,22 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class FitFigures:
-    """Figures of the models that an estimate has fitted, one entry a fit."""
+    """Figures of the models that an estimate has fitted, one entry a fit; complexities of some or all of them."""
 
     features: list[float] = field(default_factory=list)
     complexities: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
-    def add(self, features: float, complexity: float, seconds: float) -> None:
+    def add(self, features: float, complexity: float | None, seconds: float) -> None:
         self.features.append(features)
-        self.complexities.append(complexity)
+        if complexity is not None:
+            self.complexities.append(complexity)
         self.seconds.append(seconds)
+
+    @property
+    def complexity(self) -> float:
+        """The mean over the fits that were weighed."""
+        return sum(self.complexities) / len(self.complexities) if self.complexities else 0.0
 
     def means(self, n_features: int, n_fits: int | None = None) -> dict[str, float]:
         """The measures of the models themselves: means over the fits, those that are still to come taken for nothing.

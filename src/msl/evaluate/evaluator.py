@@ -47,11 +47,12 @@ class Evaluator:
 
         `on_step` is told the name of each block that starts work, before it does.
         """
-        if any("fit_time" in measures_of(objective.loss) for objective in objectives):
+        measured = {name for objective in objectives for name in measures_of(objective.loss)}
+        if "fit_time" in measured:
             cache_bytes = 0
         self._n_objectives, self._on_step = len(objectives), on_step
         self._cache = PrefixCache(cache_bytes)
-        judge = Judge(Fitter(ground, self._cache), keeps=cache_bytes > 0)
+        judge = Judge(Fitter(ground, self._cache), keeps=cache_bytes > 0, weighs_all="complexity" in measured)
         self._losses = Losses(ground, objectives, seed, trusted, judge)
         self._remembers = cache_bytes > 0
         self._memo: dict[Hashable, Outcome] = {}

@@ -32,12 +32,13 @@ from msl.evaluate.trouble import checked_columns, checked_outputs
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
     """Rows to fit on and rows to judge on, both read-only; `key` names them in the cache, None when nobody else
-    meets them."""
+    meets them. `is_weighed` says that the complexity of learners is asked for: it may cost more than their fit."""
 
     key: Hashable | None
     X: Floats
     y: NDArray[Any]
     X_test: Floats
+    is_weighed: bool
 
     def key_of(self, *parts: str) -> Hashable | None:
         return None if self.key is None else (self.key, *parts)
@@ -78,13 +79,15 @@ class Fitter:
         self.ground, self.cache = ground, cache
         self._may_lack = bool(ground.columns.incomplete)
 
-    def fold(self, split: Split, key: Hashable | None) -> Fold:
+    def fold(self, split: Split, key: Hashable | None, is_weighed: bool = True) -> Fold:
         """The rows of a split."""
-        return self.cache.get(None if key is None else (key, "rows"), lambda: self._gather(split, key)).value
+        return self.cache.get(
+            None if key is None else (key, "rows"), lambda: self._gather(split, key, is_weighed)
+        ).value
 
-    def _gather(self, split: Split, key: Hashable | None) -> Fold:
+    def _gather(self, split: Split, key: Hashable | None, is_weighed: bool) -> Fold:
         X, y = self.ground.X, self.ground.y
-        return Fold(key, read_only(X[split.train]), read_only(y[split.train]), read_only(X[split.test]))
+        return Fold(key, read_only(X[split.train]), read_only(y[split.train]), read_only(X[split.test]), is_weighed)
 
     def outputs(self, plan: Plan, fold: Fold, diary: Diary, figures: FitFigures) -> Floats:
         """What a model, fitted on the one part of a fold, says of the other."""
@@ -94,7 +97,8 @@ class Fitter:
         for post in plan.after:
             said = self._corrected(post, said, fold, diary)
             parts.append(said)
-        figures.add(learnt.features, sum(part.complexity for part in parts), sum(part.seconds for part in parts))
+        weight = sum(part.complexity for part in parts) if fold.is_weighed else None
+        figures.add(learnt.features, weight, sum(part.seconds for part in parts))
         return said.outputs
 
     # --- steps before the learner ---
@@ -163,7 +167,7 @@ class Fitter:
             block.fit_arrays(X, fold.y, n_classes)
             return
         key = fold.key_of(before.identity, "fit", planned.part_text(block.shared_parameters))
-        prepared = self.cache.get(key, lambda: block.prepare(X, fold.y, n_classes), shared=(X, fold.y)).value
+        prepared = self.cache.get(key, lambda: guarded(block.prepare(X, fold.y, n_classes)), shared=(X, fold.y)).value
         start = perf_counter()
         block.fit_prepared(prepared, X, fold.y, n_classes)
         self.cache.weigh(key, perf_counter() - start, shared=(X, fold.y))
@@ -191,7 +195,7 @@ class Fitter:
             identity=identity_of(stage.identity, plan.learner.text.encode()),
             outputs=self._asked(learner, plan.learner, stage, fold, "query"),
             training_outputs=self._asked(learner, plan.learner, stage, fold, "own query") if plan.after else None,
-            complexity=complexity(learner),
+            complexity=complexity(learner) if fold.is_weighed else 0.0,
             seconds=seconds,
             features=float(features_seen(learner, stage.sources)),
         )
@@ -202,7 +206,7 @@ class Fitter:
         X = stage.X_test if kind == "query" else stage.X
         if isinstance(learner, Block) and learner.query_parameters is not None:
             key = fold.key_of(stage.identity, kind, planned.part_text(learner.query_parameters))
-            query = self.cache.get(key, lambda: learner.prepare_query(X), shared=(X,)).value
+            query = self.cache.get(key, lambda: guarded(learner.prepare_query(X)), shared=(X,)).value
             start = perf_counter()
             outputs = learner.outputs_prepared(query)
             self.cache.weigh(key, perf_counter() - start, shared=(X,))
@@ -250,3 +254,8 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The array, guarded: what models share must not be changed by one of them."""
     array.flags.writeable = False
     return array
+
+
+def guarded(value: Any) -> Any:
+    """What siblings share, guarded where it is an array."""
+    return read_only(value) if isinstance(value, np.ndarray) else value

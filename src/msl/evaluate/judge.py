@@ -18,10 +18,10 @@ from msl.space.measure import MEASURES
 
 
 class Judge:
-    """Judges models on one table."""
+    """Judges models on one table; `weighs_all` says that the complexity of every fit counts."""
 
-    def __init__(self, fitter: Fitter, keeps: bool) -> None:
-        self._fitter = fitter
+    def __init__(self, fitter: Fitter, keeps: bool, weighs_all: bool) -> None:
+        self._fitter, self._weighs_all = fitter, weighs_all
         self._left_out = LeaveOneOuts(fitter, keeps)
         self._generaliser = Generaliser(fitter)
 
@@ -56,7 +56,9 @@ class Judge:
             return [left_out]
         outputs: list[list[Floats]] = [[] for _ in trial.pools]
         for position, split in enumerate(trial.splits):
-            fold = self._fitter.fold(split, trial.fold_key(position))
+            # Unless it is an objective, complexity only tells equals apart, for which that of one fit will do.
+            is_weighed = self._weighs_all or position == 0
+            fold = self._fitter.fold(split, trial.fold_key(position), is_weighed)
             outputs[split.pool].append(self._fitter.outputs(plan, fold, diary, figures))
             left = len(trial.splits) - position - 1
             if race is not None and left:

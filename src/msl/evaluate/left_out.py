@@ -33,7 +33,7 @@ class LeaveOneOuts:
             return None
         diary.at(plan.learner.name)
         learner = plan.learner.estimator()
-        if not isinstance(learner, Block):
+        if not isinstance(learner, Block) or _family(learner) is _family(Block()):
             return None
         rows = trial.pools[0].rows
         start = perf_counter()
@@ -51,9 +51,7 @@ class LeaveOneOuts:
 
     def _table(self, plan: Plan, trial: Trial, learner: Block, stage: Stage, fold: Fold) -> LeaveOneOutTable | None:
         """What siblings share. Only that of the last siblings is kept: it may be large."""
-        # Blocks that make their tables in the same way are siblings, whatever their classes.
-        family = getattr(type(learner).leave_one_out_table, "__func__", type(learner))
-        key = (trial.key, stage.identity, family)
+        key = (trial.key, stage.identity, _family(learner))
         if self._kept is not None and self._kept[0] == key:
             return self._kept[1]
         # Behind other steps the table is another one for almost every model, and not worth much memory.
@@ -68,6 +66,11 @@ class LeaveOneOuts:
             return all(self._is_row_by_row(inner) for branch in planned.branches for inner in branch)
         estimator = planned.estimator()
         return estimator.row_by_row if isinstance(estimator, Block) else not _requires_fit(estimator)
+
+
+def _family(learner: Block) -> Any:
+    """Blocks that make their tables in the same way are siblings, whatever their classes."""
+    return getattr(type(learner).leave_one_out_table, "__func__", None)
 
 
 def _requires_fit(estimator: Any) -> bool:

@@ -46,9 +46,9 @@ class Losses:
         return _named(found), tuple(losses)
 
     def complexity(self, case: Case) -> float:
-        """The mean over the fits of the first estimate, as far as they went."""
+        """That of the first estimate's models, as far as they were weighed."""
         figures = case.figures.get(self._objectives[0].estimate)
-        return figures.means(1)["complexity"] if figures is not None and figures.complexities else 0.0
+        return 0.0 if figures is None else figures.complexity
 
     def generalise(self, cases: Sequence[Case]) -> None:
         """Judges siblings together where an estimate allows; what goes wrong here goes wrong again one by one."""

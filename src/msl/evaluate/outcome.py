@@ -35,7 +35,7 @@ class Outcome:
     """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds.
 
     `measures` are what the losses were made of; one that two estimates give is named after its estimate, as in
-    `mse by gcv`. `complexity` is the mean over the fits of the first estimate.
+    `mse by gcv`. `complexity` is that of the first fit, or the mean over all fits where it is an objective.
     """
 
     losses: tuple[float, ...]

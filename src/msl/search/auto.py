@@ -2,58 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from msl.search.arms import WIDTH, Arm, PatternArm, RandomArm, SwarmArm
 from msl.search.ask import Ask, Event, Told, ended
+from msl.search.cmdpso import cmdpso
 from msl.search.fresh import Fresh
 from msl.search.incumbent import Incumbent
 from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
 
-#: The share of the evaluations for a random start, and for the pattern at the end.
-_START, _FINISH = 0.2, 0.2
-#: What an arm gets however little it gains, and how much of its gains it is remembered for in its next batch.
-_LEAST, _MEMORY = {"random": 0.05, "swarm": 0.2, "pattern": 0.2}, 0.7
+#: The shares of the evaluations for a random start, and for the pattern at the end.
+_START, _FINISH = 0.3, 0.3
+#: The share that an arm gets however little it gains; the rest is divided by gains.
+_LEAST = {"random": 0.05, "swarm": 0.2, "pattern": 0.2}
+#: How much of an arm's gains still counts one batch later.
+_MEMORY = 0.7
 
 
 def auto(setting: Setting) -> Strategy:
-    """A random start from the reference model, then whichever arm has had less than its gains deserve; at the end the pattern.
+    """The reference model and random ones, then the arm that has had least of what its gains deserve, then the pattern.
+
+    With several objectives it is `cmdpso` with a swarm that suits the evaluations.
     """
-    terrain = setting.terrain
     total = left = int(setting.options["evaluations"])
-    fresh = Fresh(terrain)
-    best = Incumbent(1)
+    if setting.objectives > 1:
+        yield from cmdpso(replace(setting, options=_swarm_options(total)))
+        return
+    fresh = Fresh(setting.terrain)
     random = RandomArm(setting, fresh)
+    best = Incumbent(1)
 
     size = min(left, max(2 * WIDTH, round(_START * total)))
-    first = list(fresh.of([*setting.seeds(size), terrain.start]))[:size]
-    first += random.draws(size - len(first))
-    told = yield [Ask(point) for point in first]
+    first = list(fresh.of([*setting.seeds(size), setting.terrain.start]))[:size]
+    told = yield [Ask(point) for point in first + random.points(size - len(first))]
     left -= len(told)
     best.update(told)
     setting.note(_event("start", told, best, {}))
 
+    ranked = by_rank(told)
     arms: dict[str, Arm] = {
         "random": random,
-        "swarm": SwarmArm(setting, by_rank(told)[:WIDTH]),
+        "swarm": SwarmArm(setting, ranked[:WIDTH]),
         "pattern": PatternArm(setting, fresh),
     }
     shares = Shares()
     while left > 0:
-        centre = best.chosen[0] if best.chosen else told[0]
-        for name in shares.order(finish=left <= _FINISH * total):
-            points = arms[name].propose(centre)[:left]
-            if points:
+        centre = best.chosen[0] if best.chosen else ranked[0]
+        for name in shares.order(is_finish=left <= _FINISH * total):
+            asks = arms[name].asks(centre, best.beat)[:left]
+            if asks:
                 break
         else:
             setting.note(ended("no arm knows a new model"))
             return
-        told = yield [Ask(point, beat=best.beat if name != "swarm" else None) for point in points]
+        told = yield asks
+        left -= len(told)
         before = best.loss
         best.update(told)
-        left -= len(told)
         arms[name].learn(told, improved=best.loss < before)
-        shares.add(name, len(told), before - best.loss if best.loss < before else 0.0)
+        shares.add(name, len(told), gain=before - best.loss if best.loss < before else 0.0)
         setting.note(_event(name, told, best, shares.now()))
+
+
+def _swarm_options(evaluations: int) -> dict[str, object]:
+    swarm = min(max(evaluations // 20, 2), 30)
+    return {
+        "swarm": swarm,
+        "iterations": max(evaluations // swarm - 1, 0),
+        "inertia": 0.7298,
+        "c1": 1.49618,
+        "c2": 1.49618,
+        "vmax": 6.0,
+        "threshold": 0.6,
+        "mutation": "auto",
+        "epsilon": 0.001,
+        "encoding": "continuous",
+    }
 
 
 def _event(arm: str, told: list[Told], best: Incumbent, shares: dict[str, float]) -> Event:
@@ -62,26 +87,27 @@ def _event(arm: str, told: list[Told], best: Incumbent, shares: dict[str, float]
 
 
 class Shares:
-    """What each arm has had and gained."""
+    """What each arm has had and gained, and so deserves."""
 
     def __init__(self) -> None:
-        self._had = dict.fromkeys(_LEAST, 0.0)
+        self._had = dict.fromkeys(_LEAST, 0)
         self._gained = dict.fromkeys(_LEAST, 0.0)
 
     def add(self, name: str, evaluations: int, gain: float) -> None:
-        gain = min(gain, 1e12)
-        self._gained[name] = _MEMORY * self._gained[name] + gain / evaluations
+        """The first model that does not fail is an infinite gain, which would be remembered for ever."""
         self._had[name] += evaluations
+        self._gained[name] = _MEMORY * self._gained[name] + min(gain, 1.0) / evaluations
 
     def now(self) -> dict[str, float]:
-        """The least share of each arm, and the rest by their gains."""
-        total = sum(self._gained.values())
-        rest = 1.0 - sum(_LEAST.values())
-        even = rest / len(_LEAST)
-        return {name: _LEAST[name] + (rest * self._gained[name] / total if total else even) for name in _LEAST}
+        """The least share of each arm, and the rest by their gains, evenly while there are none."""
+        total, rest = sum(self._gained.values()), 1.0 - sum(_LEAST.values())
+        return {
+            name: least + rest * (self._gained[name] / total if total else 1 / len(_LEAST))
+            for name, least in _LEAST.items()
+        }
 
-    def order(self, finish: bool) -> list[str]:
+    def order(self, is_finish: bool) -> list[str]:
         """Those first that have had least of what they deserve; the pattern at the end."""
         shares = self.now()
         order = sorted(_LEAST, key=lambda name: self._had[name] / shares[name])
-        return ["pattern", *(name for name in order if name != "pattern")] if finish else order
+        return sorted(order, key=lambda name: name != "pattern") if is_finish else order

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from msl.search.ask import Told, Vectors
-from msl.search.terrain import Flags
+from msl.search.terrain import Flags, Terrain
 
 #: With an inertia above 1 a velocity can grow without end; this keeps it a number, and is far above any that matters.
 _FASTEST = 1e9
@@ -54,3 +54,11 @@ def as_bits(x: Vectors, bits: Flags) -> Vectors:
 def written_back(told: list[Told]) -> Vectors:
     """The positions as the decoder clipped and rounded them, from which the next step is taken."""
     return np.array([one.vector for one in told])
+
+
+def scattered(
+    terrain: Terrain, before: Vectors, x: Vectors, v: Vectors, rng: np.random.Generator
+) -> tuple[Vectors, Vectors]:
+    """Particles that would not leave their model start again, at rest and anywhere."""
+    is_idle = np.array([terrain.decode(old) == terrain.decode(new) for old, new in zip(before, x, strict=True)])
+    return np.where(is_idle[:, None], rng.random(x.shape), x), np.where(is_idle[:, None], 0.0, v)

@@ -61,7 +61,8 @@ def backward(channel: Channel, here: Told) -> Inner:
 def quantised(channel: Channel, here: Told) -> Inner:
     """Climbs from where it is, and from the ends of forward and backward selection; the best end."""
     selected = yield from together([forward(channel, here), backward(channel, here)])
-    ends = yield from together([climb(channel, start) for start in {id(one): one for one in (here, *selected)}.values()])
+    starts = {id(one): one for one in (here, *selected)}.values()
+    ends = yield from together([climb(channel, start) for start in starts])
     return best_of(ends) or here
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from msl.search.ask import Ask, Vectors, ended
-from msl.search.flight import Flight, written_back
+from msl.search.ask import Ask, ended
+from msl.search.flight import Flight, scattered, written_back
 from msl.search.inertia import inertia_schedule
 from msl.search.setting import Setting, Strategy
 from msl.search.swarm import Bests, Patience
@@ -35,7 +35,7 @@ def pso(setting: Setting) -> Strategy:
         v = flight.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
         x, v = flight.moved(x, v)
         if options["idle"] == "scatter":
-            x, v = _scattered(setting, before, x, v)
+            x, v = scattered(setting.terrain, before, x, v, setting.rng)
         told = yield bests.challenges(x)
         x = written_back(told)
         improved = bests.update(x, told)
@@ -43,10 +43,3 @@ def pso(setting: Setting) -> Strategy:
         if patience.is_over(improved):
             setting.note(ended(f"no better point in {options['stall']} iterations"))
             return
-
-
-def _scattered(setting: Setting, before: Vectors, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
-    """Particles that have not left their model start again, at rest and anywhere."""
-    decode = setting.terrain.decode
-    is_idle = np.array([decode(old) == decode(new) for old, new in zip(before, x, strict=True)])[:, None]
-    return np.where(is_idle, setting.rng.random(x.shape), x), np.where(is_idle, 0.0, v)

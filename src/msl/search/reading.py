@@ -15,7 +15,7 @@ from msl.search.terrain import Flags, Terrain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """Binary: two-valued genes are bits that velocities toss. Continuous: a switch is on above the threshold."""
+    """Of genes with two values. Binary: bits that velocities toss. Continuous: on above the threshold."""
 
     bits: Flags
     readiness: Flags
@@ -26,7 +26,7 @@ class Reading:
         nothing = np.zeros(terrain.dimensions, dtype=np.bool_)
         if encoding == "binary":
             return cls(terrain.bits, nothing, threshold)
-        return cls(nothing, terrain.bits & terrain.switches, threshold)
+        return cls(nothing, terrain.bits, threshold)
 
     def positions(self, points: Vectors) -> Vectors:
         """Where particles start."""

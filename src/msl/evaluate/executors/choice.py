@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from msl.evaluate.executors.executor import Executor
@@ -19,6 +20,8 @@ def open_executor(job: Job, on: Any = "local", workers: int | None = None) -> Ex
 
         return InProcessExecutor(job)
     if on == "local":
+        if os.name != "posix":
+            raise ValueError("worker processes need Linux or macOS: run on `inprocess` or on a Dask cluster")
         from msl.evaluate.executors.local import LocalExecutor
 
         return LocalExecutor(job, workers)

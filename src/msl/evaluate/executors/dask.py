@@ -13,8 +13,8 @@ import uuid
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Future
-from threading import Condition
-from time import monotonic
+from dataclasses import dataclass
+from threading import Condition, Event, Thread
 from typing import Any
 
 from msl.evaluate.executors.executor import Executor
@@ -42,6 +42,20 @@ _MOST_UNOPENED = 10  # sites in a row that get lost before they are open
 _Lost = (distributed.KilledWorker, CancelledError)
 
 
+@dataclass(slots=True, eq=False)
+class _Item(Pending):
+    times_lost: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """Items that are evaluated together, Dask's future of them, and the workers that were open when it was sent."""
+
+    items: list[_Item]
+    sent: Any
+    places: list[str]
+
+
 class DaskExecutor(Executor):
     """A cluster, given by `dask://host:port`, or as a client or a cluster object of dask.distributed."""
 
@@ -54,15 +68,15 @@ class DaskExecutor(Executor):
         self._id = uuid.uuid4().hex
         self._grouping = Grouping(_GROUP_SECONDS)
         self._state = Condition()  # for all that follows, which the caller's threads and Dask's change
-        self._waiting: deque[Pending] = deque()
-        self._running: dict[str, tuple[Any, list[Pending]]] = {}
+        self._waiting: deque[_Item] = deque()
+        self._running: dict[str, _Group] = {}
         self._leases: dict[str, Any] = {}
         self._threads: dict[str, int] = {}
-        self._looked = 0.0
         self._times_unopened = self._being_taken = 0
         self._sent_job: Any = None
         self._broken: BrokenExecutor | None = None
         self._is_shut = self._is_closing = self._is_closed = False
+        self._end = Event()
         try:
             self._client.wait_for_workers(1, timeout=patience)
             self._send_job()
@@ -70,9 +84,10 @@ class DaskExecutor(Executor):
         except Exception as reason:
             self._close()
             raise ConnectionError(f"the Dask cluster takes no work: {reason or type(reason).__name__}") from reason
+        Thread(target=self._look_again, name="msl-dask", daemon=True).start()
 
     def submit(self, task: Task) -> Future[Outcome]:
-        item = Pending(task)
+        item = _Item(task)
         with self._state:
             if self._broken is not None:
                 raise BrokenExecutor(str(self._broken)) from self._broken
@@ -100,12 +115,35 @@ class DaskExecutor(Executor):
 
     def _look(self) -> None:
         """Sees who is in the cluster, and opens sites where there are none."""
-        self._looked = monotonic()
-        self._threads = self._client.nthreads()
-        self._leases = {address: lease for address, lease in self._leases.items() if address in self._threads}
-        for address in self._threads:
-            if address not in self._leases:
-                self._open_site(address)
+        with self._state:
+            if self._is_closing:
+                return
+            self._threads = self._client.nthreads()
+            self._leases = {address: lease for address, lease in self._leases.items() if address in self._threads}
+            for address in self._threads:
+                if address not in self._leases:
+                    self._open_site(address)
+            self._take_back()
+
+    def _take_back(self) -> None:
+        """Takes back what was sent to workers that are all gone: Dask would not give it to those that came later."""
+        for key, group in list(self._running.items()):
+            if not any(address in self._threads for address in group.places):
+                del self._running[key]
+                self._client.cancel([group.sent])
+                self._waiting.extendleft(reversed(group.items))
+
+    def _look_again(self) -> None:
+        """Workers come and go, and nobody says so."""
+        while not self._end.wait(_LOOK):
+            try:
+                self._look()
+            except Exception as reason:
+                if self._client.status != "running":  # else it may be better next time
+                    self._abandon(_broken(reason))
+            with self._state:
+                self._feed()
+            self._close_when_done()
 
     def _open_site(self, address: str) -> None:
         arguments = (self._sent_job, self._id, dask_site.installed_versions())
@@ -133,31 +171,27 @@ class DaskExecutor(Executor):
 
     def _feed(self) -> None:
         """Keeps the cluster's threads busy, and no more: what waits here can still be grouped."""
-        if not self._waiting:
-            return
-        if monotonic() - self._looked > _LOOK:
-            self._look()
         places = [address for address, lease in self._leases.items() if lease.status == "finished"]
         threads = sum(self._threads[address] for address in places)
         while self._waiting and len(self._running) < _QUEUE * threads:
             if group := self._next_group(threads):
                 self._send(group, places)
 
-    def _next_group(self, threads: int) -> list[Pending]:
+    def _next_group(self, threads: int) -> list[_Item]:
         size = 1 if self._waiting[0].times_lost else self._grouping.size(len(self._waiting), threads)
-        group: list[Pending] = []
+        group: list[_Item] = []
         while self._waiting and len(group) < size:
             item = self._waiting.popleft()
             if item.take_up():
                 group.append(item)
         return group
 
-    def _send(self, group: list[Pending], places: list[str]) -> None:
+    def _send(self, group: list[_Item], places: list[str]) -> None:
         arguments = (self._id, pickle.dumps([item.task for item in group]))
-        # Should these places die, others may do it too.
+        # Should some of these places die, the others may do it.
         options = {"workers": places, "allow_other_workers": True, "pure": False}
         sent = self._client.submit(dask_site.evaluate, *arguments, **options)
-        self._running[sent.key] = (sent, group)
+        self._running[sent.key] = _Group(group, sent, places)
         sent.add_done_callback(lambda done: self._hear(self._take, done))
 
     # --- from the cluster, on a thread of Dask's ---
@@ -173,27 +207,29 @@ class DaskExecutor(Executor):
 
     def _take(self, sent: Any) -> None:
         with self._state:
-            _, group = self._running.pop(sent.key, (None, []))
+            group = self._running.pop(sent.key, None)
+            if group is None:
+                return
             self._being_taken += 1
         try:
             if sent.status == "finished":
-                self._hand_over(group, sent.result())
+                self._hand_over(group.items, sent.result())
             else:
-                self._try_again(group, _error_of(sent))
+                self._try_again(group.items, _error_of(sent))
         except Exception as reason:
-            for item in group:
+            for item in group.items:
                 item.give_up(_broken(reason))
             raise
         finally:
             with self._state:
                 self._being_taken -= 1
 
-    def _hand_over(self, group: list[Pending], outcomes: list[Outcome]) -> None:
-        for item, outcome in zip(group, outcomes, strict=bool(group)):
+    def _hand_over(self, group: list[_Item], outcomes: list[Outcome]) -> None:
+        for item, outcome in zip(group, outcomes, strict=True):
             self._grouping.learn(outcome.effort.seconds)
             item.future.set_result(outcome)
 
-    def _try_again(self, group: list[Pending], error: BaseException) -> None:
+    def _try_again(self, group: list[_Item], error: BaseException) -> None:
         """Puts back what was lost on the way; what is lost again and again is the fault of whatever it does."""
         left = group
         if isinstance(error, dask_site.NoSiteError):
@@ -208,7 +244,7 @@ class DaskExecutor(Executor):
         with self._state:
             self._waiting.extendleft(reversed(left))
 
-    def _is_hopeless(self, item: Pending) -> bool:
+    def _is_hopeless(self, item: _Item) -> bool:
         item.times_lost += 1
         if item.times_lost < _MOST_LOST:
             return False
@@ -222,8 +258,8 @@ class DaskExecutor(Executor):
         """Gives up what waits and what runs: cancelled, or because the cluster is broken."""
         with self._state:
             self._is_shut, self._broken = True, self._broken or reason
-            sent = [future for future, _ in self._running.values()]
-            left = [*self._waiting, *(item for _, group in self._running.values() for item in group)]
+            sent = [group.sent for group in self._running.values()]
+            left = [*self._waiting, *(item for group in self._running.values() for item in group.items)]
             self._running.clear()
             self._waiting.clear()
         with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
@@ -237,6 +273,7 @@ class DaskExecutor(Executor):
             if not self._is_shut or not is_done or self._is_closing:
                 return
             self._is_closing = True
+        self._end.set()
         self._close()
         with self._state:
             self._is_closed = True

@@ -24,10 +24,15 @@ _GRACE = 0.25  # seconds between the request to end and the end
 
 @dataclass(slots=True, eq=False)
 class Item(Pending):
-    """A task in the queue. One that is `alone` is to be the first of a new process, and to have no mates."""
+    """A task in the queue.
+
+    One that is `alone` is to be the first of a new process, and to have no mates. Nothing else is to run beside one
+    that is `suspect`: it was running when all processes were lost at once, and somebody did that.
+    """
 
     encoded: bytes = b""
     is_alone: bool = False
+    is_suspect: bool = False
 
 
 @dataclass(frozen=True, slots=True)

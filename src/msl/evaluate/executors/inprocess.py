@@ -1,8 +1,8 @@
 """In process: evaluations in the process that asks for them, one after the other.
 
-Nothing can be killed here, so limits are soft: they are looked at between blocks and at the end. A block that never
-returns is not stopped, and one that brings down its process brings down this one; use worker processes where that
-matters. Where limits are kept, outcomes are those of every other executor.
+Nothing can be killed here, so limits are soft: they are looked at when a block starts, time also at the end. A block
+that never returns is not stopped, and one that brings down its process brings down this one; use worker processes where
+that matters. Where limits are kept, outcomes are those of every other executor.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
+from itertools import islice
 from threading import Lock, Thread
 from time import monotonic
 
@@ -28,8 +29,8 @@ from msl.evaluate.executors.worker import BROKEN
 from msl.evaluate.outcome import Effort, Failure, Outcome
 
 _GROUP_SECONDS = 0.02
+_LOOK_AHEAD = 100  # tasks whose modules are imported before a worker starts
 _MOST_BARREN = 5  # workers in a row that die before they begin: then the fault is not a model's
-_MOST_LOST = 2  # times that a task is lost with nobody to tell why
 
 
 class Keeper:
@@ -121,12 +122,17 @@ class Keeper:
     # --- handing out ---
 
     def _hand_out(self) -> None:
-        while self._waiting:
+        while self._waiting and not self._must_wait():
             handle = self._free_handle(must_be_fresh=self._waiting[0].is_alone)
             if handle is None:
                 return
             if group := self._next_group():
                 handle.hand(group)
+
+    def _must_wait(self) -> bool:
+        """Whether a suspect runs, or is next while others run."""
+        running = [item for handle in self.handles for item in handle.items.values()]
+        return bool(running) and (self._waiting[0].is_suspect or any(item.is_suspect for item in running))
 
     def _free_handle(self, must_be_fresh: bool) -> Handle | None:
         idle = [handle for handle in self.handles if handle.is_idle]
@@ -140,7 +146,8 @@ class Keeper:
         return self._start()
 
     def _start(self) -> Handle:
-        self._nursery.prepare({module for item in self._waiting for module in modules_of(item.task.model)})
+        next_ones = islice(self._waiting, _LOOK_AHEAD)
+        self._nursery.prepare({module for item in next_ones for module in modules_of(item.task.model)})
         handle = Handle(self._nursery, self._mapped.descriptor)
         self.handles.append(handle)
         self._selector.register(handle.connection, selectors.EVENT_READ, lambda: self._hear(handle))
@@ -218,8 +225,8 @@ class Keeper:
             self._count_barren(handle)
             return
         self._barren = 0
-        culprit.times_lost += not ending.is_known
-        if not ending.is_known and culprit.times_lost < _MOST_LOST:
+        if not ending.is_known and not culprit.is_suspect:
+            culprit.is_alone = culprit.is_suspect = True
             self._waiting.appendleft(culprit)
             return
         outcome = failed(self._n_losses, failure, Effort(monotonic() - beat.started))

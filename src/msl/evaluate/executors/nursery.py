@@ -47,6 +47,7 @@ class Nursery:
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._is_closed = False
         self._launch()
 
     def _launch(self) -> None:
@@ -96,6 +97,7 @@ class Nursery:
     def close(self) -> None:
         """Ends the server, and with it all its workers."""
         with self._lock:
+            self._is_closed = True
             self._end()
 
     def _end(self) -> None:
@@ -117,6 +119,8 @@ class Nursery:
 
     def _ask(self, request: bytes, descriptors: Sequence[int] = ()) -> tuple[int, int, int]:
         with self._lock:
+            if self._is_closed:
+                raise NurseryError("the nursery is closed")
             try:
                 self._wait_until_ready()
                 return self._exchange(request, descriptors)

@@ -70,15 +70,16 @@ def _start(control: socket.socket, descriptors: list[int], workers: set[int]) ->
     server = os.getpid()
     try:
         pid = os.fork()
+        if pid == 0:
+            _become_worker(control, descriptors, server)
     except OSError as reason:
         return -(reason.errno or 1)
-    if pid == 0:
-        _become_worker(control, descriptors, server)
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)  # in both processes, so that the group is there whoever comes first
     workers.add(pid)
-    for descriptor in descriptors:
-        os.close(descriptor)
     return pid
 
 

@@ -12,11 +12,10 @@ from msl.evaluate.outcome import Outcome
 
 @dataclass(slots=True, eq=False)
 class Pending:
-    """`times_lost` counts how often a worker was lost on it with nobody to tell why."""
+    """The future can be cancelled until the task is taken up."""
 
     task: Task
     future: Future[Outcome] = field(default_factory=Future)
-    times_lost: int = 0
 
     def take_up(self) -> bool:
         """Whether it is still wanted; from now on it can no longer be cancelled."""

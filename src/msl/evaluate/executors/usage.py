@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, NamedTuple
 
 SUPPORTED = Path("/proc/self/statm").exists()
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Usage(NamedTuple):
@@ -29,7 +29,7 @@ class OwnUsage:
         if self._statm is None:
             return None
         _, resident, shared, _, _, data, _ = map(int, os.pread(self._statm.fileno(), 200, 0).split())
-        return Usage((resident - shared) * _PAGE, data * _PAGE)
+        return Usage((resident - shared) * PAGESIZE, data * PAGESIZE)
 
     def forget_peak(self) -> None:
         """Counts the peak anew; where that is not allowed, it is that of the whole life of the process."""
