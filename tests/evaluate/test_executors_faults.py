@@ -70,8 +70,8 @@ def test_peak_memory_is_that_of_the_evaluation(executor: LocalExecutor) -> None:
 
 def test_a_death_costs_only_its_evaluation(executor: LocalExecutor) -> None:
     """Many small evaluations travel in groups; in several, one brings down all."""
-    tasks = em.tasks(120)
-    deadly = {30: "segfaults", 31: "exits_hard", 90: "aborts"}
+    tasks = em.tasks(80)
+    deadly = {30: "segfaults", 31: "exits_hard", 60: "aborts"}
     for place, what in deadly.items():
         tasks[place] = em.faulty(what, marker=1)
     with InProcessExecutor(em.job()) as reference:

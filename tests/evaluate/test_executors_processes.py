@@ -29,7 +29,7 @@ pytest_plugins = ("executor_fixtures",)
 
 def test_any_number_of_workers_gives_the_same(nursery: Nursery) -> None:
     """With and without caches, in any order of submission, and so of completion."""
-    tasks = em.tasks(60)
+    tasks = em.tasks(40)
     with InProcessExecutor(em.job(cache_bytes=0)) as executor:
         expected = [told(outcome) for outcome in executor.map(tasks)]
     for workers, cache_bytes in ((1, 10_000_000), (2, 0), (4, 10_000_000)):

@@ -94,7 +94,7 @@ class PatternArm:
         self._helped = self._helped or improved
 
     def _begin_sweep(self, centre: Vector) -> None:
-        """A step up and one down for numbers, every value for alternatives; steps are halved if the last did not help."""
+        """A step up and one down for numbers, every value for alternatives; halved if the last did not help."""
         if not self._helped:
             self._step = self._step / 2 if self._step > _SMALLEST_STEP else 0.5
         self._helped = False

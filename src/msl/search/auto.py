@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isfinite
 
 from msl.search.arms import WIDTH, Arm, PatternArm, RandomArm, SwarmArm
 from msl.search.ask import Ask, Event, Told, ended
@@ -35,7 +36,11 @@ def auto(setting: Setting) -> Strategy:
 
     size = min(left, max(2 * WIDTH, round(_START * total)))
     first = list(fresh.of([*setting.seeds(size), setting.terrain.start]))[:size]
-    told = yield [Ask(point) for point in first + random.points(size - len(first))]
+    first += random.points(size - len(first))
+    if not first:
+        setting.note(ended("draws give no model"))
+        return
+    told = yield [Ask(point) for point in first]
     left -= len(told)
     best.update(told)
     setting.note(_event("start", told, best, {}))
@@ -61,7 +66,7 @@ def auto(setting: Setting) -> Strategy:
         before = best.loss
         best.update(told)
         arms[name].learn(told, improved=best.loss < before)
-        shares.add(name, len(told), gain=before - best.loss if best.loss < before else 0.0)
+        shares.add(name, len(told), gain=before - best.loss)
         setting.note(_event(name, told, best, shares.now()))
 
 
@@ -94,9 +99,9 @@ class Shares:
         self._gained = dict.fromkeys(_LEAST, 0.0)
 
     def add(self, name: str, evaluations: int, gain: float) -> None:
-        """The first model that does not fail is an infinite gain, which would be remembered for ever."""
+        """The first model that does not fail is no gain that compares with others."""
         self._had[name] += evaluations
-        self._gained[name] = _MEMORY * self._gained[name] + min(gain, 1.0) / evaluations
+        self._gained[name] = _MEMORY * self._gained[name] + (gain / evaluations if isfinite(gain) else 0.0)
 
     def now(self) -> dict[str, float]:
         """The least share of each arm, and the rest by their gains, evenly while there are none."""
