@@ -23,7 +23,7 @@ from msl.evaluate.outcome import Outcome
 
 pytest_plugins = ("executor_fixtures",)
 
-LIMITS = Limits(each=3.0, memory=200_000_000)
+LIMITS = Limits(each=5.0, memory=200_000_000)
 
 
 @pytest.fixture(scope="module", params=["inprocess", "local", "dask"])
@@ -144,7 +144,7 @@ def test_hanging_is_ended(executor: Executor, kind: str) -> None:
     assert outcome.losses == (math.inf,)
     assert outcome.failure is not None
     assert (outcome.failure.cause, outcome.failure.step) == ("timeout", "fault")
-    assert outcome.effort.seconds >= 3.0
+    assert outcome.effort.seconds >= 5.0
 
 
 def test_a_late_outcome_is_a_timeout(kind: str, request: pytest.FixtureRequest) -> None:

@@ -27,8 +27,6 @@ from msl.space.facts import Facts
 from msl.space.node import BlockUse, Choice, Node, Symbol, bottom_up
 from msl.text.record import record
 
-_MOST_STEPS = 2_000_000  # nodes of a space times requirements: what a check may look at
-
 
 class Verdict(Enum):
     """What can be said of a requirement whatever the model."""
@@ -49,14 +47,13 @@ class Finding:
 class Survey:
     """What blocks stand in a space, what their parameters may be, and what can stand together."""
 
-    def __init__(self, root: Node, facts: Facts | None, requirements: int = 1) -> None:
+    def __init__(self, root: Node, facts: Facts | None) -> None:
         self.facts = facts
         self.uses: dict[Key, list[BlockUse]] = {}
         for node in bottom_up(root):
             if isinstance(node, BlockUse):
                 self.uses.setdefault(node.block.key, []).append(node)
         self._worlds = Worlds(root)
-        self._is_small = self._worlds.size * requirements <= _MOST_STEPS
         self._options: dict[tuple[Key, str], tuple[Node, ...]] = {}
         self._lacking: dict[tuple[Key, str], bool] = {}
 
@@ -65,7 +62,7 @@ class Survey:
         conditions = [c for c in (requirement.condition, requirement.when) if c is not None]
         blocks = {key: name for condition in conditions for _, key, name in _blocks(condition)}
         absent = next((name for key, name in blocks.items() if key not in self.uses), None)
-        found = self._worlds.of(_mentioned(conditions)) if self._is_small else None
+        found = self._worlds.of(_mentioned(conditions))
         if found is None:
             return None if absent is None else Finding(Verdict.ABSENT, absent)
         here = [_Rejected.of(requirement, Judge(_Model(self, world), self.facts)) for world in found]

@@ -74,10 +74,9 @@ class Spaces:
     def _size(self, node: Node) -> int:
         """How many blocks a node names when written out, counted without writing it out."""
         if id(node) not in self._sizes:
-            size = sum(self._size(child) for child in children(node)) + 1
-            if isinstance(node, Repeat):
-                size *= node.high
-            self._sizes[id(node)] = (node, size)
+            below = () if isinstance(node, BlockUse) else children(node)
+            size = sum(map(self._size, below)) + isinstance(node, BlockUse)
+            self._sizes[id(node)] = (node, size * node.high if isinstance(node, Repeat) else size)
         return self._sizes[id(node)][1]
 
     def _circle(self, declaration: Declaration) -> None:

@@ -7,18 +7,15 @@ from dataclasses import field, replace
 from msl.check import lints
 from msl.check.blocks import Blocks
 from msl.check.calls import Calls
-from msl.check.columns import misplaced
+from msl.check.collector import paused_collector
 from msl.check.judging import Judging, task_of
 from msl.check.library import Declaration, Library, Module, ReadFile
-from msl.check.places import place_of
 from msl.check.report import Report
 from msl.check.requirement_reader import RequirementReader
 from msl.check.requirements import Survey, Verdict
-from msl.check.roles import NO_LEARNER, broken_paths
 from msl.check.searching import SWARMS, Searching
 from msl.check.settings import Settings
 from msl.check.spaces import Spaces, blocks_in
-from msl.check.tasks import left_out
 from msl.space.condition import Requirement
 from msl.space.facts import Facts
 from msl.space.node import BlockUse, Node
@@ -31,9 +28,9 @@ from msl.syntax.parse import text_to_ast
 from msl.text.diagnostic import Diagnostic, Label, in_reading_order
 from msl.text.record import record
 from msl.text.source import Source, Span
-from msl.text.suggest import did_you_mean, listing
 
 _MOST_WORK = 20_000  # what counting may cost before a check does without
+_MOST_COUNTED = 100  # requirements; counting compares each with each
 
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
@@ -62,8 +59,9 @@ def check_source(
     source: Source, facts: Facts | None = None, chain: str | None = None, read_file: ReadFile | None = None
 ) -> Checked:
     """Checks a spec; with facts of a table, also what depends on it. `chain` picks one where there are several."""
-    checker = _Checker(source, facts, chain, read_file)
-    spec = checker.spec()
+    with paused_collector():
+        checker = _Checker(source, facts, chain, read_file)
+        spec = checker.spec()
     told = [d for d in checker.report.diagnostics if d.is_error or d.primary.source == source]
     diagnostics = tuple(in_reading_order(told))
     found = None if checker.report.failed else spec
@@ -96,19 +94,21 @@ class _Checker:
         self._once()
         self.data = self._data()
         self.task = self.facts.task if self.facts is not None else self.data.task
-        chain = self._chain()
+        chain = Chains(self.module, self.report).chosen(self.wanted)
         self._declared_blocks()
         root = self.spaces.space(chain) if chain is not None else None
         self._searched = {} if root is None else blocks_in(root)
         requirements = self._requirements(chain)
         self._other_parts()
-        if root is not None and chain is not None:
-            self._structure(root, chain)
+        structure = None if root is None or chain is None else Structure(self.report, chain, root, self._searched)
+        if structure is not None:
+            structure.is_proven()
         objectives = self._objectives()
         self.task = self.task or task_of(objectives)
-        if root is not None and chain is not None:
-            self._for_task(root, chain)
-            self._judge_requirements(root, requirements)
+        if structure is not None:
+            if self.facts is None and self.task is not None:
+                structure.serves(self.task)
+            self._judge_requirements(structure.root, requirements)
         stages = self._stages(root, len(objectives) or 1)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
@@ -116,13 +116,15 @@ class _Checker:
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
         if not self.report.failed:
             lints.unused(self.module, self.spaces.met, self.report)
-        if root is None or chain is None or self.report.failed:
+        if structure is None or self.report.failed:
             return None
-        space = self._resolved(Space(root, tuple(requirement for requirement, _, _ in requirements)), chain)
+        space = Space(structure.root, tuple(requirement for requirement, _, _ in requirements))
+        if self.facts is not None:
+            space, self.removals = structure.resolved(space, self.facts)
         self._not_empty(space, requirements)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
-        return Spec(chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
+        return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
 
     # --- the file as a whole ---
 
@@ -147,65 +149,6 @@ class _Checker:
     def _data(self) -> DataStatement:
         settings = Settings(self.module, self.report)
         return next((settings.data(statement) for statement in self.module.statements(ast.Data)), DataStatement())
-
-    def _chain(self) -> Declaration | None:
-        """What is searched: this file's only chain, or the only chain of the files it uses."""
-        own = self.module.chains()
-        used = [chain for module in self.module.uses.values() for chain in module.chains()]
-        candidates = own or used
-        source = self.module.source
-        start = Span(0, min(1, len(source.text)))
-        if self.wanted is not None:
-            return self._wanted_chain(own + used, start)
-        if len(candidates) == 1:
-            self._met_chain(candidates[0])
-            return candidates[0]
-        broken = self.module.unknowable or bool(self.module.file.broken)
-        if not candidates and not broken and self._is_spec():
-            help = "add `chain model = …`, or use a file that has one"
-            self.report.error("MSL072", source, start, "there is no chain: nothing to search", "", help)
-        if len(candidates) > 1:
-            span = candidates[-1].node.name.span if own else start
-            self._several_chains(candidates, span)
-        return None
-
-    def _wanted_chain(self, known: list[Declaration], start: Span) -> Declaration | None:
-        """The chain that `--chain` names: alone, or with its file where two files have one of that name."""
-        chosen = [chain for chain in known if self.wanted in (chain.name, self._qualified(chain))]
-        if len(chosen) == 1:
-            self._met_chain(chosen[0])
-            return chosen[0]
-        if chosen:
-            self._several_chains(chosen, start)
-            return None
-        names = [chain.name for chain in known]
-        help = did_you_mean(self.wanted or "", names) or (f"chains are {listing(names)}" if names else "declare one")
-        self.report.error("MSL073", self.module.source, start, f"there is no chain `{self.wanted}`", "", help)
-        return None
-
-    def _several_chains(self, chains: list[Declaration], span: Span) -> None:
-        names = [chain.name for chain in chains]
-        shown = names if len(set(names)) == len(names) else [self._qualified(chain) for chain in chains]
-        message = f"there are several chains: {listing(shown)}"
-        help = f"pick one, as in `--chain {shown[0]}`"
-        also = tuple(chain.label for chain in chains[:4])
-        self.report.error("MSL074", self.module.source, span, message, "", help, also)
-
-    def _qualified(self, chain: Declaration) -> str:
-        qualifier = next((name for name, module in self.module.uses.items() if module is chain.module), None)
-        return chain.name if qualifier is None else f"{qualifier}.{chain.name}"
-
-    def _met_chain(self, chain: Declaration) -> None:
-        for qualifier, module in self.module.uses.items():
-            if chain.module is module:
-                self.module.qualifiers_met.add(qualifier)
-
-    def _is_spec(self) -> bool:
-        """A file of blocks and parts is there to be used; any other wants a chain."""
-        statements = self.module.file.statements
-        library = (ast.Block, ast.Derive, ast.Part, ast.Use, ast.Edition, ast.Require)
-        declares = any(isinstance(s, ast.Block | ast.Derive | ast.Part) for s in statements)
-        return not (declares and all(isinstance(s, library) for s in statements))
 
     def _declared_blocks(self) -> None:
         """Every block of this file is read, used or not: a declaration is checked where it stands."""
@@ -254,7 +197,7 @@ class _Checker:
     def _judge_requirements(self, root: Node, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
         if not requirements or self.report.failed:
             return
-        survey = Survey(root, self.facts, len(requirements))
+        survey = Survey(root, self.facts)
         for requirement, statement, module in requirements:
             finding = survey.judge(requirement)
             if finding is None:
@@ -283,7 +226,7 @@ class _Checker:
 
     def _not_empty(self, space: Space, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
         """Each requirement can be met; whether all can at once is counted, as far as that is cheap."""
-        if not requirements or self.report.failed:
+        if not 0 < len(requirements) <= _MOST_COUNTED or self.report.failed:
             return
         from msl.space.count import count
 
@@ -302,86 +245,6 @@ class _Checker:
     def _never_met(self, statement: ast.Require, module: Module) -> None:
         message = "no model of this space can meet this requirement"
         self.report.error("MSL125", module.source, statement.span, message, "", "loosen it, or change the domains")
-
-    # --- structure ---
-
-    def _structure(self, root: Node, chain: Declaration) -> None:
-        for fault, path in broken_paths(root):
-            help = "every path has exactly one learner, transformers and selectors before it, posts after it"
-            code = "MSL061" if fault is NO_LEARNER else "MSL063"
-            source, span = self._place(fault.block, chain)
-            self.report.error(code, source, span, fault.problem, f"on the path `{path}`", help)
-        for (block, changer), parameters in misplaced(root).items():
-            names = " and ".join(f"`{block.name}.{name}`" for name in parameters)
-            verb = "searches" if len(parameters) == 1 else "search"
-            message = f"{names} {verb} over the table's features, and `{changer}` before it may change them"
-            help = f"put `{block.name}` before `{changer}`"
-            if block.role == "learner":
-                help = f"leave out `{changer}`, or take a learner without {names}"
-            elif block.name == changer:
-                help = f"let `{changer}` come once"
-            source, span = self._place(block, chain)
-            self.report.error("MSL064", source, span, message, "", help)
-
-    def _place(self, block: BlockType | None, chain: Declaration) -> tuple[Source, Span]:
-        """Where a block of the chain is named, or else the chain's own name."""
-        found = None if block is None else place_of(block, chain)
-        return found or (chain.module.source, chain.node.name.span)
-
-    def _for_task(self, root: Node, chain: Declaration) -> None:
-        """What a task leaves of the space, where it is known before the table is."""
-        if self.facts is not None or self.task is None:
-            return
-        is_left, removed = left_out(root, self.task)
-        for block in removed[:1] if not is_left else removed:
-            source, span = self._place(block, chain)
-            if is_left:
-                message = f"for {self.task} `{block.name}` is left out: it serves {block.task} only"
-                self.report.note("MSL241", source, span, message)
-            else:
-                message = f"nothing in this space serves {self.task}: `{block.name}` serves {block.task} only"
-                help = f"take blocks that serve {self.task}, or set another `task` in `data(…)`"
-                self.report.error("MSL200", source, span, message, "", help)
-
-    def _resolved(self, space: Space, chain: Declaration) -> Space:
-        """The space for the table, where one is given."""
-        if self.facts is None:
-            return space
-        try:
-            resolved, removals = resolve(space, self.facts)
-        except NothingLeft as nothing:
-            self._nothing_left(nothing.removals, chain)
-            return space
-        except (ArithmeticError, ValueError):
-            source, span = chain.module.source, chain.node.name.span
-            help = "look for a division by zero, or a root of a negative number"
-            self.report.error("MSL201", source, span, "a bound of this chain has no value for this table", "", help)
-            return space
-        self.removals = tuple(removals)
-        for removal in dict.fromkeys(removals):
-            source, span = self._place_of_name(removal.what, chain)
-            message = f"for this table `{removal.what}` is left out: {removal.why}"
-            self.report.note("MSL241", source, span, message)
-        return resolved
-
-    def _nothing_left(self, removals: list[Removal], chain: Declaration) -> None:
-        assert self.facts is not None
-        distinct = list(dict.fromkeys(removals))
-        reasons = "; ".join(
-            f"`{r.what}` {r.why}" if r.why.startswith("serves") else f"`{r.what}`: {r.why}" for r in distinct[:3]
-        )
-        message = "nothing in this space fits the table" + (f": {reasons}" if reasons else "")
-        help = f"take blocks that serve {self.facts.task}, or set another `task` in `data(…)`"
-        if not all("serves" in removal.why for removal in distinct):
-            rows, features = self.facts.n_samples, self.facts.n_features
-            size = f"{rows} row{'s' * (rows != 1)} and {features} feature{'s' * (features != 1)}"
-            help = f"the table has {size}: change the ranges"
-        source, span = self._place_of_name(distinct[0].what if distinct else "", chain)
-        self.report.error("MSL200", source, span, message, "", help)
-
-    def _place_of_name(self, name: str, chain: Declaration) -> tuple[Source, Span]:
-        block = next((block for block in self._searched.values() if block.name == name), None)
-        return self._place(block, chain)
 
     # --- judging and searching ---
 

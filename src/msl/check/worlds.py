@@ -71,34 +71,69 @@ class Mentioned:
 
 
 class Worlds:
-    """A space, seen through what requirements mention."""
+    """A space, seen through what requirements mention.
 
-    def __init__(self, root: Node) -> None:
-        self._root = root
-        met: set[int] = set()
-        #: The nodes that hold blocks; what only holds values has no part in this.
+    What a node comes to when nothing in it is mentioned is found once; a requirement only looks again at the nodes
+    above what it mentions, and at no more than a fixed number of them in all.
+    """
+
+    def __init__(self, root: Node, most_looks: int = 1_000_000) -> None:
+        self._looks_left = most_looks
+        #: The nodes that hold blocks, with the places of those below each (None for mere values), lowest first.
         self._nodes: list[tuple[Node, list[int | None]]] = []
+        self._above: list[list[int]] = []
+        self._places: dict[Key | str, list[int]] = {}
+        met: dict[int, int] = {}
         for node in bottom_up(root):
-            below = [id(child) if id(child) in met else None for child in children(node)]
-            if isinstance(node, BlockUse | Empty | Marked) or any(child is not None for child in below):
-                met.add(id(node))
-                self._nodes.append((node, below))
+            below = [met.get(id(child)) for child in children(node)]
+            if isinstance(node, BlockUse | Empty | Marked) or any(place is not None for place in below):
+                met[id(node)] = len(self._nodes)
+                self._add(node, below)
+        nothing = Mentioned(frozenset(), frozenset())
+        self._plain: list[_Outcomes] = []
+        for node, below in self._nodes:
+            inner = [_NOTHING if place is None else self._plain[place] for place in below]
+            self._plain.append(_outcomes(node, inner, nothing, frozenset()))
 
-    @property
-    def size(self) -> int:
-        return len(self._nodes)
+    def _add(self, node: Node, below: list[int | None]) -> None:
+        here = len(self._nodes)
+        self._nodes.append((node, below))
+        self._above.append([])
+        for place in {place for place in below if place is not None}:
+            self._above[place].append(here)
+        if isinstance(node, BlockUse):
+            self._places.setdefault(node.block.key, []).append(here)
+        elif isinstance(node, Marked):
+            self._places.setdefault(node.mark, []).append(here)
 
     def of(self, mentioned: Mentioned) -> set[World] | None:
         """Every set of facts that some model has, or None where there are too many to tell apart."""
         keys = frozenset(fact.block for fact in mentioned.blocks)
+        marks = mentioned.parts | {fact.part for fact in mentioned.blocks if fact.part is not None}
         done: dict[int, _Outcomes] = {}
         try:
-            for node, below in self._nodes:
-                inner = [_NOTHING if child is None else done[child] for child in below]
-                done[id(node)] = _outcomes(node, inner, mentioned, keys)
+            for here in self._touched([*keys, *marks]):
+                node, below = self._nodes[here]
+                self._looks_left -= len(below) + 1
+                if self._looks_left < 0:
+                    return None
+                inner = [_NOTHING if p is None else done[p] if p in done else self._plain[p] for p in below]
+                done[here] = _outcomes(node, inner, mentioned, keys)
         except _TooMany:
             return None
-        return {facts for facts, _ in done[id(self._root)]}
+        last = len(self._nodes) - 1
+        return {facts for facts, _ in done.get(last, self._plain[last])}
+
+    def _touched(self, mentioned: list[Key | str]) -> list[int]:
+        """The places of what is mentioned and of all that is above it, lowest first."""
+        pending = [place for name in mentioned for place in self._places.get(name, [])]
+        found: set[int] = set()
+        while pending:
+            place = pending.pop()
+            if place not in found:
+                found.add(place)
+                pending.extend(self._above[place])
+        return sorted(found)
 
 
 def _outcomes(node: Node, below: list[_Outcomes], mentioned: Mentioned, keys: frozenset[Key]) -> _Outcomes:

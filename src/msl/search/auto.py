@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isfinite
+from math import isfinite, isqrt
 
 from msl.search.arms import WIDTH, Arm, PatternArm, RandomArm, SwarmArm
 from msl.search.ask import Ask, Event, Told, ended
@@ -24,7 +24,7 @@ _MEMORY = 0.7
 def auto(setting: Setting) -> Strategy:
     """The reference model and random ones, then the arm that has had least of what its gains deserve, then the pattern.
 
-    With several objectives it is `cmdpso` with a swarm that suits the evaluations.
+    With several objectives it is `cmdpso`, with about as many particles as iterations.
     """
     total = left = int(setting.options["evaluations"])
     if setting.objectives > 1:
@@ -71,7 +71,7 @@ def auto(setting: Setting) -> Strategy:
 
 
 def _swarm_options(evaluations: int) -> dict[str, object]:
-    swarm = min(max(evaluations // 20, 2), 30)
+    swarm = min(max(isqrt(evaluations), 2), 30)
     return {
         "swarm": swarm,
         "iterations": max(evaluations // swarm - 1, 0),

@@ -13,12 +13,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from msl.search.ask import Ask, Told
 from msl.search.setting import StrategyFunction
-from msl.testing.play import Answer, Played, exact, play
+from msl.testing.play import Played, exact, play
 from msl.testing.problems import (
     Problem,
     bits,
@@ -105,7 +106,7 @@ def check_resumes_by_replay(subject: Subject, cuts: int = 50) -> None:
     rng = np.random.default_rng(0)
     for problem in subject.problems:
         whole = subject.play(problem, seed=1)
-        for cut in rng.integers(0, len(whole.told) + 1, size=max(1, cuts // len(subject.problems))):
+        for cut in rng.integers(0, len(whole.told) + 1, size=-(-cuts // len(subject.problems))):
             again = subject.play(problem, seed=1, stored=whole.told[:cut])
             _same_asks(whole, again, f"a run on `{problem.name}`, cut after {cut} evaluations and resumed,")
 
@@ -127,16 +128,16 @@ def check_does_not_touch_the_answers(subject: Subject) -> None:
 
 
 def check_survives_failures(subject: Subject) -> None:
-    """Points that fail do not end it early, and do not keep it from the optimum."""
+    """Points that fail do not end it early where its evaluations are limited, nor keep it from the optimum."""
     for problem in subject.problems:
         flat = subject.play(problem, answer=_flat)
         failing = subject.play(problem, answer=_always_failing)
         assert failing.ended, f"it does not end on `{problem.name}` when everything fails"
-        # What is cut off is known to be a step of the strategy, not a fault of it, if a flat loss cuts it off as well.
-        assert len(failing.told) >= min(len(flat.told), subject.at_most or len(flat.told)) // 2, (
-            f"it asks {len(failing.told)} times on `{problem.name}` when everything fails, "
-            f"and {len(flat.told)} times when all losses are equal"
-        )
+        if subject.at_most is not None:
+            assert len(failing.told) >= len(flat.told), (
+                f"it asks {len(failing.told)} times on `{problem.name}` when everything fails, "
+                f"and {len(flat.told)} times when all losses are equal"
+            )
         for answer in (_sometimes_failing, _failing_at_first):
             played = subject.play(problem, answer=answer)
             assert played.ended, f"it does not end on `{problem.name}` when some points fail"
@@ -201,12 +202,11 @@ def _failing_at_first(problem: Problem, ask: Ask, number: int) -> Told:
 
 def _sometimes_failing(problem: Problem, ask: Ask, number: int) -> Told:
     """A fifth of the models fails, the same ones each time; of several losses some are no number."""
-    model = repr(problem.terrain.decode(problem.written_back(ask.vector))).encode()
-    if sum(model) % 5 != 0:
-        return exact(problem, ask, number)
     point = problem.written_back(ask.vector)
-    losses = (0.1,) * (problem.objectives - 1) + (math.nan if sum(model) % 2 else math.inf,)
-    return Told(point, losses)
+    lot = crc32(repr(problem.terrain.decode(point)).encode())
+    if lot % 5 != 0:
+        return exact(problem, ask, number)
+    return Told(point, (0.1,) * (problem.objectives - 1) + (math.nan if lot % 2 else math.inf,))
 
 
 def _lowest_bound(problem: Problem, ask: Ask, number: int) -> Told:
