@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from msl.check import lints
 from msl.check.blocks import Blocks
 from msl.check.calls import Calls
+from msl.check.chains import Chains
 from msl.check.collector import paused_collector
 from msl.check.judging import Judging, task_of
 from msl.check.library import Declaration, Library, Module, ReadFile
@@ -16,6 +17,7 @@ from msl.check.requirements import Survey, Verdict
 from msl.check.searching import SWARMS, Searching
 from msl.check.settings import Settings
 from msl.check.spaces import Spaces, blocks_in
+from msl.check.structure import Structure
 from msl.space.condition import Requirement
 from msl.space.facts import Facts
 from msl.space.node import BlockUse, Node
