@@ -114,6 +114,8 @@ def test_comparing_classes_of_numbers_is_a_clear_error(block: BlockTransformer) 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_values_that_are_not_finite_are_a_clear_error(block: BlockTransformer, bad: float) -> None:
     X, y, _ = normal_table()
+    if np.isnan(bad) and block.takes_missing:  # then a later step is asked
+        return
     X[3, 2] = bad
     with pytest.raises(ValueError, match=r"NaN|infinity"):
         clone(block).fit(X, y)

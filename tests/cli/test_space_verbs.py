@@ -98,7 +98,7 @@ def test_diff_shows_what_changed(tmp_path: Path) -> None:
     shown = run("diff", str(SPECS / "psms.msl"), str(new), code=1)
     assert "- alternative rf" in shown
     assert "search pso.swarm: 5 -> 7" in shown
-    assert "1,880 structures -> 1,692 structures" in shown
+    assert "in 1,880 structures -> infinitely many models in 1,692 structures" in shown
     record = json.loads(run("diff", str(SPECS / "psms.msl"), str(new), "--json", code=1))
     assert record["structures"] == [1880, 1692]
 

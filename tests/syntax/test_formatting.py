@@ -23,7 +23,7 @@ from msl.text.source import Source
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 GOOD = sorted((ROOT / "tests" / "corpus" / "good").glob("*.msl"))
-SHIPPED = sorted([*Path(msl.catalogue.__file__).parent.glob("*.msl"), *(ROOT / "specs").glob("*.msl")])
+SHIPPED = sorted([*Path(msl.catalogue.__file__).parent.glob("*.msl"), *(ROOT / "specs").glob("[!.]*.msl")])
 LAYOUTS = sorted(path.name.removesuffix(".in.msl") for path in (HERE / "layout").glob("*.in.msl"))
 
 

@@ -108,7 +108,7 @@ class Blocks:
             modules = [used]
         if len(role.names) > 2:
             message = f"`{role.text}` is not a role"
-            help = f"write `any {wanted.text}`, or `any {role.names[0].text}.{wanted.text}`"
+            help = f"write `{wanted.text}`, or `{role.names[0].text}.{wanted.text}`"
             self.report.error("MSL033", module.source, role.span, message, "", help)
             return None
         if not self._known_role(wanted, module):

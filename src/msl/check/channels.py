@@ -30,7 +30,7 @@ class Channels:
             return None
         if not isinstance(value, ast.ListOf):
             text = self.module.source.slice(value.span)
-            self._error(value, "channels are a list", f"write `channels = [{text}]`")
+            self._error(value, "channels are a list", f"write `[{text}]`")
             return None
         if not value.items:
             self._error(value, "there are no channels: nothing would be searched", "name some, or leave them out")

@@ -259,8 +259,8 @@ class ConditionReader:
         if not isinstance(found, Subject):
             text = self._text(node.subject)
             absent = all(isinstance(option, ast.Nothing) for option in node.alternatives)
-            help = f"write `not {text}`" if absent else f"write `{text}` alone, or name a part"
-            self.error("MSL123", node.subject, f"`{text}` is a block: it is there or not", help)
+            help = f"write `not {text}`" if absent else f"write `{text}`, or name a part"
+            self.error("MSL123", node, f"`{text}` is a block: it is there or not", help)
             return None
         options = [self._value_option(option, found, node.subject) for option in node.alternatives]
         if any(isinstance(option, _Wrong) for option in options):

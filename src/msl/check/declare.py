@@ -240,7 +240,7 @@ class Declarer:
         size = Bounds(self.module, self.report).amount(vector.size)
         if not isinstance(vector.element, ast.Range | ast.Bool):
             message = "a vector is `of bool`, or of numbers in a range"
-            self._error("MSL095", vector.element, message, "write `vector(n_features) of real 0..1`")
+            self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
             return None
         element = self.option(vector.element)
         if size is None or element is None:

@@ -51,7 +51,7 @@ class Defaults:
         if isinstance(written, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
             first = written.items[0] if isinstance(written, ast.Choice) else None
             first = written.low if isinstance(written, ast.Range) else first
-            help = "write one of the values" if first is None else f"write `default {source.slice(first.span)}`"
+            help = "write one of the values" if first is None else f"write `{source.slice(first.span)}`"
             self.report.error("MSL089", source, written.span, "a default is one value", "", help)
             return False
         opened = next(_opened(written), None)

@@ -147,7 +147,7 @@ class Library:
                 self.report.error("MSL070", module.source, span, message, help="move it to the first line")
             if not isinstance(number.value, int) or number.unit is not None or number.value < 1:
                 message = f"`{number.text}` is not an edition"
-                self.report.error("MSL040", module.source, number.span, message, help="write `msl 1`")
+                self.report.error("MSL040", module.source, span, message, help="write `msl 1`")
             elif number.value > catalogues.NEWEST_EDITION:
                 self.report.error(
                     "MSL040",

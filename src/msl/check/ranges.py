@@ -55,13 +55,11 @@ class Ranges:
             for amount, where in ((low, written.low), (high, written.high)):
                 if isinstance(amount, float):
                     message = f"an `int` range has whole ends, and this is {self._text(where)}"
-                    self._error("MSL086", where, message, _whole_ends(low, high, written.kind is not None))
+                    self._error("MSL086", written, message, self._whole_ends(written, low, high))
                     return False
         if not isinstance(low, Formula) and not isinstance(high, Formula) and low > high:
             first, last = self._text(written.low), self._text(written.high)
-            start, end = written.low.span.start - written.span.start, written.high.span.end - written.span.start
-            text = self._text(written)
-            help = f"write `{text[:start]}{last}..{first}{text[end:]}`"
+            help = f"write `{self._with_ends(written, last, first)}`"
             self._error("MSL082", written, f"this range is empty: {first} is above {last}", help)
             return False
         if log and written.step is not None:
@@ -77,7 +75,9 @@ class Ranges:
         if isinstance(step, int) and step > 0:
             return step
         assert written.step is not None
-        self._error("MSL085", written.step, "the step of whole numbers is a whole number from 1", "write `step 2`")
+        self._error(
+            "MSL085", written.step, "the step of whole numbers is a whole number from 1", "write `2`, or another"
+        )
         return None
 
     def _stepped_int(self, written: ast.Range, low: Amount, high: Amount, log: bool, step: int) -> IntRange:
@@ -94,7 +94,7 @@ class Ranges:
             return RealRange(low, high, log)
         if isinstance(step, Formula) or step <= 0:
             assert written.step is not None
-            self._error("MSL085", written.step, "a step is a number above 0", "write `step 0.1`")
+            self._error("MSL085", written.step, "a step is a number above 0", "write `0.1`, or another")
             return None
         if not isinstance(low, Formula) and not isinstance(high, Formula):
             steps = (high - low) / step
@@ -105,9 +105,9 @@ class Ranges:
         return RealRange(low, high, log, float(step))
 
     def _does_not_fit(self, written: ast.Range, low: Amount, high: Amount, step: float, last: float) -> None:
-        span = written.step.span if written.step is not None else written.span
         message = f"the step {step} does not divide {low}..{high}: the last value is {last}"
-        self.report.warning("MSL221", self.module.source, span, message, "", f"write `{low}..{last}`")
+        help = f"write `{self._with_ends(written, self._text(written.low), last)}`"
+        self.report.warning("MSL221", self.module.source, written.span, message, "", help)
 
     def _suggest_log(self, written: ast.Range, low: Amount, high: Amount, log: bool) -> None:
         if log or isinstance(low, Formula) or isinstance(high, Formula) or low <= 0:
@@ -117,16 +117,20 @@ class Ranges:
             label = "nearly all samples fall in the top tenth"
             self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
 
+    def _whole_ends(self, written: ast.Range, low: Amount, high: Amount) -> str:
+        """What to write for an `int` range with a fraction at an end."""
+        or_real = ", or `real`" if written.kind is not None else ""
+        if isinstance(low, Formula) or isinstance(high, Formula) or math.ceil(low) > math.floor(high):
+            return f"give it whole numbers{or_real}"
+        return f"write `{self._with_ends(written, math.ceil(low), math.floor(high))}`{or_real}"
+
+    def _with_ends(self, written: ast.Range, low: object, high: object) -> str:
+        """The range as it was written, with other ends."""
+        text, start = self._text(written), written.span.start
+        return f"{text[: written.low.span.start - start]}{low}..{high}{text[written.high.span.end - start :]}"
+
     def _text(self, node: ast.Node) -> str:
         return self.module.source.slice(node.span)
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
-
-
-def _whole_ends(low: Amount, high: Amount, may_be_real: bool) -> str:
-    """What to write for an `int` range with a fraction at an end."""
-    or_real = ", or `real`" if may_be_real else ""
-    if isinstance(low, Formula) or isinstance(high, Formula) or math.ceil(low) > math.floor(high):
-        return f"write whole numbers{or_real}"
-    return f"write `{math.ceil(low)}..{math.floor(high)}`{or_real}"

@@ -86,7 +86,8 @@ class RequirementReader(ConditionReader):
             help = did_you_mean(rest[-1].text, nodes) or (f"it has {listing(nodes)}" if nodes else "it has none")
             also = () if owner is None else (owner.label,)
             message = f"`{use.block.name}` has no parameter `{'.'.join(name.text for name in rest)}`"
-            self.report.error("MSL096", self.module.source, rest[-1].span, message, "", help, also)
+            span = rest[0].span.to(rest[-1].span)
+            self.report.error("MSL096", self.module.source, span, message, "", help, also)
             return None
         return Subject(Parameter(use.block, rest[0].text, mark), tuple(nodes[rest[0].text]))
 

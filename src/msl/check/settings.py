@@ -162,19 +162,17 @@ class Settings:
             return None
         if isinstance(expression, ast.Number) and expression.unit is not None:
             message = f"`{expression.unit}` does not fit `{name}`"
-            self._error("MSL163", expression, message, f"write `{name} = {_EXAMPLES[kind]}`")
+            self._error("MSL163", expression, message, f"write `{_EXAMPLES[kind]}`")
             return None
         amount = Bounds(self.module, self.report).amount(expression)
         if amount is None:
             return None
         if isinstance(amount, Formula):
-            self._error("MSL163", expression, f"`{name}` is a plain number", f"write `{name} = {_EXAMPLES[kind]}`")
+            self._error("MSL163", expression, f"`{name}` is a plain number", f"write `{_EXAMPLES[kind]}`")
             return None
         if kind == "count" and not isinstance(amount, int):
             if not amount.is_integer():
-                self._error(
-                    "MSL163", expression, f"`{name}` is a whole number", f"write `{name} = {math.ceil(amount)}`"
-                )
+                self._error("MSL163", expression, f"`{name}` is a whole number", f"write `{math.ceil(amount)}`")
                 return None
             amount = int(amount)
         return amount if kind == "number" else self._positive(amount, expression, name)
@@ -186,9 +184,9 @@ class Settings:
             *most, last = [f"`{text}{unit}`" for unit in units]
             self._error("MSL163", expression, f"`{name}` needs a unit", f"write {', '.join(most)} or {last}")
             return
-        help = f"write `{name} = {_EXAMPLES[kind]}`"
+        help = f"write `{_EXAMPLES[kind]}`"
         if isinstance(expression, ast.String) and expression.value.strip("0123456789._") in units:
-            help = f"write `{name} = {expression.value}`, without quotes"
+            help = f"write `{expression.value}`, without quotes"
         elif isinstance(expression, ast.Nothing):
             help = "leave it out for no limit"
         what = "a duration" if kind == "duration" else "a size in memory"

@@ -111,7 +111,8 @@ class _Checker:
             if self.facts is None and self.task is not None:
                 structure.serves(self.task)
             self._judge_requirements(structure.root, requirements)
-        stages = self._stages(root, len(objectives) or 1)
+        written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
+        stages = self._stages(root, written)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
         budget = next((settings.budget(s) for s in self.module.statements(ast.Budget)), Budget())

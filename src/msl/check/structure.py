@@ -35,8 +35,8 @@ class Structure:
             self.report.error(code, source, span, fault.problem, f"on the path `{path}`", help)
         for (block, changer), parameters in misplaced(self.root).items():
             names = " and ".join(f"`{block.name}.{name}`" for name in parameters)
-            verb = "searches" if len(parameters) == 1 else "search"
-            message = f"{names} {verb} over the table's features, and `{changer}` before it may change them"
+            verb = "has" if len(parameters) == 1 else "have"
+            message = f"{names} {verb} an element for each feature of the table, and `{changer}` may change those first"
             help = f"put `{block.name}` before `{changer}`"
             if block.role == "learner":
                 help = f"leave out `{changer}`, or take a learner without {names}"

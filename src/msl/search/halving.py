@@ -53,6 +53,8 @@ def rungs(first: float, factor: int, most: int) -> list[float]:
 def largest_round(evaluations: int, rungs: int, factor: int) -> int:
     """With how many models a round may start so that all of its rungs fit."""
     size = int(evaluations / sum(factor**-rung for rung in range(rungs)))
+    while _evaluations(size, rungs, factor) > evaluations:
+        size -= 1
     while _evaluations(size + 1, rungs, factor) <= evaluations:
         size += 1
     return size

@@ -1,0 +1,132 @@
+"""What a search starts from and opens, which tasks blocks serve, and which chain is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from msl.space.facts import Facts
+from msl.space.node import BlockUse, Const
+from specs import TABLE, checked, codes, errors, only_error, sound, underlined
+
+NUMBERS = Facts(n_samples=100, n_features=10, n_classes=0, task="regression")
+LEARN = "use sbm\npart learn = knn(k: 1..9) | sbm(features = default, weights = default)\nchain m = learn\n"
+
+
+@pytest.mark.parametrize(
+    "channels",
+    [
+        "learn",
+        "knn",
+        "knn.k",
+        "learn.sbm.k",
+        "sbm.distance",
+        "sbm.distance.minkowski",
+        "minkowski.alpha",
+        "knn.alpha",
+        "n_references",
+    ],
+)
+def test_a_channel_is_any_stretch_of_the_way_to_what_is_open(channels: str) -> None:
+    spec = sound(f"{LEARN}search best_first(channels = [{channels}])")
+    assert spec.search[0].channels == (channels,)
+
+
+@pytest.mark.parametrize(
+    ("channels", "message"),
+    [
+        ("k", "several blocks"),
+        ("m", "neither a part nor an open parameter"),
+        ("knn.kk", "neither a part nor an open parameter"),
+        ("sbm.radius", "is fixed in this space"),
+        ("3", "is not a channel"),
+        ("learn, learn", "there twice"),
+    ],
+)
+def test_a_wrong_channel_is_told(channels: str, message: str) -> None:
+    error = only_error(f"{LEARN}search best_first(channels = [{channels}])")
+    assert error.code == "MSL144"
+    assert message in error.message
+
+
+def test_channels_may_be_none_or_carry_the_catalogue() -> None:
+    assert sound(f"{LEARN}search best_first(channels = none)").search[0].channels is None
+    assert sound(f"{LEARN}search best_first(channels = [sbm.knn.k])").search[0].channels == ("knn.k",)
+
+
+def test_a_start_is_resolved_for_the_table() -> None:
+    spec = sound("use sbm\nchain m = sbm\nsearch best_first(start = sbm(k = 3))", facts=TABLE)
+    start = spec.search[0].start
+    assert isinstance(start, BlockUse)
+    values = {param.name: param.node for param in start.params}
+    assert values["k"] == Const(3)
+    assert values["features"] == Const((True,) * TABLE.n_features)
+
+
+@pytest.mark.parametrize(
+    ("start", "reason"),
+    [
+        ("sbm(k = 9)", "outside its domain"),
+        ("knn", "`knn` is not in the chain"),
+        ("sbm >> sbm", "second learner"),
+        ("keep", "no learner"),
+    ],
+)
+def test_a_start_outside_the_space_is_told(start: str, reason: str) -> None:
+    text = f"use sbm\nchain m = sbm(k: 1..5)\nsearch best_first(start = {start})"
+    (error,) = errors(text, facts=TABLE)
+    assert (error.code, underlined(error)) == ("MSL147", start)
+    assert reason in error.message
+
+
+def test_objectives_that_are_wrong_still_count() -> None:
+    assert codes("use clop\nchain m = svc\nminimize accuracy, features\nsearch cmdpso") == ["MSL150"]
+
+
+# --- tasks ---
+
+
+def test_a_task_that_data_tells_leaves_blocks_out() -> None:
+    found = checked("use clop\ndata(task = regression)\nchain m = svc | rf")
+    assert [(d.code, underlined(d)) for d in found.diagnostics] == [("MSL241", "svc")]
+    assert found.spec is not None
+
+
+@pytest.mark.parametrize("goal", ["data(task = regression)", "minimize rmse", "maximize r2"])
+def test_a_task_that_leaves_nothing_is_told_where_it_does(goal: str) -> None:
+    error = only_error(f"use clop\npart learn = svc\nchain m = standardize >> learn\n{goal}")
+    assert (error.code, underlined(error)) == ("MSL200", "svc")
+
+
+def test_a_task_decides_inside_slots_too() -> None:
+    text = "use sbm\ndata(task = regression)\nchain m = sbm(references = condensed, rest = default)"
+    assert only_error(text).code == "MSL200"
+
+
+def test_what_a_table_leaves_out_is_told_where_it_stands() -> None:
+    found = checked("use clop\nchain m = (shift_scale | ttest)? >> (rf | klogistic) >> bias?", facts=NUMBERS)
+    assert [(d.code, underlined(d)) for d in found.diagnostics] == [
+        ("MSL241", "ttest"),
+        ("MSL241", "klogistic"),
+        ("MSL241", "bias"),
+    ]
+
+
+def test_an_estimate_serves_a_task() -> None:
+    text = "use clop\ndata(task = classification)\nchain m = svc\nminimize features by gcv()"
+    assert only_error(text).code == "MSL151"
+
+
+# --- chains ---
+
+
+def test_chains_of_two_files_with_one_name_are_told_apart() -> None:
+    files = {"a.msl": "use clop\nchain m = svc\n", "b.msl": "use clop\nchain m = rf\n"}
+    text = 'use "a.msl", "b.msl"\nminimize ber\n'
+    (error,) = errors(text, files)
+    assert (error.code, error.help) == ("MSL074", "pick one, as in `--chain a.m`")
+    assert checked(text, files, chain="b.m").spec is not None
+    assert [d.code for d in checked(text, files, chain="m").diagnostics] == ["MSL074"]
+
+
+def test_nothing_is_called_unused_in_a_file_with_errors() -> None:
+    assert codes("use clop, sbm\npart scale = standardize\nchain m = svcc") == ["MSL021"]

@@ -1,0 +1,153 @@
+"""The adaptive strategy: its arms, its shares, and that it does not lose to those it is made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from strategy_options import options
+
+from msl.search.arms import WIDTH, PatternArm, SwarmArm
+from msl.search.ask import Told, Vector
+from msl.search.auto import Shares, auto
+from msl.search.fresh import Fresh
+from msl.search.pattern import pattern
+from msl.search.pso import pso
+from msl.search.random import random
+from msl.search.setting import Setting
+from msl.search.terrain import Terrain
+from msl.testing.play import play
+from msl.testing.problems import Problem, bits, conditional, mixed, rastrigin, sphere, two_bowls
+
+
+def arms_used(problem: Problem, evaluations: int = 200, seed: int = 0) -> list[str]:
+    played = play(auto, options(f"auto(evaluations = {evaluations})"), problem, seed)
+    return [event.figures["arm"] for event in played.events if event.kind == "arm"]
+
+
+def test_it_starts_at_random_with_the_reference_and_ends_with_the_pattern() -> None:
+    played = play(auto, options("auto(evaluations = 100)"), sphere(4))
+    assert len(played.batches[0]) == 30
+    assert played.batches[0][0].vector.tolist() == [0.0] * 4
+    assert len(played.asks) == 100
+    arms = arms_used(sphere(4), 100)
+    assert arms[0] == "start"
+    assert set(arms[-6:]) == {"pattern"}
+
+
+def test_seeds_come_before_the_reference() -> None:
+    known = [Told(np.array([0.3, 0.4]), (0.1,))]
+    played = play(auto, options("auto(evaluations = 50)"), sphere(), known=known)
+    assert [ask.vector.tolist() for ask in played.batches[0][:2]] == [[0.3, 0.4], [0.0, 0.0]]
+
+
+def test_arms_get_what_they_gain() -> None:
+    shares = Shares()
+    assert sum(shares.now().values()) == pytest.approx(1.0)
+    shares.add("swarm", 5, 0.2)
+    shares.add("pattern", 5, 0.0)
+    shares.add("random", 5, 0.0)
+    now = shares.now()
+    assert sum(now.values()) == pytest.approx(1.0)
+    assert now["swarm"] > 0.7
+    assert min(now.values()) > 0
+    assert shares.order(is_finish=False)[0] == "swarm"
+    assert shares.order(is_finish=True)[0] == "pattern"
+    for _ in range(20):
+        shares.add("swarm", 5, 0.0)
+        shares.add("pattern", 5, 0.001)
+    assert shares.now()["pattern"] > shares.now()["swarm"], "old gains are forgotten"
+    shares.add("random", 5, math.inf)
+    shares.add("random", 5, math.nan)
+    assert all(math.isfinite(share) for share in shares.now().values())
+
+
+def test_the_arm_that_gains_is_used_more() -> None:
+    """One gene after the other suits the pattern; on a bowl it earns more than its least share."""
+    arms = arms_used(sphere(6), 300)[1:]
+    before_the_finish = arms[: len(arms) // 2]
+    assert before_the_finish.count("pattern") > 0.3 * len(before_the_finish)
+    assert before_the_finish.count("random") < 0.3 * len(before_the_finish)
+
+
+def test_the_pattern_tries_every_alternative_and_then_smaller_steps() -> None:
+    terrain = Terrain.of([0, 4], ordered=[True, False])
+    setting = Setting(terrain, {}, np.random.default_rng(0))
+    centre = Told(np.array([0.5, 0.125]), (1.0,))
+    arm = PatternArm(setting, Fresh(terrain, [centre]))
+    points = [ask.vector.tolist() for ask in arm.asks(centre, None)]
+    assert sorted(points) == [[0.0, 0.125], [0.5, 0.375], [0.5, 0.625], [0.5, 0.875], [1.0, 0.125]]
+    arm.learn([centre] * WIDTH, improved=False)
+    finer = [ask.vector.tolist() for ask in arm.asks(centre, None)]
+    assert sorted(finer)[0] == [0.25 / 8, 0.125] or [0.25, 0.125] in finer
+
+
+def test_particles_follow_the_best_of_all_arms() -> None:
+    terrain = Terrain.continuous(2)
+    first = [Told(np.full(2, 0.1 + 0.05 * place), (1.0,)) for place in range(WIDTH)]
+    arm = SwarmArm(Setting(terrain, {}, np.random.default_rng(0)), first)
+    centre = Told(np.full(2, 0.9), (0.1,))
+    asks = arm.asks(centre, None)
+    assert np.mean([ask.vector for ask in asks]) > 0.3
+    assert [ask.beat for ask in asks] == [math.nextafter(1.0, 2.0)] * WIDTH
+
+
+def test_a_small_space_ends_it() -> None:
+    played = play(auto, options("auto(evaluations = 5000)"), bits(5))
+    assert len(played.asks) < 5000 or len({played.problem.terrain.decode(a.vector) for a in played.asks}) == 32
+    assert played.result == 0.0
+
+
+def test_several_objectives() -> None:
+    played = play(auto, options("auto(evaluations = 300)"), two_bowls())
+    assert 200 < len(played.asks) <= 300
+    assert played.events[-1].kind == "front"
+    chance = min(play(random, options("random(evaluations = 300)"), two_bowls(), seed).result for seed in range(3))
+    assert played.result < chance
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 5, 11])
+def test_few_evaluations(evaluations: int) -> None:
+    assert len(play(auto, options(f"auto(evaluations = {evaluations})"), sphere()).asks) == evaluations
+
+
+def menu(seed: int) -> Problem:
+    """Six methods with two numbers each, as a choice of learners; how good one can get shows only near its best."""
+    rng = np.random.default_rng(seed)
+    bottom, best, width = rng.uniform(0.1, 0.4, 6), rng.random((6, 2)), rng.uniform(0.05, 0.3, 6)
+    terrain = Terrain.of([6, *[0] * 12], ordered=[False, *[True] * 12])
+
+    def losses(point: Vector) -> tuple[float, ...]:
+        method = int(terrain.cells(point)[0])
+        off = np.sum((point[1 + 2 * method : 3 + 2 * method] - best[method]) ** 2)
+        return (float(0.5 - (0.5 - bottom[method]) * np.exp(-off / width[method])),)
+
+    return Problem("menu", terrain, losses, 0.0)
+
+
+def mean_ranks(problems: list[Problem], seeds: int) -> list[float]:
+    """How many of the others are better, on average: auto, random, swarm, pattern."""
+    calls = {
+        auto: "auto(evaluations = 200)",
+        random: "random(evaluations = 200)",
+        pso: "pso(swarm = 5, iterations = 39)",
+        pattern: "pattern(evaluations = 200)",
+    }
+    ranks = []
+    for problem in problems:
+        for seed in range(seeds):
+            results = [play(strategy, options(call), problem, seed).result for strategy, call in calls.items()]
+            ranks.append([sum(other < mine for other in results) for mine in results])
+    return [float(rank) for rank in np.mean(ranks, axis=0)]
+
+
+def test_it_beats_chance_and_the_swarm_on_unlike_problems() -> None:
+    """On bowls, where one gene has nothing to do with another, the pattern alone is hard to beat."""
+    ranks = mean_ranks([mixed(), conditional(), bits(20), rastrigin(3), sphere(5)], seeds=3)
+    assert ranks[0] < min(ranks[1:3])
+
+
+def test_it_beats_all_that_it_is_made_of_where_methods_have_numbers_of_their_own() -> None:
+    ranks = mean_ranks([menu(seed) for seed in range(10)], seeds=2)
+    assert ranks[0] < min(ranks[1:])

@@ -1,0 +1,73 @@
+"""Strategies by name: those that ship, those of other packages, and names that are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from msl.search import registry
+from msl.search.ask import Ask
+from msl.search.registry import BUILT_IN, load_strategy, strategy_names
+from msl.search.setting import Setting
+from msl.search.terrain import Terrain
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A package with a strategy, and one that would replace a strategy that ships."""
+    (tmp_path / "middle_of.py").write_text(
+        "from msl.search.ask import Ask\n"
+        "def middle(setting):\n"
+        "    yield [Ask(setting.terrain.start * 0 + 0.5)]\n"
+        "NUMBER = 7\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    points = [
+        EntryPoint("middle", "middle_of:middle", registry.GROUP),
+        EntryPoint("number", "middle_of:NUMBER", registry.GROUP),
+        EntryPoint("pso", "middle_of:middle", registry.GROUP),
+    ]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
+    registry._offered.cache_clear()
+    yield
+    registry._offered.cache_clear()
+
+
+def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
+    from msl.check import catalogues
+
+    text = catalogues.text("strategies", 1)
+    for name in BUILT_IN:
+        assert f'block {name}: strategy "msl.search.{name}:{name}"' in text
+        assert load_strategy(name).__name__ == name
+    assert text.count(": strategy ") == len(BUILT_IN)
+
+
+@pytest.mark.usefixtures("offered")
+def test_a_package_can_offer_a_strategy() -> None:
+    assert strategy_names() == (*BUILT_IN, "middle", "number")
+    (ask,) = next(load_strategy("middle")(Setting(Terrain.continuous(2), {}, np.random.default_rng(0))))
+    assert isinstance(ask, Ask)
+    assert ask.vector.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.usefixtures("offered")
+def test_a_package_cannot_replace_a_strategy_that_ships() -> None:
+    assert load_strategy("pso").__module__ == "msl.search.pso"
+
+
+@pytest.mark.usefixtures("offered")
+def test_what_is_offered_must_be_a_function() -> None:
+    with pytest.raises(ValueError, match="`number` is not a function but int"):
+        load_strategy("number")
+
+
+def test_a_name_that_is_none() -> None:
+    with pytest.raises(ValueError, match="`patern` is not a strategy; did you mean `pattern`"):
+        load_strategy("patern")
+    with pytest.raises(ValueError, match="strategies are pso, bpso"):
+        load_strategy("xyz")
