@@ -1,4 +1,4 @@
-"""Every example of the language reference and of the README is what it says: right, or wrong with the code it names."""
+"""Every example of the reference, the guides and the README is what it says: right, or wrong with the code it names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FENCE = re.compile(r"```msl([^\n]*)\n(.*?)```", re.DOTALL)
 
 def examples() -> list[tuple[str, str | None]]:
     found = []
-    for name in ("docs/language.md", "README.md"):
+    for name in ("docs/language.md", "docs/tutorial.md", "docs/how-to.md", "README.md"):
         for options, text in _FENCE.findall((ROOT / name).read_text(encoding="utf-8")):
             wanted = dict(item.split("=", 1) for item in options.split()).get("error")
             found.append((text, wanted))
