@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from msl.blocks.axes import principal_axes
+from msl.blocks.axes import PrincipalAxes
 from msl.blocks.base import BlockTransformer, Floats
 from msl.blocks.forward import ForwardSelection
 from msl.blocks.frame import frame_of, row_blocks, standard_columns
@@ -61,25 +61,26 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
     def __init__(self, fmax: int | None = None) -> None:
         self.fmax = fmax
 
-    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[float, Floats, Floats, Floats]:
-        """Factor and mean of the matrix, standard deviations and loadings of all components, one a column."""
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[float, Floats, PrincipalAxes]:
+        """Factor and mean of the matrix, and its axes, which are found as far as siblings ask for them."""
         factor = float(frame_of(X, axis=None).factor.item()) or 1.0
         scaled = X if factor == 1.0 else X * factor
         mean = scaled.mean(axis=0)
-        lengths, axes = principal_axes(scaled, mean)
-        if np.linalg.norm(lengths) / np.finfo(np.float64).max > factor:
+        axes = PrincipalAxes(scaled, mean)
+        if axes.spread / np.finfo(np.float64).max > factor:
             raise ValueError(
                 f"PrincipalComponents cannot work with features as large as {np.abs(X).max():.0e}: "
                 "their components overflow; standardize them first"
             )
-        return factor, mean, lengths / np.sqrt(max(len(X) - 1, 1)), axes
+        return factor, mean, axes
 
     def fit_prepared(
-        self, prepared: tuple[float, Floats, Floats, Floats], X: Floats, y: NDArray[Any], n_classes: int
+        self, prepared: tuple[float, Floats, PrincipalAxes], X: Floats, y: NDArray[Any], n_classes: int
     ) -> None:
-        self.factor_, self.mean_, deviations, loadings = prepared
-        self.deviations_ = deviations[: self.fmax] / self.factor_
-        self.loadings_ = np.ascontiguousarray(loadings[:, : self.fmax])
+        self.factor_, self.mean_, axes = prepared
+        lengths, loadings = axes.first(self.fmax)
+        self.deviations_ = lengths / np.sqrt(max(len(X) - 1, 1)) / self.factor_
+        self.loadings_ = np.ascontiguousarray(loadings)
 
     def transform_arrays(self, X: Floats) -> Floats:
         projected = np.empty((len(X), self.loadings_.shape[1]))

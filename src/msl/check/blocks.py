@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from msl.check import catalogues
 from msl.check.clashes import clashes
-from msl.check.conditions import sibling_condition
 from msl.check.declare import Declarer
 from msl.check.default import Defaults
 from msl.check.library import Declaration, Module
@@ -134,6 +133,8 @@ class Blocks:
     def sibling_condition(
         self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
     ) -> Condition | None:
+        from msl.check.conditions import sibling_condition  # few blocks have any
+
         return sibling_condition(module, condition, siblings, self.report)
 
     # --- declarations ---

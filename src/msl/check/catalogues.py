@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 from msl.text.record import record
 
@@ -21,6 +21,7 @@ NEWEST_EDITION = max(EDITIONS)
 IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles"}
 
 
+_FOLDER = Path(__file__).parents[1] / "catalogue"
 _STATEMENT = re.compile(r"^(msl|use|block|part)\b(?: +(\w+) *(:|=)? *(\w+)?)?", re.MULTILINE)
 
 
@@ -56,14 +57,14 @@ def names() -> list[str]:
 def versions(name: str) -> tuple[int, ...]:
     """The versions of a catalogue that ship, in order."""
     found = []
-    for entry in resources.files("msl.catalogue").iterdir():
-        stem = entry.name.removesuffix(".msl")
-        if entry.name.endswith(".msl") and stem.split(".")[0] == name:
-            found.append(int(stem.split(".")[1]) if "." in stem else 1)
+    for file in _FOLDER.glob(f"{name}*.msl"):
+        stem, _, version = file.stem.partition(".")
+        if stem == name:
+            found.append(int(version or 1))
     return tuple(sorted(found))
 
 
 def text(name: str, version: int) -> str:
     """The text of a catalogue."""
     file = f"{name}.msl" if version == 1 else f"{name}.{version}.msl"
-    return (resources.files("msl.catalogue") / file).read_text(encoding="utf-8")
+    return (_FOLDER / file).read_text(encoding="utf-8")

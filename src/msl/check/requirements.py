@@ -39,6 +39,8 @@ class Verdict(Enum):
 
 @record
 class Finding:
+    """A verdict, the block that it is about, and whether only the table makes it so."""
+
     verdict: Verdict
     block: str | None = None
     by_table: bool = False

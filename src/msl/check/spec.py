@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from msl.check import lints
 from msl.check.blocks import Blocks
@@ -10,18 +11,14 @@ from msl.check.calls import Calls
 from msl.check.chains import Chains
 from msl.check.collector import paused_collector
 from msl.check.judging import Judging, task_of
-from msl.check.library import Declaration, Library, Module, ReadFile
+from msl.check.library import Declaration, Library, ReadFile
 from msl.check.report import Report
-from msl.check.requirement_reader import RequirementReader
-from msl.check.requirements import Survey, Verdict
 from msl.check.searching import SWARMS, Searching
 from msl.check.settings import Settings
 from msl.check.spaces import Spaces, blocks_in
 from msl.check.structure import Structure
-from msl.space.condition import Requirement
 from msl.space.facts import Facts
 from msl.space.node import BlockUse, Node
-from msl.space.resolve import NothingLeft, Removal, resolve
 from msl.space.space import Space
 from msl.space.spec import Budget, Call, DataStatement, Objective, Spec, Stage
 from msl.space.value import BlockType
@@ -31,8 +28,9 @@ from msl.text.diagnostic import Diagnostic, Label, in_reading_order
 from msl.text.record import record
 from msl.text.source import Source, Span
 
-_MOST_WORK = 20_000  # what counting may cost before a check does without
-_MOST_COUNTED = 100  # requirements; counting compares each with each
+if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
+    from msl.check.required import Required
+    from msl.space.resolve import Removal
 
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
@@ -110,7 +108,10 @@ class _Checker:
         if structure is not None:
             if self.facts is None and self.task is not None:
                 structure.serves(self.task)
-            self._judge_requirements(structure.root, requirements)
+            if requirements and not self.report.failed:
+                from msl.check.required import judge
+
+                judge(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         stages = self._stages(root, written)
         ensemble = self._ensemble(stages)
@@ -121,10 +122,13 @@ class _Checker:
             lints.unused(self.module, self.spaces.met, self.report)
         if structure is None or self.report.failed:
             return None
-        space = Space(structure.root, tuple(requirement for requirement, _, _ in requirements))
+        space = Space(structure.root, tuple(required.requirement for required in requirements))
         if self.facts is not None:
             space, self.removals = structure.resolved(space, self.facts)
-        self._not_empty(space, requirements)
+        if requirements and not self.report.failed:
+            from msl.check.required import leave_a_model
+
+            leave_a_model(requirements, space, self.report)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
         return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
@@ -180,74 +184,19 @@ class _Checker:
     def is_searched(self, block: BlockType) -> bool:
         return block.key in self._searched
 
-    def _requirements(self, chain: Declaration | None) -> list[tuple[Requirement, ast.Require, Module]]:
+    def _requirements(self, chain: Declaration | None) -> list[Required]:
         """Those of this file, and of every file whose parts or chain the searched one is made of."""
-        found = []
         taken = {d.module for d in self.spaces.met if not d.is_block} | ({chain.module} if chain is not None else set())
         others = [module for module in self.library.modules if module in taken and module is not self.module]
+        found: list[Required] = []
         for module in [self.module, *others]:
-            reader = RequirementReader(module, self.report, self)
-            for statement in module.statements(ast.Require):
-                condition = reader.condition(statement.condition)
-                when = None if statement.when is None else reader.condition(statement.when)
-                if condition is None or (statement.when is not None and when is None):
-                    continue
-                text = " ".join(module.source.slice(statement.span).split())
-                found.append((Requirement(condition, when, text), statement, module))
-            self.spaces.met.update(reader.parts.values())
+            if any(module.statements(ast.Require)):
+                from msl.check.required import read
+
+                requirements, parts = read(module, self.report, self)
+                found.extend(requirements)
+                self.spaces.met.update(parts)
         return found
-
-    def _judge_requirements(self, root: Node, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
-        if not requirements or self.report.failed:
-            return
-        survey = Survey(root, self.facts)
-        for requirement, statement, module in requirements:
-            finding = survey.judge(requirement)
-            if finding is None:
-                continue
-            source, span = module.source, statement.span
-            match finding.verdict:
-                case Verdict.NEVER if finding.block is not None:
-                    message = f"no model can meet this requirement: `{finding.block}` is not in the chain"
-                    self.report.error("MSL125", source, span, message, "", "remove it, or add the block")
-                case Verdict.NEVER:
-                    self._never_met(statement, module)
-                case Verdict.ALWAYS:
-                    message = "every model of this space meets this requirement: it does nothing"
-                    self.report.warning("MSL229", source, span, message, "", "remove it, or look for a slip")
-                case Verdict.ABSENT if module is self.module:
-                    message = f"this requirement speaks of `{finding.block}`, which is not in the chain"
-                    self.report.warning("MSL230", source, span, message, "", "remove it, or add the block")
-                case Verdict.KILLS if finding.by_table:
-                    message = f"for this table `{finding.block}` is left out: no model with it meets this requirement"
-                    self.report.note("MSL241", source, span, message)
-                case Verdict.KILLS:
-                    message = f"no model with `{finding.block}` can meet this requirement"
-                    label = "a dead alternative"
-                    help = f"remove `{finding.block}`, or loosen the requirement"
-                    self.report.warning("MSL231", source, span, message, label, help)
-
-    def _not_empty(self, space: Space, requirements: list[tuple[Requirement, ast.Require, Module]]) -> None:
-        """Each requirement can be met; whether all can at once is counted, as far as that is cheap."""
-        if not 0 < len(requirements) <= _MOST_COUNTED or self.report.failed:
-            return
-        from msl.space.count import count
-
-        found = count(space, work=_MOST_WORK)
-        if not found.exact or 0 not in (found.models, found.structures):
-            return
-        _, statement, module = requirements[-1]
-        if len(requirements) == 1:
-            self._never_met(statement, module)
-        else:
-            message = "together the requirements leave no model"
-            also = tuple(Label(m.source, s.span, "and this one") for _, s, m in requirements[:-1])
-            help = "loosen one of them"
-            self.report.error("MSL126", module.source, statement.span, message, "", help, also)
-
-    def _never_met(self, statement: ast.Require, module: Module) -> None:
-        message = "no model of this space can meet this requirement"
-        self.report.error("MSL125", module.source, statement.span, message, "", "loosen it, or change the domains")
 
     # --- judging and searching ---
 
@@ -282,6 +231,8 @@ class _Checker:
             if stage.start is not None:
                 start = stage.start
                 if self.facts is not None:
+                    from msl.space.resolve import NothingLeft, resolve
+
                     try:
                         start = resolve(Space(start), self.facts)[0].root
                     except (NothingLeft, ArithmeticError, ValueError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msl.check.columns import misplaced
 from msl.check.library import Declaration
 from msl.check.places import place_of
@@ -10,11 +12,13 @@ from msl.check.roles import NO_LEARNER, broken_paths
 from msl.check.tasks import left_out
 from msl.space.facts import Facts
 from msl.space.node import Node
-from msl.space.resolve import NothingLeft, Removal, resolve
 from msl.space.space import Space
 from msl.space.value import BlockType
 from msl.text.record import record
 from msl.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from msl.space.resolve import Removal
 
 
 @record
@@ -65,6 +69,8 @@ class Structure:
 
     def resolved(self, space: Space, facts: Facts) -> tuple[Space, tuple[Removal, ...]]:
         """The space for a table, and what the table left out of it, which is told."""
+        from msl.space.resolve import NothingLeft, resolve
+
         try:
             resolved, removals = resolve(space, facts)
         except NothingLeft as nothing:

@@ -74,12 +74,14 @@ def complain(wrong: WrongUse) -> None:
 
 def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stream: TextIO | None = None) -> Exit:
     """Shows diagnostics (by default on standard error), for people with a count at the end; errors fail the verb."""
+    diagnostics = list(diagnostics)
+    if format.for_people and not diagnostics:
+        return Exit.FINE
     from msl.text.render import render, summary
 
     stream = stream or sys.stderr
-    diagnostics = list(diagnostics)
     text = render(diagnostics, format, wants_colour(stream))
-    if format.for_people and diagnostics:
+    if format.for_people:
         text += f"\n{summary(diagnostics)}\n"
     _write(stream, text)
     return Exit.FAILED if has_errors(diagnostics) else Exit.FINE

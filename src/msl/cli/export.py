@@ -9,21 +9,21 @@ import typer
 
 from msl.cli.console import Exit, WrongUse
 from msl.cli.output import write_output
-from msl.cli.runs import load_winner
+from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
 
 
 def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name or the start of it; @ is the latest.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the Python code to this file.")
     ] = None,
     skops: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the fitted model to this file, as skops does.")
     ] = None,
-    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Instead of .msl in this folder.")] = None,
+    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops."""

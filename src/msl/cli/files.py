@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from codecs import BOM_UTF8
 from pathlib import Path
 
@@ -36,6 +35,8 @@ def write_atomically(name: str, text: str) -> None:
 
     The file keeps its mode and its byte-order mark, if any. A symbolic link stays a link to the file replaced.
     """
+    import tempfile
+
     target = Path(name).resolve()
     temporary: str | None = None
     try:

@@ -17,6 +17,8 @@ from msl.cli.console import guard, guarded
 #: rest inside the function, so that `msl --help` stays quick.
 VERBS = {
     "run": "Search",
+    "log": "Look back",
+    "show": "Look back",
     "predict": "Use",
     "export": "Use",
     "init": "Write",

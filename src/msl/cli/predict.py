@@ -9,7 +9,7 @@ import typer
 
 from msl.cli.console import Exit, WrongUse
 from msl.cli.output import write_output
-from msl.cli.runs import load_winner, read_for_winner
+from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner, read_for_winner
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def predict(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run: its name or the start of it; @ is the latest.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
-    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Instead of .msl in this folder.")] = None,
+    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Predict the rows of a table with the winner of a run, as CSV: a line a row, in their order."""

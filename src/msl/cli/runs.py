@@ -15,21 +15,41 @@ if TYPE_CHECKING:
     from msl.evaluate.table import Table
     from msl.runs.store import Store
 
-STORE = Path(".msl")
+RUN_HELP = "A run: @ is the latest, @1 the one before, or the start of its id; specs/@ for that of another folder."
+STORE_HELP = "Instead of .msl in this folder."
+
+
+@contextmanager
+def store_problems() -> Iterator[None]:
+    """What is wrong with a store is told in one sentence."""
+    from msl.runs.problem import StoreProblem
+
+    try:
+        yield
+    except StoreProblem as problem:
+        raise WrongUse(problem.message, problem.help) from None
 
 
 @contextmanager
 def opened_run(name: str, folder: Path | None) -> Iterator[tuple[Store, str]]:
     """The store, to read, and the full id of the run that a name means."""
-    from msl.runs.problem import StoreProblem
-    from msl.runs.run_name import find_run_id
     from msl.runs.store import Store
+    from msl.runs.whereabouts import place_of_run
 
-    try:
-        with Store.open(folder or STORE, read_only=True) as store:
-            yield store, find_run_id(name, store.runs.ids())
-    except StoreProblem as problem:
-        raise WrongUse(problem.message, problem.help) from None
+    with store_problems():
+        place = place_of_run(name, folder)
+        with Store.open(place.folder, read_only=True) as store:
+            yield store, place.run_in(store).id
+
+
+@contextmanager
+def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Store]:
+    """The store that is named, or that of the current folder."""
+    from msl.runs.store import Store
+    from msl.runs.whereabouts import find_store
+
+    with store_problems(), Store.open(find_store(folder), read_only=read_only) as store:
+        yield store
 
 
 def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...]) -> tuple[Trained, str]:

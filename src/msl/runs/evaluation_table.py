@@ -68,6 +68,16 @@ class EvaluationTable:
                 return
             after = rows[-1][0]
 
+    def failures(self, run: str) -> list[Evaluation]:
+        """What a run asked for and could not be judged, in the order of asking; each model once."""
+        rows = self._database.rows(
+            f"SELECT {', '.join(f'e.{name}' for name in COLUMNS)} FROM evaluations e"
+            " JOIN (SELECT key, min(position) AS first FROM asks WHERE run = ? GROUP BY key) a ON a.key = e.key"
+            " WHERE e.cause IS NOT NULL ORDER BY a.first",
+            (run,),
+        )
+        return [self._evaluation(row) for row in rows]
+
     def timings(self, data: str, protocol: str) -> list[float]:
         """The seconds that values for a table and a protocol took, in the order of writing."""
         rows = self._database.rows(

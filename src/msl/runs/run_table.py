@@ -141,6 +141,10 @@ class RunTable:
         with self._decoding():
             return [row_to_asked(row) for row in rows]
 
+    def count_asks(self, run: str) -> int:
+        """How many points a run has asked for so far."""
+        return int(self._database.rows("SELECT count(*) FROM asks WHERE run = ?", (run,))[0][0])
+
     def events(self, run: str) -> list[Event]:
         """What the strategy told, in order."""
         return self._events(run, "position IS NOT NULL ORDER BY position")

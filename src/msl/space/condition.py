@@ -12,6 +12,8 @@ from msl.text.record import record
 
 @record
 class Literal:
+    """A value that was written."""
+
     value: Value
 
 
@@ -82,6 +84,8 @@ class ValueIs:
 
 @record
 class Comparison:
+    """`left <= right`"""
+
     operator: str
     left: Term
     right: Term
@@ -96,16 +100,22 @@ class IsTrue:
 
 @record
 class AllOf:
+    """`a and b`"""
+
     items: tuple[Condition, ...]
 
 
 @record
 class AnyOf:
+    """`a or b`"""
+
     items: tuple[Condition, ...]
 
 
 @record
 class Negation:
+    """`not a`"""
+
     item: Condition
 
 

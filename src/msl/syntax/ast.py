@@ -17,6 +17,8 @@ NOWHERE = Span(0, 0)
 
 @record
 class Node:
+    """Anything that was written somewhere."""
+
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
@@ -52,11 +54,15 @@ class Number(Node):
 
 @record
 class String(Node):
+    """`"text"`"""
+
     value: str
 
 
 @record
 class Boolean(Node):
+    """`true` or `false`"""
+
     value: bool
 
 
@@ -72,6 +78,8 @@ class Default(Node):
 
 @record
 class ListOf(Node):
+    """`[a, b]`"""
+
     items: tuple[Expression, ...]
 
 
@@ -155,6 +163,8 @@ class Arithmetic(Node):
 
 @record
 class Negative(Node):
+    """`-a`"""
+
     operand: Expression
 
 
@@ -174,21 +184,29 @@ class Argument(Node):
 
 @record
 class And(Node):
+    """`a and b`"""
+
     items: tuple[Condition, ...]
 
 
 @record
 class Or(Node):
+    """`a or b`"""
+
     items: tuple[Condition, ...]
 
 
 @record
 class Not(Node):
+    """`not a`"""
+
     item: Condition
 
 
 @record
 class Compare(Node):
+    """`a <= b`"""
+
     operator: str
     left: Condition
     right: Condition
@@ -230,6 +248,8 @@ Condition = And | Or | Not | Compare | Is | Expression
 
 @record
 class Edition(Node):
+    """`msl 1`"""
+
     number: Number
 
 
@@ -244,11 +264,15 @@ class UseItem(Node):
 
 @record
 class Use(Node):
+    """`use clop, "team/blocks.msl" as team`"""
+
     items: tuple[UseItem, ...]
 
 
 @record
 class Data(Node):
+    """`data(target = class)`"""
+
     arguments: tuple[Argument, ...]
 
 
@@ -274,18 +298,24 @@ class Derive(Node):
 
 @record
 class Part(Node):
+    """`part NAME = space`"""
+
     name: Name
     space: Expression
 
 
 @record
 class Chain(Node):
+    """`chain NAME = space`"""
+
     name: Name
     space: Expression
 
 
 @record
 class Require(Node):
+    """`require condition [if condition]`"""
+
     condition: Condition
     when: Condition | None = None
 
@@ -308,21 +338,29 @@ class Goal(Node):
 
 @record
 class Search(Node):
+    """`search call [then call]…`"""
+
     stages: tuple[Path | Call, ...]
 
 
 @record
 class Ensemble(Node):
+    """`ensemble call`"""
+
     call: Path | Call
 
 
 @record
 class Budget(Node):
+    """`budget(time = 10min)`"""
+
     arguments: tuple[Argument, ...]
 
 
 @record
 class Seed(Node):
+    """`seed 7`"""
+
     number: Number
 
 

@@ -47,6 +47,8 @@ class _Arguments(tuple[ast.Argument, ...]):
 
 @record
 class _Fields:
+    """`{ … }`, on its way to the block that owns it."""
+
     arguments: _Arguments
     span: Span
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,10 +100,9 @@ class Grammar:
 
 def _grammar_text() -> str:
     """From the installed package, or beside the sources in an editable checkout."""
-    installed = resources.files("msl") / "grammar" / "msl.lark"
-    if installed.is_file():
-        return installed.read_text(encoding="utf-8")
-    return (Path(__file__).parents[3] / "grammar" / "msl.lark").read_text(encoding="utf-8")
+    folders = (Path(__file__).parents[1], Path(__file__).parents[3])
+    installed, beside = (folder / "grammar" / "msl.lark" for folder in folders)
+    return (installed if installed.is_file() else beside).read_text(encoding="utf-8")
 
 
 def _tables_file() -> str | bool:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
+_PAGES = Path(__file__).parent / "pages"
 _TITLE = re.compile(r"#+\s*(?:`?MSL\d+`?)?\s*[:.–—-]?\s*(.*)")
 
 
 @cache
 def titles() -> dict[str, str]:
     """Every code that has a page, in order, with the page's title."""
-    folder = resources.files("msl.text") / "pages"
-    if not folder.is_dir():
-        return {}
-    codes = sorted(entry.name.removesuffix(".md") for entry in folder.iterdir() if entry.name.endswith(".md"))
+    codes = sorted(file.stem for file in _PAGES.glob("*.md"))
     return {code: _title(page(code)) for code in codes}
 
 
 def page(code: str) -> str:
     """The page of a code, as Markdown."""
-    return (resources.files("msl.text") / "pages" / f"{code}.md").read_text(encoding="utf-8")
+    return (_PAGES / f"{code}.md").read_text(encoding="utf-8")
 
 
 def _title(text: str) -> str:

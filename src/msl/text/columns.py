@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+
+from msl.text.record import record
 
 _TAB = "    "
 _REPLACEMENT = "\ufffd"
@@ -48,7 +49,7 @@ def _character_width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ShownLine:
     """A line as printed, or the window of it that starts at character `first`; `edges[i]` is where its i-th begins."""
 

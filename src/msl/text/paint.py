@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from msl.text.diagnostic import Severity
+from msl.text.record import record
 
 
 class Style(Enum):
@@ -23,7 +23,7 @@ _SEVERITY_CODES = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.NO
 _STYLE_CODES = {Style.MESSAGE: "1", Style.GUTTER: "1;34", Style.SECONDARY: "1;34", Style.HELP: "1;36"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Paint:
     """Colours the pieces of a message of one severity; without `colour` the text stays as it is."""
 

@@ -20,7 +20,10 @@ _MISSING: Any = dataclasses.MISSING
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
-    """Makes a class a frozen, slotted dataclass, compared and hashed by the fields that take part."""
+    """Makes a class a frozen, slotted dataclass, compared and hashed by the fields that take part.
+
+    Give it a docstring: for a class without one, `dataclasses` works out its signature, which takes longer than the rest.
+    """
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     own = dataclasses.fields(made)
     compared = tuple(f.name for f in own if f.compare)

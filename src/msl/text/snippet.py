@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from msl.text.columns import ShownLine, safe, show_line
 from msl.text.diagnostic import Label
 from msl.text.paint import Paint, Style
+from msl.text.record import record
 
 _LINE_ENDS = "\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mark:
     """Characters `start` to `end` of a line, underlined, with what to say about them."""
 
@@ -24,7 +24,7 @@ class Mark:
     primary: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Underline:
     """A mark in columns of the printed line."""
 

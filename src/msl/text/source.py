@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from msl.text.record import record
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@record
 class Span:
     """Characters `start` (included) to `end` (excluded) of a source."""
 
@@ -21,6 +21,10 @@ class Span:
     def to(self, other: Span) -> Span:
         """The stretch that covers both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
+
+    def __lt__(self, other: Span) -> bool:
+        """In reading order; of two that start together, the shorter."""
+        return (self.start, self.end) < (other.start, other.end)
 
 
 @record
