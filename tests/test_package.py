@@ -8,6 +8,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -62,9 +63,19 @@ def test_the_import_contract_catches_a_planted_violation(tmp_path: Path) -> None
 
 def test_the_wheel_works_in_a_clean_environment(tmp_path: Path) -> None:
     """Built, installed apart from this checkout, and asked to check a spec: grammar and catalogues are inside."""
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    checkout = tmp_path / "checkout"
+    for folder in ("src", "grammar", "specs"):
+        shutil.copytree(ROOT / folder, checkout / folder, ignore=shutil.ignore_patterns("__pycache__", ".msl"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(ROOT / name, checkout)
+    (checkout / "specs" / ".msl").mkdir()
+    (checkout / "specs" / ".msl" / "store.sqlite").write_text("what a run leaves here is not shipped")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(checkout)]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
+    names = ZipFile(wheel).namelist()
+    assert "msl/specs/psms.msl" in names
+    assert not [name for name in names if "store.sqlite" in name]
     home = tmp_path / "clean"
     venv.create(home, with_pip=True)
     python = home / "bin" / "python"
