@@ -1,6 +1,7 @@
-"""How fast the blocks are: each against its reference, in turns, best CPU time of several, with the target beside.
+"""How fast the blocks are: each against its reference, in turns, the median CPU time of several.
 
-python benchmarks/blocks.py
+python -m benchmarks.blocks [leave_one_out] [networks] [gkridge] [learners] [small] [boosting] [components]
+                            [relief] [--quick]
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import sys
 import warnings
-from collections.abc import Callable
-from time import process_time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import make_classification
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import LeaveOneOut as SklearnLeaveOneOut
@@ -29,8 +31,11 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC as SklearnSVC
 
+from benchmarks.figures import Row, Sections, in_turns, measured, show
+from msl.blocks.base import Floats
 from msl.blocks.basis import Gaussian
 from msl.blocks.bayes import GaussianBayes
+from msl.blocks.boost import LogitBoost
 from msl.blocks.forest import ForestClassifier
 from msl.blocks.kernels import Kernel
 from msl.blocks.leave_one_out import LeaveOneOut
@@ -45,34 +50,25 @@ from msl.blocks.scale import Normalize, Standardize
 from msl.blocks.similarity import KNNClassifier
 from msl.blocks.support import SVC
 
-warnings.simplefilter("ignore")
 
-
-def taken(work: Callable[[], object]) -> float:
-    start = process_time()
-    work()
-    return process_time() - start
-
-
-def row(
+def against(
     name: str,
     ours: Callable[[], object],
     theirs: Callable[[], object],
-    target: str,
-    faster: bool = True,
+    quick: bool,
+    at_least: float | None = None,
     times: int = 9,
     scale: float = 1.0,
-) -> None:
-    """Both in turns, so that a busy moment of the machine hits both; `scale` is how often the reference would run."""
-    ours()
-    theirs()
-    pairs = [(taken(ours), taken(theirs)) for _ in range(times)]
-    own, other = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs) * scale
-    ratio = other / own if faster else own / other
-    print(f"{name:<58} {own * 1e3:>9.2f} ms {other * 1e3:>11.2f} ms   {ratio:>8.2f}   {target}", flush=True)
+) -> Row:
+    """How many times as fast as the reference, or, without a target for that, the part of the reference's time that is
+    taken; `scale` is how often the reference would run."""
+    own, other = in_turns(ours, theirs, max(2, times // 3) if quick else times)
+    if at_least is None:
+        return name, own / (other * scale), 1.3, "of the reference's time"
+    return name, other * scale / own, at_least, "times as fast"
 
 
-def leave_one_out() -> None:
+def leave_one_out(quick: bool) -> Iterator[Row]:
     X, y = make_classification(351, 34, n_informative=10, random_state=0)
     settings = []
     for feature in range(34):
@@ -96,13 +92,13 @@ def leave_one_out() -> None:
     def plain() -> object:
         return cross_val_predict(KNeighborsClassifier(1), X * np.sqrt(settings[5]), y, cv=SklearnLeaveOneOut())
 
-    name = "374 leave-one-out settings vs LeaveOneOut (1 x 374)"
-    row(name, ours, plain, "at least 1000", times=2, scale=len(settings))
-    row("374 leave-one-out settings vs one kneighbors each", ours, kneighbors, "at least 4", times=5)
-    row("the same vs the leanest brute NearestNeighbors", ours, leanest, "at least 4", times=5)
+    name = "374 leave-one-out settings, against LeaveOneOut (one run, times 374)"
+    yield against(name, ours, plain, quick, 1000.0, times=3, scale=len(settings))
+    yield against("374 leave-one-out settings, against one kneighbors each", ours, kneighbors, quick, 4.0, times=5)
+    yield against("the same, against the leanest brute NearestNeighbors", ours, leanest, quick, 4.0, times=5)
 
 
-def networks() -> None:
+def networks(quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-4, 4, (40, 1))
     y = 1.1 * (1 - X[:, 0] + 2 * X[:, 0] ** 2) * np.exp(-(X[:, 0] ** 2) / 2) + rng.normal(0, 0.1, 40)
@@ -110,7 +106,7 @@ def networks() -> None:
     centres = low + rng.random((500, 15, 1)) * (high - low)
     overlaps = rng.uniform(0.02, 0.2, 500)
 
-    def loop() -> np.ndarray:  # type: ignore[type-arg]
+    def loop() -> Floats:
         found = []
         for own, overlap in zip(centres, overlaps, strict=True):
             between = np.abs(own - own.T)
@@ -122,14 +118,14 @@ def networks() -> None:
             found.append(40 * residual @ residual / (40 - rank) ** 2)
         return np.array(found)
 
-    def batch() -> np.ndarray:  # type: ignore[type-arg]
+    def batch() -> Floats:
         return batch_gcv(X, y[:, None], centres, overlaps, Gaussian(), 0.0)
 
-    row("500 RBF networks by GCV vs a loop over lstsq", batch, loop, "at least 5", times=15)
-    print(f"{'':<58} largest relative difference {np.abs(batch() / loop() - 1).max():.1e}   at most 1e-9")
+    yield against("500 RBF networks by GCV, against a loop over lstsq", batch, loop, quick, 5.0, times=15)
+    yield "  scores of both", float(np.abs(batch() / loop() - 1).max()), 1e-9, "largest relative difference"
 
 
-def kernels() -> None:
+def gkridge(quick: bool) -> Iterator[Row]:
     X, y = make_classification(400, 30, n_informative=10, random_state=0)
     target = y.astype(np.float64)
 
@@ -137,45 +133,93 @@ def kernels() -> None:
         for ridge in np.logspace(-4, 1, 30):
             KernelRidge(kernel="rbf", gamma=0.01, alpha=ridge).fit(X, target)
 
-    name = "gkridge, leave-one-out over 30 ridges, vs 30 KernelRidge"
-    row(name, lambda: GKRidgeRegressor().fit(X, target), ridges, "at most 0.5", False)
-    kernel = Kernel(1, 1, 0.01).matrix(X, X)
-    for name, ours, theirs in (
-        (
-            "kridge",
-            KRidgeRegressor(coef0=1, degree=0, gamma=0.01, shrinkage=0.1),
-            KernelRidge(kernel="rbf", gamma=0.01, alpha=0.1),
-        ),
-        ("GaussianBayes", GaussianBayes(), GaussianNB()),
-        ("rf", ForestClassifier(units=100, random_state=0), RandomForestClassifier(100, random_state=0)),
-        (
-            "neural",
-            NeuralClassifier(units=10, maxiter=100, random_state=0),
-            MLPClassifier((10,), solver="lbfgs", max_iter=100, tol=0, alpha=0.01, random_state=0),
-        ),
-        ("knn, 5 neighbours", KNNClassifier(k=5), KNeighborsClassifier(5, algorithm="brute")),
-        ("ftest", FTest(fmax=10), SelectKBest(f_classif, k=10)),
-        ("standardize", Standardize(), StandardScaler()),
-        ("normalize", Normalize(), Normalizer()),
-        ("pc_extract", PrincipalComponents(fmax=10), PCA(10)),
-    ):
+    name, share, _, unit = against(
+        "gkridge with leave-one-out over 30 ridges, against 30 KernelRidge",
+        lambda: GKRidgeRegressor().fit(X, target),
+        ridges,
+        quick,
+    )
+    yield name, share, 0.5, unit
+
+
+def pairs(gamma: float = 0.01) -> Iterator[tuple[str, Any, Any]]:
+    """A block and scikit-learn's counterpart."""
+    kernel = {"coef0": 1, "gamma": gamma}
+    yield (
+        "kridge",
+        KRidgeRegressor(degree=0, shrinkage=0.1, **kernel),
+        KernelRidge(kernel="rbf", gamma=gamma, alpha=0.1),
+    )
+    yield "svc", SVC(degree=1, shrinkage=0.1, **kernel), OnKernel(Kernel(1, 1, gamma), 0.1)
+    yield "naive", GaussianBayes(), GaussianNB()
+    yield "rf", ForestClassifier(units=100, random_state=0), RandomForestClassifier(100, random_state=0)
+    network = {"solver": "lbfgs", "max_iter": 100, "tol": 0, "alpha": 0.01, "random_state": 0}
+    yield "neural", NeuralClassifier(units=10, maxiter=100, random_state=0), MLPClassifier((10,), **network)
+    yield "knn", KNNClassifier(k=5), KNeighborsClassifier(5, algorithm="brute")
+    yield "ftest", FTest(fmax=5), SelectKBest(f_classif, k=5)
+    yield "standardize", Standardize(), StandardScaler()
+    yield "normalize", Normalize(), Normalizer()
+
+
+class OnKernel:
+    """libsvm on the same kernel with the same ridge: a hard margin, as `svc` has it."""
+
+    def __init__(self, kernel: Kernel, ridge: float) -> None:
+        self.kernel, self.ridge = kernel, ridge
+
+    def fit(self, X: Floats, y: NDArray[Any]) -> OnKernel:
+        self.rows = X
+        matrix = self.kernel.matrix(X, X) + self.ridge * np.eye(len(X))
+        self.machine = SklearnSVC(kernel="precomputed", C=1e6).fit(matrix, y)
+        return self
+
+    def predict(self, X: Floats) -> NDArray[Any]:
+        predicted: NDArray[Any] = self.machine.predict(self.kernel.matrix(X, self.rows))
+        return predicted
+
+
+def compared(rows: int, columns: int, quick: bool) -> Iterator[Row]:
+    X, y = make_classification(rows, columns, n_informative=min(10, columns // 2), random_state=0)
+    repeats = max(1, 400 // rows)  # so that small tables are timed over more than a tick of the clock
+    for name, ours, theirs in pairs():
         apply = "predict" if hasattr(ours, "predict") else "transform"
-        name = f"{name} vs scikit-learn, fit and {apply}"
-        row(name, fitted(ours, X, y, apply), fitted(theirs, X, y, apply), "at most 1.3", False)
-    libsvm = SklearnSVC(kernel="precomputed", C=1e6)
-    own = SVC(coef0=1, degree=1, gamma=0.01, shrinkage=0.1)
-
-    def svc() -> None:
-        libsvm.fit(Kernel(1, 1, 0.01).matrix(X, X) + 0.1 * np.eye(len(X)), y).predict(kernel)
-
-    row("svc vs libsvm on the same kernel", lambda: own.fit(X, y).predict(X), svc, "at most 1.3", False)
+        what = f"{name}, fit and {apply} on {rows} × {columns}"
+        yield against(what, fitted(ours, X, y, apply, repeats), fitted(theirs, X, y, apply, repeats), quick, times=15)
 
 
-def fitted(model: Any, X: Any, y: Any, apply: str) -> Callable[[], object]:
-    return lambda: getattr(model.fit(X, y), apply)(X)
+def fitted(model: Any, X: Floats, y: NDArray[Any], apply: str, repeats: int) -> Callable[[], object]:
+    return lambda: [getattr(model.fit(X, y), apply)(X) for _ in range(repeats)]
 
 
-def relief() -> None:
+def learners(quick: bool) -> Iterator[Row]:
+    yield from compared(400, 30, quick)
+
+
+def small(quick: bool) -> Iterator[Row]:
+    """Tables on which most of the time is validation, done once by each `fit` and `predict`."""
+    yield from compared(50, 10, quick)
+    yield from compared(50, 100, quick)
+
+
+def boosting(quick: bool) -> Iterator[Row]:
+    X, y = make_classification(400, 30, n_informative=10, random_state=0)
+    for depth, units in ((1, 200), (5, 100)) if quick else ((1, 1000), (5, 1000)):
+        ours = LogitBoost(units=units, depth=depth)
+        theirs = GradientBoostingClassifier(n_estimators=units, max_depth=depth)
+        name = f"logitboost, {units} trees of depth {depth}, against GradientBoosting"
+        yield against(name, fitted(ours, X, y, "predict", 1), fitted(theirs, X, y, "predict", 1), quick, times=2)
+
+
+def components(quick: bool) -> Iterator[Row]:
+    """Ours are exact; scikit-learn's first ten of 500 are those of a randomised method, unless rows are many."""
+    for rows, columns in ((400, 30), (1000, 500), (5000, 500), (500, 1000)):
+        X, y = make_classification(rows, columns, n_informative=10, random_state=0)
+        name = f"pc_extract, the first 10 components of {rows} × {columns}"
+        ours, theirs = PrincipalComponents(fmax=10), PCA(10, random_state=0)
+        yield against(name, fitted(ours, X, y, "transform", 1), fitted(theirs, X, y, "transform", 1), quick)
+
+
+def relief(quick: bool) -> Iterator[Row]:
     X, y = make_classification(300, 20, n_informative=5, random_state=0)
     span = X.max(axis=0) - X.min(axis=0)
 
@@ -183,13 +227,29 @@ def relief() -> None:
         for i in range(len(X)):
             np.argsort([np.abs((X[i] - X[j]) / span).sum() for j in range(len(X))])
 
-    name = "relief vs a double loop over distances alone"
-    row(name, lambda: Relief(knum=10).fit(X, y), double_loop, "at least 20", times=3)
+    name = "relief, against a double loop over distances alone"
+    yield against(name, lambda: Relief(knum=10).fit(X, y), double_loop, quick, 20.0, times=3)
+
+
+SECTIONS: Sections = {
+    "leave_one_out": leave_one_out,
+    "networks": networks,
+    "gkridge": gkridge,
+    "learners": learners,
+    "small": small,
+    "boosting": boosting,
+    "components": components,
+    "relief": relief,
+}
+
+
+def measure(quick: bool) -> list[Row]:
+    """Every figure with its name, target and unit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return measured(SECTIONS, SECTIONS, quick)
 
 
 if __name__ == "__main__":
-    print(f"{'':<58} {'ours':>12} {'reference':>13}   {'ratio':>8}   target")
-    leave_one_out()
-    networks()
-    kernels()
-    relief()
+    warnings.simplefilter("ignore")
+    show(SECTIONS, sys.argv[1:])

@@ -1,7 +1,7 @@
-"""How fast models are judged: against scikit-learn's cross_val_score, with and without racing, and what it costs beside
-fitting and predicting. Ratios in one run; times alone say little on another machine.
+"""How fast models are judged: against scikit-learn's cross-validation, with and without racing, by leave-one-out in a
+real search, and what it costs beside fitting and predicting. Ratios in one run; times alone say little elsewhere.
 
-    python benchmarks/evaluator.py [swarm] [racing] [overhead] [loo] [gcv]
+    python -m benchmarks.evaluator [agreement] [overhead] [best_first] [gcv] [swarm] [racing] [--quick]
 """
 
 from __future__ import annotations
@@ -14,18 +14,26 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from time import perf_counter, process_time
-from typing import TypeVar
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from statistics import mean
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
 from sklearn.metrics import balanced_accuracy_score
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import LeaveOneOut, cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
 
-from msl.blocks.build import step_to_estimator
+from benchmarks.figures import Row, Sections, measured, show, timed
+from msl import ModelSearch
+from msl.blocks.base import Block
 from msl.blocks.construct import model_to_chain
+from msl.blocks.leave_one_out import LeaveOneOut as Table
+from msl.blocks.partial_sums import FEW, PartialSums
 from msl.check.spec import check_source
 from msl.encode.codec import Codec, space_to_codec
 from msl.evaluate.evaluator import Evaluator, Request
@@ -33,10 +41,8 @@ from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Effort, Outcome
 from msl.space.facts import Facts
 from msl.space.spec import Spec
-from msl.space.value import Model
+from msl.space.value import BlockValue, Model
 from msl.text.source import Source
-
-T = TypeVar("T")
 
 CANDIDATES = 300
 PSMS = """msl 1
@@ -47,12 +53,20 @@ part learn = zarbi | naive | klogistic | gkridge | logitboost | neural | svc | k
 chain full_model = permute(preprocess, select?) >> learn >> bias
 minimize ber by cv(folds = {})
 """
+WEIGHTS = """use sbm
+chain nearest = sbm(weights: vector(n_features) of real 0..1 step 0.1, k = 1, rest = default)
+minimize error by loo()
+search best_first(start = sbm(k = 1), channels = [weights], gain = 0%)
+"""
+
+
+def ground_of(X: NDArray[Any], y: NDArray[Any]) -> Ground:
+    return Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), int(y.max()) + 1)
 
 
 def table() -> Ground:
     """700 rows of 20 features, 8 of them informative, a tenth of the labels wrong."""
-    X, y = make_classification(700, 20, n_informative=8, flip_y=0.1, random_state=0)
-    return Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), 2)
+    return ground_of(*make_classification(700, 20, n_informative=8, flip_y=0.1, random_state=0))
 
 
 def spec_of(text: str, ground: Ground) -> Spec:
@@ -61,6 +75,41 @@ def spec_of(text: str, ground: Ground) -> Spec:
     checked = check_source(Source("spec.msl", text, "spec.msl"), facts=facts)
     assert checked.spec is not None, [found.message for found in checked.diagnostics]
     return checked.spec
+
+
+def random_models(codec: Codec, count: int) -> list[Model]:
+    found = codec.decode(np.random.default_rng(0).random((count, codec.dimensions))).models()
+    return [model for model in found if isinstance(model, Model)]
+
+
+def folds_of(judge: Evaluator) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    trials = judge._losses._trials
+    return [(split.train, split.test) for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits]
+
+
+# --- the same losses ----------------------------------------------------------------------------------------
+
+
+def agreement(quick: bool) -> Iterator[Row]:
+    """Random full models on three data sets, against cross_val_predict with the same folds."""
+    count = 20 if quick else 200
+    for name, load in {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}.items():
+        ground = ground_of(*load(return_X_y=True))
+        spec = spec_of(PSMS.format(2), ground)
+        judge = Evaluator(ground, spec.objectives)
+        folds, largest = folds_of(judge), 0.0
+        for model in random_models(space_to_codec(spec.space), count):
+            outcome = judge.evaluate(model)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                chain = model_to_chain(model, "classification")
+                predicted = cross_val_predict(chain, ground.X, ground.y, cv=folds)
+            expected = 1 - balanced_accuracy_score(ground.y, predicted)
+            largest = max(largest, abs(outcome.losses[0] - expected))
+        yield f"pooled BER of {count} models on {name} against cross_val_predict", largest, 1e-12, "largest difference"
+
+
+# --- a swarm ------------------------------------------------------------------------------------------------
 
 
 def swarm(
@@ -90,170 +139,225 @@ def swarm(
                 own[particle], losses[particle] = x[particle], outcome.losses[0]
 
 
-def timed(work: Callable[[], T]) -> tuple[float, T]:
-    """Seconds of processor time, since others may be at work on the same machine, and what the work came to."""
-    start = process_time()
-    done = work()
-    return process_time() - start, done
-
-
-def seconds(work: Callable[[], object]) -> float:
-    return timed(work)[0]
-
-
-def learners(models: list[Model]) -> str:
-    names = [step.block.name for model in models for step in model.steps if step.block.role == "learner"]
-    found, counts = np.unique(names, return_counts=True)
-    return ", ".join(f"{name} {count}" for name, count in sorted(zip(found, counts, strict=True), key=lambda x: -x[1]))
-
-
-def race_swarms() -> None:
-    """300 candidates of a swarm, against cross_val_score on the same chains and folds."""
+def race_swarms(quick: bool) -> Iterator[Row]:
+    """Candidates of swarms, against cross_val_score on the same chains and folds."""
     ground = table()
     spec = spec_of(PSMS.format(2), ground)
     codec = space_to_codec(spec.space)
-    ours = theirs = 0.0
-    for seed in range(3):
+    candidates, seeds = (60, 1) if quick else (CANDIDATES, 5)
+    ours = theirs = largest = 0.0
+    fits = saved = 0
+    for seed in range(seeds):
         judge = Evaluator(ground, spec.objectives)
-        visited = list(swarm(codec, lambda model, beat, judge=judge: judge.evaluate(model), CANDIDATES, seed))
+        visited = list(swarm(codec, lambda model, beat, judge=judge: judge.evaluate(model), candidates, seed))
         models = [model for model, _, _ in visited]
         again = Evaluator(ground, spec.objectives)
         own, outcomes = timed(lambda judge=again, models=models: [judge.evaluate(model) for model in models])
         usual, losses = usual_way(models, ground, again)
-        same = np.allclose(losses, [outcome.losses[0] for outcome in outcomes], atol=1e-12)
-        efforts = [outcome.effort for outcome in outcomes]
-        figures = again.cache_figures
-        fits, saved = sum(e.fits for e in efforts), sum(e.fits_saved for e in efforts)
-        print(
-            f"swarm {seed}: cross_val_score {usual:.1f} s, evaluator {own:.1f} s: {usual / own:.1f} times less; "
-            f"same losses: {same}; {sum(e.remembered for e in efforts)} of {len(models)} remembered; fits {fits}, "
-            f"saved {saved}; cache {figures.most_bytes / 1e6:.0f} MB at most, {figures.hits} hits, "
-            f"{figures.seconds_saved:.1f} s saved"
-        )
-        print(f"         {learners(models)}")
+        largest = max(largest, np.abs(np.subtract(losses, [outcome.losses[0] for outcome in outcomes])).max())
+        fits += sum(outcome.effort.fits for outcome in outcomes)
+        saved += sum(outcome.effort.fits_saved for outcome in outcomes)
         ours, theirs = ours + own, theirs + usual
-    print(f"together: {theirs / ours:.1f} times less")
+        figures = again.cache_figures
+        what = f"swarm {seed} of {candidates} candidates, mostly {most_frequent(models)}"
+        yield what, usual / own, None, "times as fast"
+        yield f"  cached at most; {figures.hits} uses", figures.most_bytes / 1e6, None, "MB"
+    yield f"{seeds} psms swarms, against cross_val_score on the same chains", theirs / ours, 3.0, "times as fast"
+    yield "  losses of both", largest, 1e-12, "largest difference"
+    yield f"  fits shared or remembered, of {fits + saved}", saved / (fits + saved), None, "part"
+
+
+def most_frequent(models: list[Model]) -> str:
+    names = [step.block.name for model in models for step in model.steps if isinstance(step, BlockValue)]
+    learners = [name for name in names if name in PSMS.split("part learn")[1]]
+    return max(sorted(set(learners) - {"bias"}), key=learners.count)
 
 
 def usual_way(models: list[Model], ground: Ground, judge: Evaluator) -> tuple[float, list[float]]:
     """Processor time of cross_val_score on each model, and the pooled error rates of its predictions."""
-    trial = judge._losses._trials.trial(judge._losses._trials.estimates[0], 0, 1.0, 0)
-    folds = [(split.train, split.test) for split in trial.splits]
+    folds = folds_of(judge)
     rows = np.concatenate([test for _, test in folds])
     total, losses = 0.0, []
     for model in models:
         predicted: list[NDArray[np.intp]] = []
 
-        def score(chain, X, y, predicted=predicted):
+        def score(chain: Any, X: Any, y: Any, predicted: list[Any] = predicted) -> float:
             predicted.append(chain.predict(X))
-            return balanced_accuracy_score(y, predicted[-1])
+            return float(balanced_accuracy_score(y, predicted[-1]))
 
         chain = model_to_chain(model, "classification")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            total += seconds(
+            spent, _ = timed(
                 lambda chain=chain, score=score: cross_val_score(chain, ground.X, ground.y, cv=folds, scoring=score)
             )
+        total += spent
         losses.append(1 - balanced_accuracy_score(ground.y[rows], np.concatenate(predicted)))
     return total, losses
 
 
-def race_folds() -> None:
+def race_folds(quick: bool) -> Iterator[Row]:
     """The same swarm with ten folds: every loss, and races that end when they are lost."""
     ground = table()
     spec = spec_of(PSMS.format(10), ground)
     codec = space_to_codec(spec.space)
-    for seed in range(2):
+    candidates, seeds = (60, 1) if quick else (CANDIDATES, 3)
+    times, strayed, skipped = [0.0, 0.0], 0, 0
+    for seed in range(seeds):
         paths = []
-        times = []
         for raced in (False, True):
             judge = Evaluator(ground, spec.objectives)
 
-            def outcome(model: Model, beat: float | None, judge=judge, raced=raced) -> Outcome:
+            def outcome(model: Model, beat: float | None, judge: Evaluator = judge, raced: bool = raced) -> Outcome:
                 return judge.evaluate(model, beat if raced else None)
 
-            spent, visited = timed(lambda outcome=outcome, seed=seed: list(swarm(codec, outcome, CANDIDATES, seed)))
-            times.append(spent)
+            spent, visited = timed(lambda outcome=outcome, seed=seed: list(swarm(codec, outcome, candidates, seed)))
+            times[raced] += spent
             paths.append(visited)
-        full, quick = paths
-        same = all(
-            a[0] == b[0] and (b[2].bound or a[2].losses == b[2].losses) for a, b in zip(full, quick, strict=True)
-        )
-        skipped = sum(one.effort.folds_skipped for _, _, one in quick)
-        lost = sum(one.bound for _, _, one in quick)
-        print(
-            f"ten folds, swarm {seed}: every loss {times[0]:.1f} s, raced {times[1]:.1f} s: "
-            f"{times[0] / times[1]:.1f} times less; same path: {same}; {lost} of {len(quick)} races lost, "
-            f"{skipped} of {10 * len(quick)} folds skipped"
-        )
+        pairs = list(zip(*paths, strict=True))
+        strayed += sum(a[0] != b[0] or not (b[2].bound or a[2].losses == b[2].losses) for a, b in pairs)
+        skipped += sum(one.effort.folds_skipped for _, _, one in paths[1])
+    yield f"{seeds} swarms with ten folds, raced against every loss", times[0] / times[1], 2.0, "times as fast"
+    yield "  candidates off the path of the swarm without races", float(strayed), 0.0, "candidates"
+    yield "  folds that were not fitted", skipped / (10 * candidates * seeds), None, "part"
 
 
-def weigh_overhead() -> None:
-    """Evaluations of cheap models without any cache, against the same fits and predictions by hand; the least of many
+# --- what an evaluation costs beside its fits ---------------------------------------------------------------
+
+_WORK = ("fit_arrays", "prepare", "fit_prepared", "transform_arrays", "outputs", "prepare_query", "outputs_prepared")
+
+
+@dataclass(slots=True)
+class Inside:
+    """The time spent in the blocks' own fits and predictions, however they call one another."""
+
+    seconds: float = 0.0
+    depth: int = 0
+
+    def around(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def timed_method(*given: Any, **named: Any) -> Any:
+            self.depth += 1
+            start = perf_counter()
+            try:
+                return method(*given, **named)
+            finally:
+                self.depth -= 1
+                if not self.depth:
+                    self.seconds += perf_counter() - start
+
+        return timed_method
+
+
+@contextmanager
+def watched(classes: set[type]) -> Iterator[Inside]:
+    """Times the work of blocks of these classes from within the evaluations that call them."""
+    inside = Inside()
+    kept = [(found, name, vars(found).get(name)) for found in classes for name in _WORK if hasattr(found, name)]
+    for found, name, _ in kept:
+        setattr(found, name, inside.around(getattr(found, name)))
+    try:
+        yield inside
+    finally:
+        for found, name, own in kept:
+            delattr(found, name) if own is None else setattr(found, name, own)
+
+
+def weigh_overhead(quick: bool) -> Iterator[Row]:
+    """Evaluations of cheap models without any cache, less what they spend in fits and predictions. The least of many
     runs of each, since whatever else runs on the machine only ever adds to it."""
     ground = table()
     spec = spec_of(PSMS.format(2), ground)
-    codec = space_to_codec(spec.space)
-    found = codec.decode(np.random.default_rng(0).random((6000, codec.dimensions))).models()
     cheap = {"normalize", "standardize", "shift_scale", "ttest", "pearson", "zfilter", "s2n", "zarbi", "naive", "bias"}
-    models = [model for model in found if isinstance(model, Model) and {s.block.name for s in model.steps} <= cheap][
-        :20
-    ]
+    models = [
+        model
+        for model in random_models(space_to_codec(spec.space), 6000)
+        if {step.block.name for step in model.steps if isinstance(step, BlockValue)} <= cheap
+    ][:20]
     judge = Evaluator(ground, spec.objectives, cache_bytes=0)
-    splits = judge._losses._trials.trial(judge._losses._trials.estimates[0], 0, 1.0, 0).splits
+    chains = [model_to_chain(model, "classification") for model in models]
+    blocks = {type(block) for chain in chains for block in (*chain.steps, chain.learner, *chain.posts)}
+    assert all(issubclass(block, Block) for block in blocks)
+    beside, fits = [], []
+    with watched(blocks) as inside:
+        for model in models:
+            found = []
+            for _ in range(20 if quick else 60):
+                inside.seconds = 0.0
+                start = perf_counter()
+                judge.evaluate(model)
+                found.append((perf_counter() - start - inside.seconds, inside.seconds))
+            beside.append(min(one for one, _ in found))
+            fits.append(min(one for _, one in found))
+    n_blocks = mean(len(model.steps) for model in models)
+    yield "an evaluation in process, beside fits and predictions", 1e3 * mean(beside), 1.0, "ms"
+    yield f"  its fits and predictions, two folds of {n_blocks:.1f} cheap blocks", 1e3 * mean(fits), None, "ms"
 
-    def by_hand(model: Model) -> float:
-        total = 0.0
-        for split in splits:
-            steps = [step_to_estimator(step, "classification", f"0/{at}") for at, step in enumerate(model.steps)]
-            X, X_test, y = ground.X[split.train], ground.X[split.test], ground.y[split.train]
-            start = perf_counter()
-            for step, block in zip(model.steps, steps, strict=True):
-                block.fit_arrays(X, y, 2)
-                does = block.outputs if step.block.role == "learner" else block.transform_arrays
-                X, X_test = does(X), does(X_test)
-            total += perf_counter() - start
-        return total
 
-    def evaluated(model: Model) -> float:
-        start = perf_counter()
-        judge.evaluate(model)
-        return perf_counter() - start
+# --- without refits -----------------------------------------------------------------------------------------
 
-    fits = np.mean([min(by_hand(model) for _ in range(60)) for model in models])
-    whole = np.mean([min(evaluated(model) for _ in range(60)) for model in models])
-    print(
-        f"overhead: {1e3 * (whole - fits):.2f} ms an evaluation beside fitting and predicting ({1e3 * fits:.2f} ms), "
-        f"with two folds and {np.mean([len(model.steps) for model in models]):.1f} blocks"
+
+@dataclass(slots=True)
+class Sums:
+    """How the sums of distances were reached: from a neighbouring setting, or afresh from all features."""
+
+    near: int = 0
+    afresh: int = 0
+
+
+@contextmanager
+def counted() -> Iterator[Sums]:
+    found = Sums()
+    reach, near_base = PartialSums.at, PartialSums._sum_near_base
+
+    def at(self: PartialSums, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        found.near += 1
+        return reach(self, weights)
+
+    def sum_near_base(self: PartialSums, weights: NDArray[np.float64]) -> None:
+        if np.count_nonzero(weights != self._base) > FEW:
+            found.near -= 1
+            found.afresh += 1
+        near_base(self, weights)
+
+    with patch.object(PartialSums, "at", at), patch.object(PartialSums, "_sum_near_base", sum_near_base):
+        yield found
+
+
+def best_first(quick: bool) -> Iterator[Row]:
+    """A whole best-first search of feature weights with one neighbour on 351 × 34, through the engine and its store:
+    on incremental distances, and with the distances of each setting computed for themselves."""
+    columns = 8 if quick else 34
+    X, y = make_classification(351, columns, n_informative=max(5, columns // 3), random_state=0)
+
+    def searched() -> ModelSearch:
+        return ModelSearch(WEIGHTS).fit(X, y)
+
+    with counted() as sums:
+        own, found = timed(searched)
+    with patch.object(Table, "_terms_of", lambda self, setting: None):
+        plain, usual = timed(searched)
+    assert found.best_model_ == usual.best_model_
+    assert found.summary_["fits"] == 0, found.summary_
+    evaluations = found.evaluations_.height
+    alone, _ = timed(lambda: cross_val_predict(KNeighborsClassifier(1), X, y, cv=LeaveOneOut()))
+    yield (
+        f"best-first search of {evaluations} weights of 351 × {columns}, sums from a neighbour's",
+        (sums.near / (sums.near + sums.afresh)),
+        None,
+        "part",
     )
-
-
-def leave_one_out() -> None:
-    """A search of feature weights with one neighbour on 351 × 34, as best-first search makes it."""
-    rng = np.random.default_rng(0)
-    X, y = make_classification(351, 34, n_informative=10, random_state=0)
-    ground = Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), 2)
-    text = "use sbm\nchain c = sbm(weights: vector(n_features) of real 0..1 step 0.1, k = 1, rest = default)\n"
-    spec = spec_of(text + "minimize error by loo()", ground)
-    codec = space_to_codec(spec.space)
-    best = np.ones(codec.dimensions)
-    vectors = []
-    for feature in range(codec.dimensions):
-        for value in rng.permutation(np.linspace(0, 1, 11)):
-            best[feature] = value
-            vectors.append(best.copy())
-    models = codec.decode(np.array(vectors)).models()
-    times = []
-    for cap in (0, 256_000_000):
-        judge = Evaluator(ground, spec.objectives, cache_bytes=cap)
-        times.append(seconds(lambda judge=judge: [judge.evaluate(model) for model in models]))
-    print(
-        f"leave-one-out: {len(models)} settings of weights {times[1]:.2f} s, "
-        f"{1e3 * times[1] / len(models):.2f} ms each; without what siblings share {times[0]:.2f} s"
+    yield "  fits in the whole run", float(found.summary_["fits"]), 0.0, "fits"
+    yield "  the whole run, against distances computed for each setting", plain / own, None, "times as fast"
+    yield (
+        "  the whole run, against LeaveOneOut of scikit-learn for each",
+        alone * evaluations / own,
+        100.0,
+        "times as fast",
     )
+    yield "  an evaluation with search, engine and store", 1e3 * own / evaluations, None, "ms"
 
 
-def generalised() -> None:
+def generalised(quick: bool) -> Iterator[Row]:
     """500 networks on 40 points by generalised cross-validation, one by one and together."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-4, 4, (40, 1))
@@ -261,26 +365,31 @@ def generalised() -> None:
     ground = Ground.of_arrays(X, y, 0)
     text = "use rbf\nchain c = rbf_network(centers: regions(15), overlap: real 0..1, basis = gaussian)\n"
     spec = spec_of(text + "minimize mse by gcv()", ground)
-    codec = space_to_codec(spec.space)
-    models = codec.decode(rng.random((500, codec.dimensions))).models()
-    judge = Evaluator(ground, spec.objectives)
+    models = random_models(space_to_codec(spec.space), 100 if quick else 500)
+    judge, other = Evaluator(ground, spec.objectives), Evaluator(ground, spec.objectives)
     alone, one_by_one = timed(lambda: [judge.evaluate(model) for model in models])
-    other = Evaluator(ground, spec.objectives)
     at_once, together = timed(lambda: other.evaluate_many([Request(model) for model in models]))
-    same = all(
-        replace(a, effort=Effort()) == replace(b, effort=Effort()) for a, b in zip(one_by_one, together, strict=True)
+    differing = sum(
+        replace(a, effort=Effort()) != replace(b, effort=Effort()) for a, b in zip(one_by_one, together, strict=True)
     )
-    print(f"gcv: 500 networks one by one {1e3 * alone:.0f} ms, together {1e3 * at_once:.0f} ms; same outcomes: {same}")
+    yield f"{len(models)} networks by GCV, together against one by one", alone / at_once, None, "times as fast"
+    yield "  outcomes that differ", float(differing), 0.0, "outcomes"
 
 
-SECTIONS = {
+SECTIONS: Sections = {
+    "agreement": agreement,
     "overhead": weigh_overhead,
-    "loo": leave_one_out,
+    "best_first": best_first,
     "gcv": generalised,
     "swarm": race_swarms,
     "racing": race_folds,
 }
 
+
+def measure(quick: bool) -> list[Row]:
+    """Every figure with its name, target and unit."""
+    return measured(SECTIONS, SECTIONS, quick)
+
+
 if __name__ == "__main__":
-    for section in sys.argv[1:] or SECTIONS:
-        SECTIONS[section]()
+    show(SECTIONS, sys.argv[1:])

@@ -2,7 +2,7 @@
 
 Times on the way are the wall clock less what evaluations say they took, so other work on the machine counts as ours.
 
-python benchmarks/executors.py
+    python -m benchmarks.executors [overhead] [workers] [memory] [--quick]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from threading import Event, Thread
 from time import perf_counter, process_time, sleep
 from typing import Any, Self
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from benchmarks.figures import Row, Sections, measured, show
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.inprocess import InProcessExecutor
 from msl.evaluate.executors.local import LocalExecutor
@@ -36,7 +38,7 @@ from msl.space.value import BlockType, BlockValue, Model, Value
 CV = Call("cv", "", (("folds", 2), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
 CACHE_BYTES = 5_000_000
 NUMBERS = itertools.count(1)
-TRUSTED = ("executors",)  # this module, for the block below
+TRUSTED = ("benchmarks",)  # this module, for the block below
 
 
 class Pause(TransformerMixin, BaseEstimator):
@@ -82,21 +84,41 @@ def pauses(count: int, seconds: float, busy: bool) -> list[Task]:
     """Evaluations that take so long altogether, in two folds."""
     learner = step("sklearn.naive_bayes:GaussianNB", "learner", var_smoothing=1e-9)
     return [
-        Task(Model((step("executors:Pause", seconds=seconds / 2, busy=busy, number=next(NUMBERS)), learner)))
+        Task(Model((step("benchmarks.executors:Pause", seconds=seconds / 2, busy=busy, number=next(NUMBERS)), learner)))
         for _ in range(count)
     ]
 
 
 def on_the_way(executor: Executor, run: Callable[[Executor, list[Task]], list[Outcome]], count: int) -> float:
-    """Seconds of an evaluation that are not spent evaluating, with one worker; the best of three."""
+    """Seconds of an evaluation that are not spent evaluating, with one worker; the best of five rounds."""
     found = []
-    for _ in range(3):
-        asked = tasks(count)
+    for _ in range(5):
+        asked = tasks(count // 5)
         start = perf_counter()
         outcomes = run(executor, asked)
-        found.append((perf_counter() - start - sum(outcome.effort.seconds for outcome in outcomes)) / count)
+        found.append((perf_counter() - start - sum(outcome.effort.seconds for outcome in outcomes)) / len(asked))
         assert all(outcome.failure is None for outcome in outcomes)
     return min(found)
+
+
+def processor_on_the_way(executor: LocalExecutor, run: Callable[[Executor, list[Task]], list[Outcome]]) -> float:
+    """Processor seconds of an evaluation in a worker, both processes together, beyond those of the same evaluations in
+    this process: free of what else the machine does. The median of five rounds."""
+    found = []
+    with InProcessExecutor(job(300, 10)) as alone:
+        for _ in range(6):
+            asked = tasks(40)
+            before = process_time() + sum(map(processor_seconds, executor.worker_pids()))
+            run(executor, asked)
+            over = process_time() + sum(map(processor_seconds, executor.worker_pids())) - before
+            start = process_time()
+            together(alone, asked)
+            found.append((over - (process_time() - start)) / len(asked))
+    return median(found[1:])
+
+
+def processor_seconds(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def together(executor: Executor, asked: list[Task]) -> list[Outcome]:
@@ -113,12 +135,12 @@ def wall(executor: Executor, asked: list[Task]) -> float:
     return perf_counter() - start
 
 
-def two_against_one(nursery: Nursery, busy: bool) -> float:
-    """In turns, the best of five each."""
+def two_against_one(nursery: Nursery, busy: bool, rounds: int) -> float:
+    """In turns, the best of several each."""
     both = LocalExecutor(job(300, 10, TRUSTED), 2, nursery)
     with LocalExecutor(job(300, 10, TRUSTED), 1, nursery) as one, both:
         times: dict[Executor, list[float]] = {one: [], both: []}
-        for _ in range(6):
+        for _ in range(rounds + 1):
             for executor, found in times.items():
                 found.append(wall(executor, pauses(24, 0.05, busy)))
         return min(times[one][1:]) / min(times[both][1:])
@@ -172,49 +194,63 @@ def memory(nursery: Nursery, rows: int, columns: int) -> tuple[int, int]:
         return bytes_of(pids), peak[0]
 
 
-def row(name: str, value: str, target: str = "") -> None:
-    print(f"{name:<78} {value:>14}   {target}")
-
-
-def main() -> None:
-    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+def weigh_overhead(quick: bool) -> Iterator[Row]:
+    count = 100 if quick else 400
     with InProcessExecutor(job(300, 10)) as executor:
         together(executor, tasks(5))
-        row("overhead in process", f"{1e3 * on_the_way(executor, together, 200):.2f} ms")
+        yield "on the way in process", 1e3 * on_the_way(executor, together, count // 2), 1.0, "ms"
     start = perf_counter()
     with Nursery() as nursery:
         with LocalExecutor(job(300, 10), 1, nursery) as executor:
             together(executor, tasks(1))
-            row("first outcome of the first worker, imports and all", f"{perf_counter() - start:.2f} s")
+            yield "first outcome of the first worker, imports and all", perf_counter() - start, None, "s"
         start = perf_counter()
         with LocalExecutor(job(300, 10), 1, nursery) as executor:
             together(executor, tasks(1))
-            row("first outcome of a fresh worker", f"{1e3 * (perf_counter() - start):.0f} ms")
-            row(
-                "overhead over processes, all at once", f"{1e3 * on_the_way(executor, together, 400):.2f} ms", "<= 4 ms"
-            )
-            row(
-                "overhead over processes, one by one",
-                f"{1e3 * on_the_way(executor, one_by_one, 100):.2f} ms",
-                "<= 4 ms",
-            )
-        alone, both = (min(bare(count) for _ in range(3)) for count in (1, 2))
-        row("two bare processes against one, computing: what the machine gives", f"{2 * alone / both:.2f} times")
-        for busy, name in ((False, "waiting"), (True, "computing")):
-            ratio = two_against_one(nursery, busy)
-            row(f"two workers against one, evaluations of 50 ms {name}", f"{ratio:.2f} times", ">= 1.7")
+            yield "first outcome of a fresh worker", 1e3 * (perf_counter() - start), None, "ms"
+            for name, run in (("all at once", together), ("one by one", one_by_one)):
+                spent = processor_on_the_way(executor, run)
+                yield f"over processes, {name}: processor time beside evaluating", 1e3 * spent, 4.0, "ms"
+                waited = on_the_way(executor, run, count)
+                yield "  time on the clock, with all that others do on the machine meanwhile", 1e3 * waited, None, "ms"
+
+
+def race_workers(quick: bool) -> Iterator[Row]:
+    times = 2 if quick else 5
+    alone, both = (min(bare(count) for _ in range(times)) for count in (1, 2))
+    given = 2 * alone / both
+    yield "two bare processes against one, computing: what the machine gives", given, None, "times as fast"
+    with Nursery() as nursery:
+        waiting = two_against_one(nursery, False, times)
+        yield "two workers against one, evaluations of 50 ms that wait", waiting, 1.7, "times as fast"
+        computing = two_against_one(nursery, True, times)
+        yield "two workers against one, evaluations of 50 ms that compute", computing, None, "times as fast"
+        # What others on the machine take is not the workers' doing: of two idle cores this is 1.7 of 2.
+        yield "  of what the machine gives two bare processes", computing / given, 0.85, "times as fast"
+
+
+def weigh_memory(quick: bool) -> Iterator[Row]:
+    rows = 50_000 if quick else 200_000
+    size = rows * 50 * 8
+    with Nursery() as nursery:
         memory(nursery, 300, 50)
         rest, peak = memory(nursery, 300, 50)
-        size = 200_000 * 50 * 8
-        rest_with, peak_with = memory(nursery, 200_000, 50)
-        row(
-            "memory at rest for 200,000 × 50, 4 workers",
-            f"{(rest_with - rest) / size:.2f} copies",
-            "< 1.5 and the caches",
-        )
-        row("caches at most", f"{4 * CACHE_BYTES / size:.2f} copies")
-        row("memory at its peak, while all four have a fold at work", f"{(peak_with - peak) / size:.2f} copies")
+        rest_with, peak_with = memory(nursery, rows, 50)
+    caches = 4 * CACHE_BYTES / size
+    copies = "copies of the table"
+    yield f"{rows:,} × 50 on 4 workers, at rest after work", (rest_with - rest) / size, 1.5 + caches, copies
+    yield "  caches at most, which are part of the target", caches, None, copies
+    yield "  while all four have a fold of the table at work", (peak_with - peak) / size, None, copies
+
+
+SECTIONS: Sections = {"overhead": weigh_overhead, "workers": race_workers, "memory": weigh_memory}
+
+
+def measure(quick: bool) -> list[Row]:
+    """Every figure with its name, target and unit."""
+    return measured(SECTIONS, SECTIONS, quick)
 
 
 if __name__ == "__main__":
-    main()
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    show(SECTIONS, sys.argv[1:])

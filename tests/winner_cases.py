@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from msl.cli.specs import Loaded, load
+from msl.engine.ensembles import choose_members
 from msl.engine.loop import search
 from msl.engine.plan import Plan, make_plan
 from msl.engine.saved import save_winner
@@ -103,7 +104,7 @@ def finished_run(case: Case, folder: Path) -> Finished:
     with Store.open(folder / ".msl") as store, open_executor(plan.job, "inprocess") as executor:
         run = store.runs.start(order).id
         found = search(plan, store, run, executor)
-        trained = save_winner(store.files, run, plan, found, judge(plan, found))
+        trained = save_winner(store.files, run, plan, judge(plan, found), choose_members(plan, found))
         store.runs.end(run, "finished", {})
     assert trained is not None
     return Finished(run, trained, table, folder / ".msl")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from msl.engine.loop import Progress
 from msl.engine.plan import make_plan
+from msl.engine.progress import Progress
 from msl.engine.saved import load_trained
-from msl.engine.session import Result, run_plan
-from msl.engine.spec_source import SpecError, read_spec, sound_spec, statement_to_options
+from msl.engine.session import Commission, Result, run_plan
+from msl.engine.spec_source import SpecError, read_spec, sound_spec, statement_to_options, with_seed
 from msl.engine.trained import Trained
-from msl.evaluate.read import read_table
+from msl.evaluate.read import read_like, read_table
 from msl.evaluate.table import Table
 from msl.runs.run_name import find_run_id
 from msl.runs.store import Store, store_folder
@@ -58,6 +58,7 @@ def run(
     spec: str | Path,
     data: Any,
     *,
+    test: Any = None,
     seed: int | None = None,
     jobs: int = 1,
     on: Any = None,
@@ -72,25 +73,34 @@ def run(
     ----------
     spec : a path, or the text itself
     data : the table with its target: a path, or a frame of polars or pandas
+    test : another such table, to judge the winner on rows that the search has never seen
     seed : instead of the spec's
     jobs : worker processes; with 1 everything happens in this process, without limits of time and memory
     on : where, instead of `jobs` processes here: `"dask://host:port"`, or a client or cluster of Dask
     store : the folder of the store; by default `.msl` beside the spec, or in this folder for a text
     chain : which one, where the spec has several
     trusted : packages whose classes may be imported, beside msl and scikit-learn
-    progress : called after each batch
+    progress : called after each evaluation, and after each batch
 
     Raises a `SpecError` for the spec, a `DataError` for the table, a ValueError when no model could be evaluated.
     """
-    source = read_spec(spec)
+    where, workers = executor_choice(jobs, on)
+    source = with_seed(read_spec(spec), seed)
     found, _ = sound_spec(source, chain=chain)
     table = _table(found, data)
     found, checked = sound_spec(source, table.facts, chain)
-    plan = make_plan(found, table, seed, tuple(trusted))
+    commission = Commission(
+        make_plan(found, table, tuple(trusted)),
+        source,
+        checked.sources,
+        _path(data),
+        chain,
+        None if test is None else read_like(table.schema, test),
+        _path(test),
+    )
     folder = Path(store) if store is not None else store_folder(Path(source.path or "spec.msl"))
-    where, workers = executor_choice(jobs, on)
     show = progress or (lambda progress: None)
-    return run_plan(plan, source, checked.sources, folder, on=where, workers=workers, progress=show)
+    return run_plan(commission, folder, on=where, workers=workers, progress=show)
 
 
 def load_model(run: str = "@", store: str | Path = ".msl", *, trusted: Collection[str] = ()) -> Trained:
@@ -110,6 +120,11 @@ def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
     if not isinstance(jobs, int) or jobs < 1:
         raise ValueError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
     return ("inprocess", None) if jobs == 1 else ("local", jobs)
+
+
+def _path(source: Any) -> str | None:
+    """Where a table was read, if it was in a file."""
+    return str(Path(source).absolute()) if isinstance(source, str | Path) else None
 
 
 def _table(spec: Spec, data: Any) -> Table:

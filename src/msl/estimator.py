@@ -28,8 +28,8 @@ from sklearn.utils.validation import (
 
 from msl.api import executor_choice
 from msl.engine.plan import make_plan
-from msl.engine.session import run_plan
-from msl.engine.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options
+from msl.engine.session import Commission, run_plan
+from msl.engine.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options, with_seed
 from msl.evaluate.options import DataOptions
 from msl.evaluate.read import read_like, read_table
 from msl.evaluate.table import Table
@@ -72,6 +72,8 @@ class ModelSearch(BaseEstimator):
         The winner as MSL.
     objectives_ : dict
         What the winner was judged at.
+    summary_ : dict
+        All that there is to say of the search, as `msl run --json` prints it.
     evaluations_ : polars.DataFrame
         A row for each model that was judged.
     trained_ : Trained
@@ -115,19 +117,20 @@ class ModelSearch(BaseEstimator):
         if self.task not in (None, *_TASKS):
             raise ValueError(f"task must be classification, regression or None; got {self.task!r}")
         where, workers = executor_choice(self.jobs)
-        source = read_spec(self.spec)
+        source = with_seed(read_spec(self.spec), self.seed)
         spec, _ = sound_spec(source, chain=self.chain)
         rows, target = self._training(X, y)
         options = self._options(statement_to_options(spec.data), rows)
         table = self._table(rows, target, options, declared_task(spec))
         spec, checked = sound_spec(source, table.facts, self.chain)
-        plan = make_plan(spec, table, self.seed, tuple(self.trusted))
+        commission = Commission(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
         with tempfile.TemporaryDirectory() as forgotten:
             folder = Path(forgotten if self.store is None else self.store)
-            result = run_plan(plan, source, checked.sources, folder, on=where, workers=workers)
+            result = run_plan(commission, folder, on=where, workers=workers)
         self.task_ = table.task
         self.best_model_ = result.best
         self.objectives_ = dict(result.objectives)
+        self.summary_ = dict(result.summary)
         self.evaluations_ = pl.DataFrame(list(result.evaluations), infer_schema_length=None)
         self.trained_ = result.trained
         return self

@@ -59,3 +59,12 @@ def test_siblings_share_trees_to_the_last_bit_in_any_order(balance):
         assert sharing.complexity() == alone.complexity()
     assert grove.nbytes > 200 * 64
     assert query.nbytes > X.size * 4
+
+
+@pytest.mark.parametrize("width", [1, 3, 5])
+def test_rows_of_another_width_are_refused_before_trees_see_them(width):
+    X, y = make_classification(40, 4, random_state=0)
+    grown = ForestClassifier(units=3, random_state=0)
+    grown.fit_arrays(X, y, 2)
+    with pytest.raises(ValueError, match=f"grown on 4 features and is asked about {width}"):
+        grown.outputs(np.zeros((10, width)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from msl.blocks import axes
-from msl.blocks.axes import principal_axes
+from msl.blocks.axes import PrincipalAxes
 from msl.blocks.forward import ForwardSelection
 from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents
 
@@ -120,10 +120,33 @@ def test_components_of_any_spread_are_exact_and_orthonormal(shape: tuple[int, in
     scores = np.linalg.qr(rows - rows.mean(axis=0))[0]
     true_axes = np.linalg.qr(rng.normal(size=(shape[1], rank)))[0]
     lengths = np.logspace(0, -spread, rank)
-    found, loadings = principal_axes(scores * lengths @ true_axes.T, np.zeros(shape[1]))
+    found, loadings = PrincipalAxes(scores * lengths @ true_axes.T, np.zeros(shape[1])).first()
     np.testing.assert_allclose(found[:rank], lengths, rtol=1e-6, atol=1e-15)
     np.testing.assert_allclose(loadings.T @ loadings, np.eye(loadings.shape[1]), atol=1e-7)
     assert (loadings[np.abs(loadings).argmax(axis=0), np.arange(loadings.shape[1])] > 0).all()
+
+
+@pytest.mark.parametrize("shape", [(300, 80), (70, 200)])
+def test_a_few_axes_are_the_first_of_all_whatever_was_asked_before(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=shape) * np.logspace(1, 0, shape[1])
+    everything = PrincipalComponents().fit(X)
+    shared = PrincipalComponents().prepare(X, np.zeros(len(X)), 0)
+    for fmax in (40, 3, 16, 17, 3, 1):
+        alone, sibling = PrincipalComponents(fmax=fmax).fit(X), PrincipalComponents(fmax=fmax)
+        sibling.fit_prepared(shared, X, np.zeros(len(X)), 0)
+        assert np.array_equal(sibling.loadings_, alone.loadings_)
+        assert np.array_equal(sibling.deviations_, alone.deviations_)
+        np.testing.assert_allclose(alone.loadings_, everything.loadings_[:, :fmax], atol=1e-9)
+        np.testing.assert_allclose(alone.deviations_, everything.deviations_[:fmax], rtol=1e-9)
+
+
+def test_a_few_axes_of_a_low_rank_are_exact_too() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 5)) @ rng.normal(size=(5, 100))
+    few = PrincipalComponents(fmax=10).fit(X)
+    assert few.loadings_.shape == (100, 5)
+    np.testing.assert_allclose(few.deviations_, np.linalg.svd(X - X.mean(axis=0))[1][:5] / np.sqrt(299), rtol=1e-9)
 
 
 def test_directions_without_variance_are_dropped() -> None:

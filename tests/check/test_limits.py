@@ -46,6 +46,33 @@ def test_parts_that_double_forty_times_are_refused() -> None:
     assert "MSL017" in codes(f"use clop\npart p0 = standardize\n{parts}\nchain m = p40 >> svc")
 
 
+@pytest.mark.parametrize(
+    "space", ["ftest? >> {part}", "{part} | rf", "{part} >> {part}", "(ftest & ttest) >> ({part} | rf)"]
+)
+@pytest.mark.parametrize("order", ["up", "down"])
+def test_parts_inside_parts_are_answered_however_deep(space: str, order: str) -> None:
+    parts = ["part p0 = svc", *(f"part p{i} = {space.format(part=f'p{i - 1}')}" for i in range(1, DEEP))]
+    text = "\n".join(["use clop", *(parts if order == "up" else reversed(parts)), f"chain m = p{DEEP - 1}"])
+    assert set(codes(text)) == {"MSL017"}
+
+
+def test_parts_nested_fifty_deep_are_fine() -> None:
+    parts = "\n".join(f"part p{i} = ftest? >> p{i - 1}" for i in range(1, 50))
+    sound(f"use clop\npart p0 = svc | rf\n{parts}\nchain m = p49")
+
+
+def test_a_name_beyond_reason_is_shortened() -> None:
+    result = checked(f"use clop\nchain m = {'x' * 100_000}")
+    assert [len(d.message) < 300 for d in result.diagnostics] == [True]
+
+
+def test_alternatives_cost_what_they_count() -> None:
+    """Each alternative was once compared with each, which a thousand of them showed."""
+    names = " | ".join(f"a{i}(x: int 1..9 default 3)" for i in range(3000))
+    root = sound(f'block b: learner "m:C" {{ kind: {names} }}\nchain m = b').space.root
+    assert root is not None
+
+
 def test_a_chain_of_a_thousand_choices_is_fine() -> None:
     steps = " >> ".join(["(ftest | ttest | aucfs | relief | rffs | svcrfe | pearson | zfilter | gs | s2n)"] * 1000)
     sound(f"use clop\nchain m = {steps} >> zarbi")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+from run_store import Ran, make_runs
 
 from msl.cli.main import main
 
@@ -57,3 +58,9 @@ def msl_process() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """Runs of several specs in one store, made once; nobody may change them."""
+    return make_runs(tmp_path_factory.mktemp("ran"))

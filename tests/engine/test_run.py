@@ -15,6 +15,7 @@ from msl.cli.main import command_line
 from msl.cli.specs import load
 from msl.engine.loop import search
 from msl.engine.plan import make_plan
+from msl.engine.session import Commission, start_or_resume
 from msl.evaluate.executors.choice import open_executor
 from msl.runs.store import Store
 
@@ -91,8 +92,6 @@ def test_the_number_of_workers_changes_nothing(spec: Path, tables: tuple[str, st
 
 def interrupted(spec: Path, table: str, folder: Path, batches: int) -> None:
     """A run that is stopped after some batches."""
-    from msl.cli.run import _begin
-
     loaded = load(str(spec), table)
     assert loaded.table is not None
     plan = make_plan(loaded.spec, loaded.table)
@@ -104,7 +103,7 @@ def interrupted(spec: Path, table: str, folder: Path, batches: int) -> None:
         return done >= batches
 
     with Store.open(folder) as store, open_executor(plan.job, "inprocess") as executor:
-        identity, _ = _begin(store, plan, loaded)
+        identity, _ = start_or_resume(store, Commission(plan, loaded.source, loaded.checked.sources))
         assert search(plan, store, identity, executor, stopped=stopped).ending == "interrupted"
         store.runs.end(identity, "interrupted")
 

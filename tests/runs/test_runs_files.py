@@ -71,6 +71,19 @@ def test_what_a_dead_process_left_half_written_is_an_orphan(store: Store) -> Non
     assert store.files.orphans(["run"]) == [part]
 
 
+def test_the_next_one_to_write_a_file_clears_what_a_dead_process_left_of_it(store: Store) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        alive = store.files.models / f"run.skops.{other.pid}.part"
+        alive.write_bytes(b"half")
+        with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+            pass
+        dead = store.files.models / f"run.skops.{gone.pid}.part"
+        dead.write_bytes(b"half")
+        write_whole(store.files.model("run"), b"whole")
+        assert store.files.everything() == [store.files.model("run"), alive]
+        other.communicate(b"\n")
+
+
 # --- garbage ---
 
 

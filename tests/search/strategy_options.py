@@ -1,27 +1,15 @@
-"""The options of strategies as a spec gives them, with the defaults of the catalogue, and fixed random numbers."""
+"""The options of strategies as a spec gives them, and fixed random numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.check.spec import check_source
-from msl.text.source import Source
+from msl.testing.options import options_of as options
 
-
-@cache
-def options(call: str) -> Mapping[str, Any]:
-    """The options of a call such as `pso(swarm = 3)`."""
-    text = f"msl 1\nuse sbm\nchain model = knn\nsearch {call}\n"
-    if call.startswith(("nspso", "cmdpso")):
-        text += "minimize error by cv(folds = 2), features\n"
-    checked = check_source(Source("spec.msl", text, "spec.msl"))
-    assert checked.spec is not None, [diagnostic.message for diagnostic in checked.diagnostics]
-    return dict(checked.spec.search[0].call.options)
+__all__ = ["FixedNumbers", "options"]
 
 
 class FixedNumbers:

@@ -28,7 +28,7 @@ def arms_used(problem: Problem, evaluations: int = 200, seed: int = 0) -> list[s
 
 def test_it_starts_at_random_with_the_reference_and_ends_with_the_pattern() -> None:
     played = play(auto, options("auto(evaluations = 100)"), sphere(4))
-    assert len(played.batches[0]) == 30
+    assert len(played.batches[0]) == 10
     assert played.batches[0][0].vector.tolist() == [0.0] * 4
     assert len(played.asks) == 100
     arms = arms_used(sphere(4), 100)

@@ -10,11 +10,11 @@ import pytest
 from scipy.optimize import minimize
 from strategy_options import options
 
+from msl.report.levels import levels_table
 from msl.search.ask import Ask, Event, Told, Vector
 from msl.search.best_first import best_first
 from msl.search.channel import Channel, channels_of
 from msl.search.inner import backward, climb, coordinate, exhaustive, forward, optimise, quantised
-from msl.report.levels import levels_table
 from msl.search.setting import Setting
 from msl.search.simplex import simplex
 from msl.search.terrain import Terrain

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
 import pytest
+from offered_package import install
 
-from msl.search import registry
 from msl.search.ask import Ask
 from msl.search.registry import BUILT_IN, load_strategy, strategy_names
 from msl.search.setting import Setting
@@ -18,23 +18,12 @@ from msl.search.terrain import Terrain
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """A package with a strategy, and one that would replace a strategy that ships."""
-    (tmp_path / "middle_of.py").write_text(
-        "from msl.search.ask import Ask\n"
-        "def middle(setting):\n"
-        "    yield [Ask(setting.terrain.start * 0 + 0.5)]\n"
-        "NUMBER = 7\n"
-    )
+    """A package with strategies, one of which would replace a strategy that ships."""
+    install(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    points = [
-        EntryPoint("middle", "middle_of:middle", registry.GROUP),
-        EntryPoint("number", "middle_of:NUMBER", registry.GROUP),
-        EntryPoint("pso", "middle_of:middle", registry.GROUP),
-    ]
-    monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
-    registry._offered.cache_clear()
     yield
-    registry._offered.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("annealing", "bare")]:
+        del sys.modules[name]
 
 
 def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
@@ -49,8 +38,9 @@ def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
 
 @pytest.mark.usefixtures("offered")
 def test_a_package_can_offer_a_strategy() -> None:
-    assert strategy_names() == (*BUILT_IN, "middle", "number")
-    (ask,) = next(load_strategy("middle")(Setting(Terrain.continuous(2), {}, np.random.default_rng(0))))
+    assert strategy_names() == (*BUILT_IN, "anneal", "bare", "broken", "number")
+    setting = Setting(Terrain.continuous(2), {}, np.random.default_rng(0), start=np.array([0.5, 0.5]))
+    (ask,) = next(load_strategy("anneal")(setting))
     assert isinstance(ask, Ask)
     assert ask.vector.tolist() == [0.5, 0.5]
 
@@ -64,6 +54,12 @@ def test_a_package_cannot_replace_a_strategy_that_ships() -> None:
 def test_what_is_offered_must_be_a_function() -> None:
     with pytest.raises(ValueError, match="`number` is not a function but int"):
         load_strategy("number")
+
+
+@pytest.mark.usefixtures("offered")
+def test_what_is_offered_must_be_there() -> None:
+    with pytest.raises(ValueError, match=r"`broken` of the package `annealing` cannot be loaded: No module named"):
+        load_strategy("broken")
 
 
 def test_a_name_that_is_none() -> None:

@@ -1,4 +1,4 @@
-"""Mutations: specs with seeded mistakes — pieces cut, doubled, swapped, misspelt, or made strange.
+"""Mutations: specs with seeded mistakes — pieces and lines cut, doubled, swapped, misspelt, nested, or made strange.
 
 Each case is made from its number alone, so that a case that fails can be tried again.
 """
@@ -81,7 +81,36 @@ def misspell(pieces: list[str], at: int, rng: random.Random) -> None:
         pieces[at] = pieces[at][:place] + pieces[at][place + 1 :]
 
 
-MUTATIONS = [cut, *map(change_pieces, (remove, repeat, swap, insert, insert, replace, replace, misspell))]
+def change_lines(text: str, rng: random.Random) -> str:
+    """A line left out, doubled, or moved."""
+    lines = text.splitlines(keepends=True) or [""]
+    line = lines.pop(rng.randrange(len(lines)))
+    for _ in range(rng.randrange(3)):
+        lines.insert(rng.randrange(len(lines) + 1), line)
+    return "".join(lines)
+
+
+def nest(text: str, rng: random.Random) -> str:
+    """Brackets or calls deeper than any person writes them, around a word of the text or never closed."""
+    pieces = _PIECES.findall(text) or [""]
+    at = rng.randrange(len(pieces))
+    deep = rng.choice([20, 90, 110, 3000])
+    opening, closing = rng.choice(
+        [("(", ")"), ("[", "]"), ("svc(", ")"), ("- ", ""), ("not ", ""), ("x.", ""), ("{", "}")]
+    )
+    pieces[at] = opening * deep + pieces[at] + closing * (deep if rng.random() < 0.7 else 0)
+    return "".join(pieces)
+
+
+def merge(text: str, rng: random.Random) -> str:
+    """Another file after or into this one: two editions, several `use`, names declared twice."""
+    other = rng.choice(TEXTS)
+    at = rng.choice([len(text), rng.randrange(len(text) + 1)])
+    return text[:at] + other + text[at:]
+
+
+_OF_PIECES = map(change_pieces, (remove, repeat, swap, insert, insert, replace, replace, misspell))
+MUTATIONS = [cut, *_OF_PIECES, change_lines, change_lines, nest, merge]
 
 
 def case(number: int, texts: list[str] = TEXTS, mutations: list[Mutation] = MUTATIONS) -> str:

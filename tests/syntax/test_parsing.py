@@ -131,6 +131,10 @@ A, B, C = path("a"), path("b"), path("c")
         ("f(a, )", ast.Call(path("f"), (ast.Argument(None, False, A),))),
         ("partx", path("partx")),
         ('"log" | none', ast.Choice((ast.String("log"), ast.Nothing()))),
+        ('"log"(a)', ast.Call(path("log"), (ast.Argument(None, False, A),))),
+        ("log(a)", ast.Call(path("log"), (ast.Argument(None, False, A),))),
+        ('"a b"(b = a)', ast.Call(ast.Path((ast.Name("a b"),)), (ast.Argument(ast.Name("b"), False, A),))),
+        ("1..a log", ast.Range(None, ast.Number(1), A, log=True)),
         ("50%", ast.Number(0.5)),
     ],
 )

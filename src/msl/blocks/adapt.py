@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
-from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import get_tags
 
 from msl.blocks.base import Block
@@ -20,11 +20,12 @@ from msl.blocks.columns import Columns, Passthrough
 from msl.blocks.keep import Keep
 from msl.blocks.load import load_class, parameter_names
 from msl.blocks.problem import BlockProblem
+from msl.blocks.target_encode import TargetEncode
 from msl.space.value import BlockType, BlockValue, Branches, Model, Step, Value, side_by_side
 
 PREPARE = BlockType("prepare", "msl", "transformer", None, "msl.blocks.prepare:Prepare")
 #: After these nothing is missing, whatever came in.
-_LEAVE_NOTHING_MISSING = (SimpleImputer, KNNImputer, MissingIndicator, OneHotEncoder, TargetEncoder)
+_LEAVE_NOTHING_MISSING = (SimpleImputer, KNNImputer, MissingIndicator, OneHotEncoder, TargetEncode)
 
 
 @dataclass(frozen=True, slots=True)

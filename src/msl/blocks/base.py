@@ -164,7 +164,8 @@ class BlockClassifier(ClassifierMixin, Block):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(labels)
+        if not is_whole(labels):
+            check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
@@ -245,4 +246,10 @@ class BlockPost(TransformerMixin, Block):
 
 def is_classes(y: ArrayLike) -> bool:
     """Whether a target given to a public `fit` holds classes; a float with a fraction means regression."""
-    return not str(type_of_target(y)).startswith("continuous")
+    return is_whole(y) or not str(type_of_target(y)).startswith("continuous")
+
+
+def is_whole(y: ArrayLike) -> bool:
+    """Whether a target holds whole numbers or truth values, which are always classes: the general question, answered
+    by scikit-learn, costs more than many a fit on a small table."""
+    return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"

@@ -115,6 +115,9 @@ class Forest(Block):
         self.n_leaves_ = prepared.n_leaves(self.units)
 
     def prepare_query(self, X: Floats) -> TreeSums:
+        # A tree asked for itself would look beyond the end of rows that are too short.
+        if X.shape[1] != self.scale_.size:
+            raise ValueError(f"the forest was grown on {self.scale_.size} features and is asked about {X.shape[1]}")
         return TreeSums(in_single(X, self.scale_))
 
     def complexity(self) -> float:

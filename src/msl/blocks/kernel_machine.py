@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Block, Floats
+from msl.blocks.cholesky import solved
 from msl.blocks.kernels import Kernel
 
 
@@ -50,15 +50,19 @@ class KernelMachine(Block):
 
 
 def ridge_solve(kernel: Floats, ridge: float | Floats, right_sides: Floats) -> Floats:
-    """Solves (kernel + ridge on its diagonal) · solutions = right sides, one column each.
+    """Solves (kernel + ridge on its diagonal) · solutions = right sides, one column each."""
+    return solved(ridged(kernel, ridge), right_sides)
 
-    A ridge below the rounding errors of the kernel's values cannot be told from them; it is raised to their size.
-    """
-    ridged = kernel.copy()
-    diagonal = np.einsum("ii->i", ridged)
-    diagonal += np.maximum(ridge, len(kernel) * np.finfo(np.float64).eps * diagonal.max())
-    # The transpose is the same matrix in the order that LAPACK works on in place.
-    _, solutions, failure = dposv(ridged.T, right_sides, lower=True, overwrite_a=True)
-    if failure:
-        raise np.linalg.LinAlgError("the kernel with its ridge is not positive definite")
-    return np.asarray(solutions)
+
+def ridged(kernel: Floats, ridge: float | Floats) -> Floats:
+    """A copy of the kernel with the ridge on its diagonal."""
+    matrix = kernel.copy()
+    diagonal = np.einsum("ii->i", matrix)
+    diagonal += safe_ridge(kernel, ridge)
+    return matrix
+
+
+def safe_ridge(kernel: Floats, ridge: float | Floats) -> Floats:
+    """A ridge below the rounding errors of the kernel's values cannot be told from them: it is raised to their size."""
+    least = len(kernel) * np.finfo(np.float64).eps * kernel.diagonal().max()
+    return np.maximum(ridge, least)

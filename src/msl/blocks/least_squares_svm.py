@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base import BlockClassifier, BlockRegressor, Floats
-from msl.blocks.kernel_machine import KernelMachine, ridge_solve
+from msl.blocks.cholesky import inverse_diagonal, inverse_root
+from msl.blocks.kernel_machine import KernelMachine, ridge_solve, ridged, safe_ridge
 from msl.blocks.present import balanced_weights, present_classes, scores_of_all, signed_targets
 
 
@@ -50,10 +51,10 @@ class LSSVM(KernelMachine):
     def complexity(self) -> float:
         """The effective degrees of freedom: the trace of the matrix that takes targets to fitted values."""
         kernel = self._kernel.matrix(self.rows_, self.rows_)
-        inverse = ridge_solve(kernel, self.ridge_, np.eye(len(kernel)))
-        sums = inverse.sum(axis=0)
-        residual_freedom = (self.ridge_ * (inverse.diagonal() - sums**2 / sums.sum())).sum()
-        return float(len(kernel) - residual_freedom)
+        root = inverse_root(ridged(kernel, self.ridge_))
+        sums = root.T @ root.sum(axis=1)  # of the rows of the inverse
+        residual_freedom = safe_ridge(kernel, self.ridge_) * (inverse_diagonal(root) - sums**2 / sums.sum())
+        return float(len(kernel) - residual_freedom.sum())
 
 
 class LSSVMRegressor(LSSVM, BlockRegressor):

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from msl.blocks.base import Floats, ProbabilisticClassifier
+from msl.blocks.cholesky import inverse_diagonal, inverse_root, solved
 from msl.blocks.kernels import gaussian, median_squared_distance, squared_distances
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.present import present_classes, probabilities_of_all, signed_targets
@@ -56,9 +56,8 @@ class LogisticFit:
         probability = expit(odds)
         weights, root = row_weights(probability)
         response = weights * odds + (self.signs > 0) - probability
-        factor = weighted_factor(self.kernel, root)
         right_sides = np.column_stack([root * (self.kernel @ response), root])
-        of_response, of_one = (root[:, np.newaxis] * cho_solve(factor, right_sides, check_finite=False)).T
+        of_response, of_one = (root[:, np.newaxis] * solved(weighted(self.kernel, root), right_sides)).T
         of_response = response - of_response
         offset = of_response.sum() / of_one.sum()
         return LogisticFit(self.kernel, self.signs, of_response - offset * of_one, float(offset))
@@ -94,12 +93,11 @@ def row_weights(probability: Floats) -> tuple[Floats, Floats]:
     return weights, np.sqrt(weights)
 
 
-def weighted_factor(kernel: Floats, root: Floats) -> tuple[Floats, bool]:
-    """The Cholesky factor of I + √W Q √W, whose eigenvalues are all at least one."""
-    weighted = root[:, np.newaxis] * kernel * root
-    weighted.flat[:: len(kernel) + 1] += 1.0
-    factor: tuple[Floats, bool] = cho_factor(weighted.T, lower=True, overwrite_a=True, check_finite=False)
-    return factor
+def weighted(kernel: Floats, root: Floats) -> Floats:
+    """I + √W Q √W, whose eigenvalues are all at least one."""
+    matrix: Floats = root[:, np.newaxis] * kernel * root
+    matrix.flat[:: len(kernel) + 1] += 1.0
+    return matrix
 
 
 class KernelLogistic(ProbabilisticClassifier):
@@ -147,7 +145,6 @@ class KernelLogistic(ProbabilisticClassifier):
         kernel = gaussian(squared_distances(self.rows_, self.rows_), self.gamma_)
         total = 0.0
         for probability in self._probabilities(kernel).T:
-            factor = weighted_factor(kernel / PENALTY, row_weights(probability)[1])
-            inverse = cho_solve(factor, np.eye(len(kernel)), check_finite=False)
-            total += len(kernel) - inverse.trace() + 1.0
+            root = inverse_root(weighted(kernel / PENALTY, row_weights(probability)[1]))
+            total += len(kernel) - inverse_diagonal(root).sum() + 1.0
         return float(total)

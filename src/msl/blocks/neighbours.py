@@ -21,8 +21,8 @@ TIE = 1e-9
 NEGLIGIBLE = 1e-10
 #: Rows, their references and the powers (or lengths) between them.
 Candidates = tuple[Codes, Codes, Floats]
-#: Distances computed at once: two megabytes about fit into a core's own cache.
-CHUNK = 1 << 18
+#: Distances computed at once: one megabyte stays in a core's own cache.
+CHUNK = 1 << 17
 #: From so many coordinate differences on, a matrix product finds candidates faster.
 PRODUCT_WORK = 1 << 17
 

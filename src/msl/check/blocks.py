@@ -9,6 +9,7 @@ from msl.check import catalogues
 from msl.check.clashes import clashes
 from msl.check.declare import Declarer
 from msl.check.default import Defaults
+from msl.check.foreign import role_meant
 from msl.check.library import Declaration, Module
 from msl.check.narrow import Narrower
 from msl.check.outside import Owner
@@ -252,7 +253,9 @@ class Blocks:
         known = [*CHAIN_ROLES, *SLOT_ROLES]
         if role.text in known or (role.text in ENGINE_ROLES and module.is_implied):
             return True
-        help = did_you_mean(role.text, known) or f"roles are {listing([*CHAIN_ROLES, *SLOT_ROLES])}"
+        help = did_you_mean(role.text, known) or f"roles are {listing(known)}"
+        if (meant := role_meant(role.text)) is not None:
+            help = f"write `{meant}`"
         self.report.error("MSL033", module.source, role.span, f"`{role.text}` is not a role", "", help)
         return False
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from msl.check.blocks import Blocks, Declared
+from msl.check.foreign import call_meant
 from msl.check.library import Library, Module
+from msl.check.offers import FILE, Offer, offers
 from msl.check.outside import Owner
 from msl.check.report import Report
 from msl.space.defaults import default_node
@@ -58,9 +60,30 @@ class Calls:
         if declaration is not None:
             return self.blocks.declared(declaration)
         names = list(catalogue.declarations)
+        if role == "strategy":
+            offered = offers()
+            if path.text in offered:
+                return self._offered(offered[path.text], path, module)
+            names += offered
         one, several, code = _WORDS[role]
         help = did_you_mean(path.text, names) or f"{several} are {listing(names)}"
+        if (meant := call_meant(role, path.text)) is not None:
+            help = f"did you mean `{meant}`?"
         self.report.error(code, module.source, path.span, f"`{path.text}` is not {one}", "", help)
+        return None
+
+    def _offered(self, offer: Offer, path: ast.Path, module: Module) -> Declared | None:
+        """A strategy of another package, as a file of that package declares it."""
+        told = len(self.report.diagnostics)
+        file = offer.declarations()
+        declaration = None if file is None else self.library.offered(file).declarations.get(offer.name)
+        declared = None if declaration is None else self.blocks.declared(declaration)
+        if declared is not None and (declared.block.role, declared.block.target) == ("strategy", offer.target):
+            return declared
+        if len(self.report.diagnostics) == told:  # nothing is wrong with what the file says, but this is not in it
+            message = f"the package `{offer.package}` offers the strategy `{offer.name}`, but does not declare it"
+            help = f'its `{FILE}` has to say `block {offer.name}: strategy "{offer.target}" {{ … }}`'
+            self.report.error("MSL141", module.source, path.span, message, "", help)
         return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from msl.check.bounds import Bounds
+from msl.check.foreign import domain_meant
 from msl.check.library import Module
 from msl.check.ranges import Ranges
 from msl.check.report import Report
@@ -138,20 +139,21 @@ class Declarer:
     def single_value(self, argument: ast.Argument) -> None:
         assert argument.key is not None
         source = self.module.source
-        text = _shortened(source.slice(argument.value.span))
-        self.report.error(
-            "MSL087",
-            source,
-            argument.value.span,
-            f"`:` opens a dimension, and `{text}` is one value",
-            "nothing to search here",
-            f"write `{source.slice(argument.key.span)} = {text}` to fix it, or give a range or alternatives",
-        )
+        text, key = _shortened(source.slice(argument.value.span)), source.slice(argument.key.span)
+        help = f"write `{key} = {text}` to fix it, or give a range or alternatives"
+        if (meant := domain_meant(argument.value, source)) is not None:
+            help = f"for a domain write `{key}: {meant}`"
+        message = f"`:` opens a dimension, and `{text}` is one value"
+        self.report.error("MSL087", source, argument.value.span, message, "nothing to search here", help)
 
     def list_as_domain(self, value: ast.ListOf) -> None:
         items = " | ".join(self.module.source.slice(item.span) for item in value.items[:8])
         message = "a list in brackets is one value, not alternatives"
-        self._error("MSL088", value, message, f"write `{items}`" if value.items else "write alternatives with `|`")
+        help = f"write `{items}`" if value.items else "write alternatives with `|`"
+        if len(value.items) == 2 and all(isinstance(item, ast.Number) for item in value.items):
+            low, high = (self.module.source.slice(item.span) for item in value.items)
+            help = f"for a range write `{low}..{high}`, for alternatives `{items}`"
+        self._error("MSL088", value, message, help)
 
     def closed(self, argument: ast.Argument) -> Node | None:
         """What stands after `=`: one value, whose alternative may have open parameters."""

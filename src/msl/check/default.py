@@ -35,7 +35,8 @@ class Defaults:
             if field is None:
                 result.append(param)
                 continue
-            param = replace(param, node=self._inner_defaults(param.node, field.value))
+            calls = {call.path.text: call for call in _calls(field.value)}
+            param = replace(param, node=self._inner_defaults(param.node, calls)) if calls else param
             if field.default is not None and self._one_default(field.default):
                 closing = ast.Argument(field.key, False, field.default, span=field.default.span)
                 label = Label(self.module.source, field.value.span, "declared here")
@@ -68,13 +69,12 @@ class Defaults:
             param = replace(param, node=node.element)
         return self.narrower.argument(param, closing, owner)
 
-    def _inner_defaults(self, node: Node, written: ast.Expression) -> Node:
+    def _inner_defaults(self, node: Node, calls: dict[str, ast.Call]) -> Node:
         """Defaults of the parameters inside alternatives, where they are written."""
-        calls = {c.path.text: c for c in _calls(written)}
         if isinstance(node, Symbol) and node.name in calls:
             return replace(node, params=self.of(node.params, calls[node.name].arguments, node.name))
         if isinstance(node, Choice):
-            return Choice(tuple(self._inner_defaults(option, written) for option in node.options))
+            return Choice(tuple(self._inner_defaults(option, calls) for option in node.options))
         return node
 
 

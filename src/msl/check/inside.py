@@ -68,6 +68,8 @@ def nearest(declared: IntRange | RealRange, value: float) -> list[int | float]:
     if isinstance(declared.low, Formula):
         return []
     step = declared.step or 1
+    if not math.isfinite((value - declared.low) / step):
+        return []
     below = declared.low + math.floor((value - declared.low) / step) * step
     tidy = [float(f"{x:.12g}") for x in (below, below + step)]
     found = [int(x) if isinstance(declared, IntRange) else x for x in tidy]
@@ -75,7 +77,7 @@ def nearest(declared: IntRange | RealRange, value: float) -> list[int | float]:
 
 
 def _is_whole(steps: float) -> bool:
-    return abs(steps - round(steps)) <= _SLACK * max(1.0, abs(steps))
+    return math.isfinite(steps) and abs(steps - round(steps)) <= _SLACK * max(1.0, abs(steps))
 
 
 def _is_whole_formula(amount: Amount) -> bool:

@@ -79,11 +79,13 @@ class Module:
     qualifiers_met: set[str] = field(default_factory=set)
     #: Built-in names that a declaration tried to take.
     misnamed: set[str] = field(default_factory=set)
+    #: Whether another package declares its strategies here.
+    is_offered: bool = False
 
     @property
     def is_implied(self) -> bool:
         """Whether this is a catalogue of strategies, estimates or ensembles."""
-        return self.origin.strip("<>") in catalogues.IMPLIED.values() and self.source.path is None
+        return self.is_offered or (self.origin.strip("<>") in catalogues.IMPLIED.values() and self.source.path is None)
 
     def statements(self, kind: type[S]) -> Iterator[S]:
         return (statement for statement in self.file.statements if isinstance(statement, kind))
@@ -121,6 +123,13 @@ class Library:
     def implied(self, role: str) -> Module:
         """The catalogue of strategies, estimates or ensembles."""
         return self._catalogue(catalogues.IMPLIED[role], 1)
+
+    def offered(self, path: Path) -> Module:
+        """The file in which another package declares its strategies."""
+        key = str(path.resolve())
+        if key not in self._modules:
+            self._module(Source(str(path), _read_text(str(path)), str(path)), key, str(path)).is_offered = True
+        return self._modules[key]
 
     def _module(self, source: Source, key: str, origin: str) -> Module:
         file, problems = text_to_ast(source)

@@ -17,23 +17,36 @@ from msl.text.source import Source, Span
 
 def text_to_model(text: str, spec: Source, read_file: ReadFile | None = None) -> tuple[Model | None, list[Diagnostic]]:
     """The model of an expression, or None and why. Names mean what they mean in the spec, or in what it uses."""
-    source = Source("<model>", f"chain model = {text}")
-    file, problems = text_to_ast(source)
-    if problems:
-        return None, problems
-    report = Report()
-    chain = file.statements[0]
-    assert isinstance(chain, ast.Chain)
-    if len(file.statements) > 1:
-        message = "a model is one expression, and here another statement follows"
-        report.error("MSL067", source, file.statements[1].span, message, "", "remove it")
-        return None, report.diagnostics
-    module = Library(report, read_file).open(spec)
-    report.diagnostics.clear()  # the spec was checked before
-    node = Spaces(report, Blocks(report), quiet=True).expression(chain.space, _reading(source, module))
-    if node is None or report.failed:
-        return None, report.diagnostics
-    return _closed_model(node, source, chain.space.span, report), report.diagnostics
+    return ModelReader(spec, read_file).read(text)
+
+
+class ModelReader:
+    """Reads any number of models with the names of one spec, which is opened once."""
+
+    def __init__(self, spec: Source, read_file: ReadFile | None = None) -> None:
+        self._report = Report()
+        self._module = Library(self._report, read_file).open(spec)
+        self._blocks = Blocks(self._report)
+
+    def read(self, text: str) -> tuple[Model | None, list[Diagnostic]]:
+        """As `text_to_model`."""
+        source = Source("<model>", f"chain model = {text}")
+        file, problems = text_to_ast(source)
+        if problems:
+            return None, problems
+        chain = file.statements[0]
+        assert isinstance(chain, ast.Chain)
+        report = self._report
+        report.diagnostics.clear()  # of the spec, which was checked before, or of the model before this one
+        if len(file.statements) > 1:
+            message = "a model is one expression, and here another statement follows"
+            report.error("MSL067", source, file.statements[1].span, message, "", "remove it")
+            return None, list(report.diagnostics)
+        node = Spaces(report, self._blocks, quiet=True).expression(chain.space, _reading(source, self._module))
+        model = None
+        if node is not None and not report.failed:
+            model = _closed_model(node, source, chain.space.span, report)
+        return model, list(report.diagnostics)
 
 
 def _reading(source: Source, module: Module) -> Module:

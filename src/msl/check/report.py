@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from msl.text.diagnostic import Diagnostic, Label, Severity
 from msl.text.source import Source, Span
+
+_LONGEST_QUOTE = 200
+_LONG_QUOTE = re.compile(rf"`([^`]{{{_LONGEST_QUOTE}}})[^`]+`")
 
 
 @dataclass(slots=True)
@@ -58,4 +62,11 @@ class Report:
         help: str | None,
         also: tuple[Label, ...],
     ) -> None:
-        self.diagnostics.append(Diagnostic(code, severity, message, Label(source, span, label), also, help))
+        where = Label(source, span, _bounded(label))
+        help = None if help is None else _bounded(help)
+        self.diagnostics.append(Diagnostic(code, severity, _bounded(message), where, also, help))
+
+
+def _bounded(words: str) -> str:
+    """Words in which nothing that is quoted is longer than a person reads."""
+    return words if len(words) <= _LONGEST_QUOTE else _LONG_QUOTE.sub(r"`\1…`", words)

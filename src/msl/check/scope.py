@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from functools import cache
 
 from msl.check import catalogues
+from msl.check.foreign import joined_by
 from msl.check.library import BUILT_IN, Declaration, Module
 from msl.check.report import Report
 from msl.syntax import ast
 from msl.text.suggest import closest, did_you_mean, listing
 
+_CLASS = re.compile(r'"[\w.]+:(\w+)(\*?)"')
 _MOST_ADVISED = 200  # a file with more mistakes has another problem, and advice takes time
 _FOREIGN_WORDS = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
 
@@ -150,15 +154,46 @@ def _advice(module: Module, name: str) -> str:
         return f"{there}; or {close}" if close else there
     if close:
         return close
+    if (of_class := _block_of_class(module, name) or joined_by(name)) is not None:
+        return of_class
     for catalogue in catalogues.names():
         if catalogue not in module.uses and (close_names := closest(name, declared_names(catalogue), 1)):
             return f"did you mean `{close_names[0]}` of the catalogue `{catalogue}`? then add `use {catalogue}`"
     return "`msl blocks` lists what the catalogues declare; `part` and `block` declare names of your own"
 
 
-def declared_names(catalogue: str) -> set[str]:
+def _block_of_class(module: Module, name: str) -> str | None:
+    """The block whose class somebody named: `RandomForestClassifier` is `random_forest`."""
+    for catalogue in sorted(catalogues.names(), key=lambda catalogue: catalogue not in module.uses):
+        block = _blocks_by_class(catalogue).get(name)
+        if block is not None and catalogue in module.uses:
+            return f"the block of that class is `{block}`"
+        if block is not None:
+            return f"the block of that class is `{block}` of the catalogue `{catalogue}`: add `use {catalogue}`"
+    return None
+
+
+@cache
+def _blocks_by_class(catalogue: str) -> dict[str, str]:
+    """The blocks of a catalogue by the names of their classes; one for both tasks has two."""
+    text = _text(catalogue)
+    found: dict[str, str] = {}
+    for piece in catalogues.pieces(text):
+        target = _CLASS.search(text, piece.start, piece.end)
+        if piece.kind == "block" and target is not None:
+            for ending in ("Classifier", "Regressor") if target[2] else ("",):
+                found.setdefault(target[1] + ending, piece.name)
+    return found
+
+
+@cache
+def declared_names(catalogue: str) -> frozenset[str]:
     """The names in a catalogue, found without parsing it."""
-    return {piece.name for piece in catalogues.pieces(catalogues.text(catalogue, catalogues.versions(catalogue)[-1]))}
+    return frozenset(piece.name for piece in catalogues.pieces(_text(catalogue)))
+
+
+def _text(catalogue: str) -> str:
+    return catalogues.text(catalogue, catalogues.versions(catalogue)[-1])
 
 
 def _uses_listed(module: Module) -> str:

@@ -19,6 +19,7 @@ from msl.text.suggest import did_you_mean, listing
 
 _DATA_NAMES = ("target", "task", "positive", "ignore", "missing", "categorical", "groups", "order")
 _DATA_LISTS = ("ignore", "missing", "categorical")
+_TABLES = (".csv", ".tsv", ".parquet", ".arff", ".xlsx")
 _BUDGET_KINDS = {
     "evaluations": "count",
     "time": "duration",
@@ -100,7 +101,10 @@ class Settings:
             if argument.key is None:
                 text = self.module.source.slice(argument.span)
                 name = _meant_limit(argument.value) if owner == "budget" else names[0]
-                self._error("MSL094", argument, f"`{text}` has no name", f"write `{name} = {text}`")
+                help = f"write `{name} = {text}`"
+                if isinstance(argument.value, ast.String) and argument.value.value.endswith(_TABLES):
+                    help = f"the table is named on the command line: `msl run SPEC {argument.value.value}`"
+                self._error("MSL094", argument, f"`{text}` has no name", help)
             elif argument.key.text not in names:
                 name = argument.key.text
                 help = did_you_mean(name, names) or f"it takes {listing(names)}"

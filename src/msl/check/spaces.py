@@ -32,6 +32,7 @@ from msl.syntax import ast
 from msl.syntax.tokens import is_identifier
 
 MOST_STEPS = 50_000
+MOST_LEVELS = 120  # of parts and operators inside each other: far below what Python's stack holds
 MOST_MEMBERS = 12
 MOST_ORDERED = 8
 
@@ -47,7 +48,8 @@ class Spaces:
         self.met: set[Declaration] = set()
         self._done: dict[Declaration, Node | None] = {}
         self._under_way: list[Declaration] = []
-        self._sizes: dict[int, tuple[Node, int]] = {}
+        self._levels = 0
+        self._sizes: dict[int, tuple[Node, int, int]] = {}
 
     def space(self, declaration: Declaration) -> Node | None:
         """What a part or a chain comes to, or None if something in it is wrong."""
@@ -61,23 +63,36 @@ class Spaces:
             self._under_way.append(declaration)
             built = self.expression(node.space, declaration.module)
             self._under_way.pop()
-            if built is not None and self._size(built) > MOST_STEPS:
-                message = f"`{declaration.name}` names more than {MOST_STEPS:,} blocks"
-                help = "use fewer repetitions of parts inside parts"
-                self.report.error("MSL017", declaration.module.source, node.name.span, message, "", help)
+            if built is not None and not self._is_within_reason(built, declaration):
                 built = None
             if built is not None and declaration.kind == "part":
                 built = Marked(declaration.mark, built)
             self._done[declaration] = built
         return self._done[declaration]
 
-    def _size(self, node: Node) -> int:
-        """How many blocks a node names when written out, counted without writing it out."""
+    def _is_within_reason(self, built: Node, declaration: Declaration) -> bool:
+        steps, levels = self._size(built)
+        if steps > MOST_STEPS:
+            message = f"`{declaration.name}` names more than {MOST_STEPS:,} blocks"
+            help = "use fewer repetitions of parts inside parts"
+            self.report.error("MSL017", declaration.module.source, declaration.node.name.span, message, "", help)
+        elif levels > MOST_LEVELS:
+            self._too_deep(declaration)
+        return steps <= MOST_STEPS and levels <= MOST_LEVELS
+
+    def _too_deep(self, declaration: Declaration) -> None:
+        message = f"`{declaration.name}` is nested too deeply: parts inside parts inside parts"
+        help = "join the steps in fewer parts"
+        self.report.error("MSL017", declaration.module.source, declaration.node.name.span, message, "", help)
+
+    def _size(self, node: Node) -> tuple[int, int]:
+        """How many blocks a node names when written out, and how deep it is, told without writing it out."""
         if id(node) not in self._sizes:
-            below = () if isinstance(node, BlockUse) else children(node)
-            size = sum(map(self._size, below)) + isinstance(node, BlockUse)
-            self._sizes[id(node)] = (node, size * node.high if isinstance(node, Repeat) else size)
-        return self._sizes[id(node)][1]
+            below = [] if isinstance(node, BlockUse) else [self._size(child) for child in children(node)]
+            steps = sum(steps for steps, _ in below) + isinstance(node, BlockUse)
+            levels = 1 + max((levels for _, levels in below), default=0)
+            self._sizes[id(node)] = (node, steps * node.high if isinstance(node, Repeat) else steps, levels)
+        return self._sizes[id(node)][1:]
 
     def _circle(self, declaration: Declaration) -> None:
         start = self._under_way.index(declaration)
@@ -93,6 +108,15 @@ class Spaces:
 
     def expression(self, expression: ast.Expression, module: Module) -> Node | None:
         """The node of any expression written in a file."""
+        if self._levels >= MOST_LEVELS:
+            self._too_deep(self._under_way[-1])
+            return None
+        self._levels += 1
+        built = self._built(expression, module)
+        self._levels -= 1
+        return built
+
+    def _built(self, expression: ast.Expression, module: Module) -> Node | None:
         match expression:
             case ast.Path():
                 return self._named(expression, module)
@@ -188,8 +212,10 @@ class Spaces:
             case ast.String(value=name):
                 help = f"names of blocks stand without quotes: `{name}`"
             case ast.ListOf(items=items) if len(items) > 1:
-                steps = " >> ".join(module.source.slice(item.span) for item in items[:4])
-                help = f"for one step after another write `{steps}`"
+                steps = [module.source.slice(item.span) for item in items[:4]]
+                help = f"for one step after another write `{' >> '.join(steps)}`, for a choice `{' | '.join(steps)}`"
+            case ast.ListOf(items=(item,)):
+                help = f"for an optional step write `{module.source.slice(item.span)}?`"
             case ast.Arithmetic(operands=operands) if (qualifier := _odd_qualifier(text, module)) is not None:
                 help = f'give the file a name that is a word: `use "{qualifier}.msl" as name`, then `name.…`'
             case ast.Arithmetic(operands=operands) if all(isinstance(o, ast.Path | ast.Call) for o in operands):

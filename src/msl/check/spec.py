@@ -62,10 +62,10 @@ def check_source(
     with paused_collector():
         checker = _Checker(source, facts, chain, read_file)
         spec = checker.spec()
-    told = [d for d in checker.report.diagnostics if d.is_error or d.primary.source == source]
-    diagnostics = tuple(in_reading_order(told))
-    found = None if checker.report.failed else spec
-    return Checked(found, diagnostics, checker.data, checker.library.sources, checker.removals)
+        told = [d for d in checker.report.diagnostics if d.is_error or d.primary.source == source]
+        diagnostics = tuple(in_reading_order(told))
+        found = None if checker.report.failed else spec
+        return Checked(found, diagnostics, checker.data, checker.library.sources, checker.removals)
 
 
 def data_span(source: Source) -> Span:

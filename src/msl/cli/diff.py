@@ -1,12 +1,13 @@
-"""msl diff: what changed between two specs — as spaces, not as texts."""
+"""msl diff: what changed between two specs or runs — as spaces, not as texts."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,47 +15,116 @@ import typer
 from msl.cli.console import Exit, WrongUse, wants_colour, write
 from msl.cli.files import STANDARD_INPUT, read_source
 from msl.cli.large import large_json
+from msl.cli.runs import STORE_HELP, opened_run
 from msl.cli.specs import Loaded, load_source
 from msl.text.source import Source
 
 if TYPE_CHECKING:
+    from msl.report.run_changes import Changed
+    from msl.runs.run import Run
     from msl.space.change import Change
     from msl.space.count import Count
 
+_SIDE_HELP = "A spec, REVISION:PATH in git, or a run."
 _REVISION_HELP = "write REVISION:PATH, such as HEAD~1:specs/model.msl"
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A spec, or REVISION:PATH in git.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="A spec, or REVISION:PATH in git.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help=_SIDE_HELP)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help=_SIDE_HELP)],
     data: Annotated[str | None, typer.Option(metavar="TABLE", help="Resolve bounds against this table.")] = None,
     chain: Annotated[str | None, typer.Option(metavar="NAME", help="The chain, where there are several.")] = None,
+    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> Exit:
-    """Compare two specs: what was added, removed, widened, narrowed, fixed … Exit 0 same, 1 different, 2 trouble."""
+    """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, of runs, what they came to.
+
+    A run is `@`, `@1` or the start of its id. Exit 0 same, 1 different, 2 trouble.
+    """
+    if old == new == STANDARD_INPUT:
+        raise WrongUse("standard input can be read once", "name a file for one of the two")
+    try:
+        before, after = (_side(name, data, chain, store) for name in (old, new))
+    except SystemExit:
+        raise SystemExit(int(Exit.WRONG_USE)) from None
+    found = _differences(before, after)
+    if json:
+        write(_as_json(found))
+    else:
+        write(_as_text(found))
+    return Exit.FAILED if found.is_different else Exit.FINE
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A spec, or a run with the spec that it was of."""
+
+    loaded: Loaded
+    run: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """What changed in the space, in the rest of the spec and in what runs were made from; what runs came to."""
+
+    changes: tuple[Change, ...]
+    others: list[Changed]
+    counts: tuple[Count, Count]
+    digests: tuple[str, str]
+    runs: tuple[Run, Run] | None
+    results: list[Changed]
+
+    @property
+    def is_different(self) -> bool:
+        counted = any(change.counts for change in self.changes)
+        return self.digests[0] != self.digests[1] or bool(self.others) or bool(self.results) or counted
+
+
+def _differences(before: _Side, after: _Side) -> _Differences:
     from msl.space.count import count
     from msl.space.diff import diff_spaces
     from msl.space.digest import space_digest
 
-    if old == new == STANDARD_INPUT:
-        raise WrongUse("standard input can be read once", "name a file for one of the two")
+    specs = before.loaded.spec, after.loaded.spec
+    others = _other_changes(before.loaded, after.loaded)
+    runs, results = None, []
+    if before.run is not None and after.run is not None:
+        from msl.report.run_changes import provenance_changes, result_changes
+
+        runs = before.run, after.run
+        others = [other for other in others if other[0] != "seed"] + provenance_changes(*runs)
+        results = result_changes(*runs)
+    return _Differences(
+        diff_spaces(specs[0].space, specs[1].space),
+        others,
+        (count(specs[0].space), count(specs[1].space)),
+        (space_digest(specs[0].space), space_digest(specs[1].space)),
+        runs,
+        results,
+    )
+
+
+def _side(name: str, data: str | None, chain: str | None, store: Path | None) -> _Side:
+    if not _names_run(name):
+        return _Side(_loaded(name, data, chain))
+    from msl.report.stored_spec import read_stored, stored_source
+
     try:
-        before, after = (_loaded(name, data, chain) for name in (old, new))
-    except SystemExit:
-        raise SystemExit(int(Exit.WRONG_USE)) from None
-    changes = diff_spaces(before.spec.space, after.spec.space)
-    others = _other_changes(before, after)
-    counts = count(before.spec.space), count(after.spec.space)
-    digests = space_digest(before.spec.space), space_digest(after.spec.space)
-    if json:
-        write(_as_json(changes, others, counts, digests))
-    elif changes or others:
-        write(_as_text(changes, others, counts))
-    different = digests[0] != digests[1] or bool(others) or any(change.counts for change in changes)
-    return Exit.FAILED if different else Exit.FINE
+        with opened_run(name, store) as (opened, identity):
+            run, sources = opened.runs.get(identity), opened.runs.sources(identity)
+    except WrongUse as wrong:
+        help = f"{wrong.help}; it is not a file either" if "/" not in name and not name.startswith("@") else wrong.help
+        raise WrongUse(wrong.message, help) from None
+    loaded = load_source(stored_source(run, sources), data, chain or run.name, read_stored(sources))
+    return _Side(replace(loaded, spec=replace(loaded.spec, seed=run.seed)), run)
 
 
-def _other_changes(before: Loaded, after: Loaded) -> list[tuple[str, str, str]]:
+def _names_run(name: str) -> bool:
+    """Whatever can be no file, none that is here, and nothing that git has."""
+    return name != STANDARD_INPUT and not os.path.exists(name) and ":" not in name and not name.endswith(".msl")
+
+
+def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
     """How models are judged and searched: (what, before, after)."""
     rows = [
         ("judging", _judging(before), _judging(after)),
@@ -75,7 +145,7 @@ def _judging(loaded: Loaded) -> str:
     return ", ".join(words) or "default"
 
 
-def _searching(before: Loaded, after: Loaded) -> list[tuple[str, str, str]]:
+def _searching(before: Loaded, after: Loaded) -> list[Changed]:
     """Option by option where the strategies are the same, else as a whole."""
     from msl.space.spell import spell_value
 
@@ -105,17 +175,21 @@ def _options(record: Any) -> str:
     return ", ".join(f"{name} = {value}" for name, value in given if value not in (None, ())) or "none"
 
 
-def _as_text(changes: tuple[Change, ...], others: list[tuple[str, str, str]], counts: tuple[Count, Count]) -> str:
+def _as_text(found: _Differences) -> str:
     from msl.report.changes import changes_to_text
 
-    text = changes_to_text(changes, colour=wants_colour(sys.stdout)) if changes else ""
+    text = changes_to_text(found.changes, colour=wants_colour(sys.stdout)) if found.changes else ""
     if text and not text.endswith("\n"):
         text += "\n"
-    for what, before, after in others:
+    for what, before, after in found.others:
         text += f"~ {what}: {before} -> {after}\n"
-    sizes = [_size(count) for count in counts]
+    sizes = [_size(count) for count in found.counts]
     if sizes[0] != sizes[1]:
         text += f"\n{sizes[0]} -> {sizes[1]}\n"
+    if found.runs is not None:
+        from msl.report.run_changes import results_abreast
+
+        text += ("\n" if text else "the same spec, table, seed and versions\n\n") + results_abreast(*found.runs)
     return text
 
 
@@ -132,14 +206,9 @@ def _counted(number: int, what: str) -> str:
     return f"{shown_number(number)} {what}{'s' if number != 1 else ''}"
 
 
-def _as_json(
-    changes: tuple[Change, ...],
-    others: list[tuple[str, str, str]],
-    counts: tuple[Count, Count],
-    digests: tuple[str, str],
-) -> str:
-    record = {
-        "same": digests[0] == digests[1] and not others,
+def _as_json(found: _Differences) -> str:
+    record: dict[str, Any] = {
+        "same": not found.is_different,
         "changes": [
             {
                 "kind": str(change.kind),
@@ -148,14 +217,23 @@ def _as_json(
                 "new": change.new_text,
                 "detail": change.detail,
             }
-            for change in changes
+            for change in found.changes
         ],
-        "other": [{"what": what, "old": before, "new": after} for what, before, after in others],
-        "models": [count.models for count in counts],
-        "structures": [count.structures for count in counts],
-        "digests": list(digests),
+        "other": _as_records(found.others),
+        "models": [count.models for count in found.counts],
+        "structures": [count.structures for count in found.counts],
+        "digests": list(found.digests),
     }
+    if found.runs is not None:
+        from msl.report.finite import finite
+
+        record["runs"] = [{"run": run.id, "status": run.status, "result": finite(run.result)} for run in found.runs]
+        record["results"] = _as_records(found.results)
     return large_json(record)
+
+
+def _as_records(changes: list[Changed]) -> list[dict[str, str]]:
+    return [{"what": what, "old": before, "new": after} for what, before, after in changes]
 
 
 def _loaded(name: str, data: str | None, chain: str | None) -> Loaded:

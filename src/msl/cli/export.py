@@ -1,18 +1,20 @@
-"""msl export: the winner of a run as a Python file, or as a file of skops."""
+"""msl export: the winner of a run as a Python file, as a file of skops, or as ONNX."""
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse
+from msl.cli.console import Exit, WrongUse, tell
 from msl.cli.output import write_output
 from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
+    from msl.report.export_python import Exportable
 
 
 def export(
@@ -23,27 +25,33 @@ def export(
     skops: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the fitted model to this file, as skops does.")
     ] = None,
+    onnx: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the fitted model to this file as ONNX, where blocks allow."),
+    ] = None,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
-    """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops."""
+    """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
     trained, identity = load_winner(run, store, tuple(trust or ()))
+    given = _exportable(trained, identity)
     if skops is not None:
         from msl.engine.saved import estimator_bytes
 
         write_output(estimator_bytes(trained), skops)
-    if skops is None or output is not None:
-        write_output(_python(trained, identity), output)
+    if onnx is not None:
+        write_output(_onnx(given), onnx)
+    if output is not None or (skops is None and onnx is None):
+        write_output(_python(given), output)
     return Exit.FINE
 
 
-def _python(trained: Trained, run: str) -> str:
+def _exportable(trained: Trained, run: str) -> Exportable:
     from msl import __version__
-    from msl.report.estimator_code import Unwritable
-    from msl.report.export_python import Exportable, export_python
+    from msl.report.export_python import Exportable
 
     schema = trained.schema
-    given = Exportable(
+    return Exportable(
         title=f"The winner of the run {run}, made with msl {__version__}.",
         text=trained.text,
         estimator=trained.estimator,
@@ -55,7 +63,28 @@ def _python(trained: Trained, run: str) -> str:
         separator=schema.options.separator,
         ranges=trained.ranges,
     )
+
+
+def _python(given: Exportable) -> str:
+    from msl.report.estimator_code import Unwritable
+    from msl.report.export_python import export_python
+
     try:
         return export_python(given)
     except Unwritable as reason:
         raise WrongUse(f"this model cannot be written as code: {reason}", "export it with `--skops FILE`") from None
+
+
+def _onnx(given: Exportable) -> bytes:
+    lacking = [package for package in ("onnx", "onnxruntime", "skl2onnx") if find_spec(package) is None]
+    if lacking:
+        raise WrongUse(f"`--onnx` needs {' and '.join(lacking)}", "install them with `pip install 'msl-lang[onnx]'`")
+    from msl.report.export_onnx import NoOnnx, export_onnx
+
+    try:
+        made = export_onnx(given)
+    except NoOnnx as reason:
+        raise WrongUse(f"this model cannot be written as ONNX: {reason}", "export it with `--skops FILE`") from None
+    if not made.takes_gaps:
+        tell("warning: of rows with missing values the ONNX file may say something else than the run")
+    return made.content

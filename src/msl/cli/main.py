@@ -17,8 +17,15 @@ from msl.cli.console import guard, guarded
 #: rest inside the function, so that `msl --help` stays quick.
 VERBS = {
     "run": "Search",
+    "plan": "Search",
+    "lock": "Search",
+    "replay": "Search",
     "log": "Look back",
     "show": "Look back",
+    "report": "Look back",
+    "compare": "Look back",
+    "gc": "Look back",
+    "doctor": "Look back",
     "predict": "Use",
     "export": "Use",
     "init": "Write",

@@ -19,21 +19,12 @@ def read_for(
     source: Source, statement: DataStatement, path: str, overrides: DataOptions | None = None
 ) -> tuple[Table | None, list[Diagnostic]]:
     """The table as the spec says it is to be read, or None; and what is wrong or odd about it."""
-    from msl.evaluate.options import DataOptions
+    from msl.engine.spec_source import statement_to_options
     from msl.evaluate.problem import DataError
     from msl.evaluate.read import read_table
 
     try:
-        options = DataOptions(
-            target=statement.target,
-            task=statement.task,  # type: ignore[arg-type]  # the checker knows the tasks
-            positive=statement.positive,
-            ignore=statement.ignore or None,
-            missing=statement.missing or None,
-            categorical=statement.categorical or None,
-            groups=statement.groups,
-            order=statement.order,
-        )
+        options = statement_to_options(statement)
         table = read_table(path, options=options if overrides is None else options.overridden(overrides))
     except DataError as wrong:
         return None, [_diagnostic(problem, source, path) for problem in wrong.problems]

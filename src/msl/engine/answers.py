@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from msl.evaluate.executors.task import Task
 from msl.evaluate.outcome import Outcome
 from msl.runs.asked import Asked
 from msl.runs.evaluation import Evaluation, Question, Trouble
+from msl.runs.run import Event
 from msl.runs.store import Store
 from msl.search.ask import Ask, Told, Vector
 from msl.space.derive import NotInSpace
@@ -30,6 +31,7 @@ class Tally:
     """What a run has done so far."""
 
     evaluations: int = 0
+    new: int = 0
     reused: int = 0
     outside: int = 0
     failures: int = 0
@@ -52,8 +54,16 @@ class Point:
 class Answers:
     """Answers batches of asks. Everything is in the store before the strategy hears of it."""
 
-    def __init__(self, plan: Plan, store: Store, run: str, executor: Executor) -> None:
-        self.plan, self.store, self.run, self.executor = plan, store, run, executor
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        run: str,
+        executor: Executor,
+        on_outcome: Callable[[int, int], None] = lambda done, wanted: None,
+    ) -> None:
+        """`on_outcome` hears how many evaluations of a batch are done, and how many there are."""
+        self.plan, self.store, self.run, self.executor, self._on_outcome = plan, store, run, executor, on_outcome
         self.tally = Tally()
         #: Every model met in this run with what is known of it, by its evaluation's key.
         self.met: dict[str, tuple[Model, Evaluation]] = {}
@@ -61,7 +71,7 @@ class Answers:
 
     def answer(self, asks: Sequence[Ask], replayed: Sequence[Asked]) -> list[Told]:
         """What a strategy is told. What an interrupted run was told already (`replayed`) is told again."""
-        points = self._points(asks)
+        points = self._points([ask if self.plan.races(ask.stage) else replace(ask, beat=None) for ask in asks])
         known = self.store.evaluations.read([p.question.key for p in points if p.question is not None])
         fresh = self._evaluate(points, known)
         known |= {evaluation.key: evaluation for evaluation in fresh}
@@ -72,23 +82,23 @@ class Answers:
         self._count(points, fresh, known)
         return told
 
-    def record(self, asks: Sequence[Ask], told: Sequence[Told], batch: int, first: int, events: list[object]) -> None:
-        """Writes a batch down."""
+    def record(self, told: Sequence[Told], batch: int, first: int, events: list[Event]) -> None:
+        """Writes the batch down that was answered last."""
         rows = [
             Asked(
                 position=first + place,
-                stage=ask.stage,
+                stage=point.ask.stage,
                 batch=batch,
                 key=point.question.key if point.question is not None else None,
                 losses=tuple(float(loss) for loss in one.losses),
                 complexity=float(one.complexity),
                 bound=one.bound,
-                beat=None if ask.beat is None else float(ask.beat),
-                vector=tuple(float(share) for share in ask.vector),
+                beat=None if point.ask.beat is None else float(point.ask.beat),
+                vector=tuple(float(share) for share in point.ask.vector),
             )
-            for place, (ask, one, point) in enumerate(zip(asks, told, self._last_points, strict=True))
+            for place, (one, point) in enumerate(zip(told, self._last_points, strict=True))
         ]
-        self.store.record(self.run, self._fresh, rows, events)  # type: ignore[arg-type]
+        self.store.record(self.run, self._fresh, rows, events)
 
     # --- one batch ---
 
@@ -131,7 +141,10 @@ class Answers:
             if before is None or _asks_more(point.ask, before.ask):
                 wanted[key] = point
         tasks = [Task(p.model, p.ask.beat, p.ask.share, p.ask.turn) for p in wanted.values() if p.model is not None]
-        outcomes = list(self.executor.map(tasks))
+        outcomes: list[Outcome] = []
+        for outcome in self.executor.map(tasks):
+            outcomes.append(outcome)
+            self._on_outcome(len(outcomes), len(tasks))
         return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=True)]
 
     def _will_do(self, known: Evaluation, ask: Ask) -> bool:
@@ -173,12 +186,15 @@ class Answers:
             return Told(vector, (math.inf,) * len(self.plan.objectives))
         evaluation = known[point.question.key]
         self.met[point.question.key] = (point.model, evaluation)
-        return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound)
+        # A store may know exactly what a race would only have bounded: the strategy is told the same either way.
+        lost = point.ask.beat is not None and point.ask.beat <= evaluation.losses[0] < math.inf
+        return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
 
     def _count(self, points: Sequence[Point], fresh: list[Evaluation], known: dict[str, Evaluation]) -> None:
         tally = self.tally
         new = {evaluation.key for evaluation in fresh}
         tally.evaluations += len(points)
+        tally.new += len(new)
         tally.outside += sum(point.question is None for point in points)
         tally.reused += sum(point.question is not None for point in points) - len(new)
         tally.failures += sum(evaluation.trouble is not None for evaluation in fresh)

@@ -17,7 +17,7 @@ from msl.engine.verdict import Candidate, candidates_of
 from msl.evaluate.scoring import score
 from msl.evaluate.splits import fold_splits
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
-from msl.space.spec import Call, measures_of
+from msl.space.spec import measures_of
 from msl.space.value import Model
 
 _POOL = 50  # how many of the best a greedy choice looks at
@@ -33,8 +33,11 @@ class Members:
     weights: tuple[float, ...]
 
 
-def choose_members(plan: Plan, found: Search, call: Call) -> Members:
-    """The members that an `ensemble` statement asks for."""
+def choose_members(plan: Plan, found: Search) -> Members | None:
+    """The members that the `ensemble` statement of a spec asks for; None without one."""
+    call = plan.spec.ensemble
+    if call is None:
+        return None
     ranked = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
     options = dict(call.options)
     match call.name:

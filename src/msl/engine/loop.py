@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from msl.engine.answers import Answers
 from msl.engine.plan import Plan
+from msl.engine.progress import Progress, Standing
 from msl.evaluate.executors.executor import Executor
 from msl.runs.asked import Asked
 from msl.runs.run import Event as StoredEvent
@@ -21,19 +22,6 @@ from msl.search.ask import Ask, Event, Told
 from msl.search.stages import then
 
 Ending = Literal["finished", "time", "interrupted"]
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a run stands after a batch."""
-
-    evaluations: int
-    reused: int
-    failures: int
-    outside: int
-    best: tuple[float, ...] | None
-    best_text: str
-    seconds: float
 
 
 @dataclass(slots=True)
@@ -57,9 +45,17 @@ def search(
     progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Search:
-    """Runs the strategies of a plan to their end, or until time is up, or until `stopped` says so (between batches)."""
+    """Runs the strategies of a plan to their end, or until time is up, or until `stopped` says so.
+
+    It stops between batches, and never before it has come to where an interrupted run was.
+    """
     start = monotonic()
-    answers = Answers(plan, store, run, executor)
+    standing = Standing(plan)
+
+    def on_outcome(done: int, wanted: int) -> None:
+        progress(standing.progress(answers.tally, monotonic() - start, done, wanted))
+
+    answers = Answers(plan, store, run, executor, on_outcome)
     found = Search(answers)
     noted: list[Event] = []
     strategy = then(plan.stages, plan.seed, plan.limits, len(plan.objectives), noted.append)
@@ -67,18 +63,18 @@ def search(
     batch = position = 0
     asks = next(strategy, None)
     while asks is not None:
-        replayed = _replayed(stored, asks, position)
-        told = answers.answer(asks, replayed)
+        told = answers.answer(asks, _replayed(stored, asks, position))
         events = _storable(noted, len(found.events))
         found.events.extend(noted)
         noted.clear()
-        answers.record(asks, told, batch, position, list(events))
+        answers.record(told, batch, position, events)
         found.told.extend(zip(asks, told, strict=True))
+        standing.take(asks, told)
         position += len(asks)
         batch += 1
         found.seconds = monotonic() - start
-        progress(_progress(found))
-        if stopped():
+        progress(standing.progress(answers.tally, found.seconds))
+        if position >= len(stored) and stopped():
             found.ending = "interrupted"
             break
         if plan.spec.budget.time is not None and found.seconds >= plan.spec.budget.time:
@@ -91,8 +87,9 @@ def search(
     strategy.close()
     found.events.extend(noted)
     store.record(run, events=_storable(noted, len(found.events) - len(noted)))
-    ends = [event for event in found.events if event.kind == "end"]
-    found.why = str(ends[-1].figures.get("why", "")) if ends else ""
+    last = found.events[-1] if found.events else None
+    if found.ending == "finished" and last is not None and last.kind == "end":
+        found.why = str(last.figures.get("why", ""))
     return found
 
 
@@ -119,18 +116,3 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return _plain(value.tolist())
     return float(value) if isinstance(value, float) or hasattr(value, "__float__") else str(value)
-
-
-def _progress(found: Search) -> Progress:
-    tally = found.answers.tally
-    exact = [one for ask, one in found.told if one.is_exact and ask.share == 1.0]
-    best = min(exact, key=lambda one: (one.losses, one.complexity), default=None)
-    return Progress(
-        tally.evaluations,
-        tally.reused,
-        tally.failures,
-        tally.outside,
-        None if best is None else best.losses,
-        "",
-        found.seconds,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from msl.engine.terrain import SpaceTerrain, space_to_terrain, start_vector
@@ -39,6 +39,13 @@ class Plan:
     def seed(self) -> int:
         return self.spec.seed
 
+    def races(self, stage: int) -> bool:
+        """Whether evaluations of a stage may be cut short once they have lost against what the strategy compares them
+        with. Not where every loss counts: for the vote of the best models, and for a stage that starts from the best.
+        """
+        votes = self.spec.ensemble is not None and self.spec.ensemble.name != "swarm"
+        return not votes and stage == len(self.stages) - 1
+
     def objective_names(self) -> list[str]:
         """The objectives by their texts; equal ones by their estimates too."""
         texts = [objective.text for objective in self.objectives]
@@ -47,11 +54,8 @@ class Plan:
         return [f"{objective.text} by {objective.estimate.name}" for objective in self.objectives]
 
 
-def make_plan(
-    spec: Spec, table: Table, seed: int | None = None, trusted: tuple[str, ...] = (), cache_bytes: int | None = None
-) -> Plan:
+def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
     """The plan of a spec that was checked against the facts of this table."""
-    spec = spec if seed is None else replace(spec, seed=seed)
     made: dict[tuple[str, tuple[str, ...] | None], SpaceTerrain] = {}
     terrains, stages = [], []
     for stage in spec.search:

@@ -13,7 +13,6 @@ from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
-import skops.io
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import Tree
 
@@ -42,6 +41,8 @@ class ModelProblem(ValueError):
 
 def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> Any:
     """The estimator in the bytes of a skops file; `name` is what messages call it."""
+    import skops.io  # here, because it takes a second, and not every command gets this far
+
     try:
         types = skops.io.get_untrusted_types(data=content)
     except (BadZipFile, KeyError, ValueError, TypeError, LookupError, OSError, EOFError) as reason:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import skops.io
 
-from msl.engine.loop import Search
+from msl.engine.ensembles import Members
 from msl.engine.plan import Plan
 from msl.engine.safe_load import ModelProblem, load_estimator
 from msl.engine.schema_record import record_to_schema, schema_to_record
@@ -28,9 +27,9 @@ from msl.runs.problem import translated
 FORMAT = 1
 
 
-def save_winner(files: Files, run: str, plan: Plan, found: Search, verdict: Verdict) -> Trained | None:
-    """Trains the winner of a run on every row and saves it; None when there is no winner."""
-    trained = train_winner(plan, found, verdict)
+def save_winner(files: Files, run: str, plan: Plan, verdict: Verdict, members: Members | None) -> Trained | None:
+    """Trains the winner of a run, or its ensemble, on every row and saves it; None when there is no winner."""
+    trained = train_winner(plan, verdict, members)
     if trained is not None:
         save_trained(files, run, trained)
     return trained
@@ -72,6 +71,8 @@ def load_trained(files: Files, run: str, trusted: Collection[str] = ()) -> Train
 
 def estimator_bytes(trained: Trained) -> bytes:
     """The estimator as skops writes it, ready to predict on its own with `predict` and the labels of the table."""
+    import skops.io  # here, because it takes a second, and a run has other things to do first
+
     estimator = trained.estimator
     estimator.n_features_in_ = len(trained.schema.columns)
     if trained.schema.classes:

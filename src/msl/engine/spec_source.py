@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from pathlib import Path
 
+from msl.check.settings import MOST_SEED
 from msl.check.spec import Checked, check_source
+from msl.engine.override import text_to_override
+from msl.engine.overriding import override_text
 from msl.evaluate.options import DataOptions
 from msl.space.facts import Facts
 from msl.space.measure import MEASURES
@@ -38,6 +42,15 @@ def read_spec(spec: str | Path) -> Source:
         raise ValueError(f"the spec {spec} cannot be read: {reason.strerror}") from None
     except UnicodeDecodeError:
         raise ValueError(f"the spec {spec} is not UTF-8 text; save it as UTF-8") from None
+
+
+def with_seed(source: Source, seed: int | None) -> Source:
+    """The spec with another seed in its text, so that what is stored is what was run."""
+    if seed is None:
+        return source
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= MOST_SEED:
+        raise ValueError(f"a seed is a whole number from 0 to {MOST_SEED}, not {seed!r}")
+    return override_text(source, [text_to_override(f"seed={int(seed)}")]).source
 
 
 def sound_spec(source: Source, facts: Facts | None = None, chain: str | None = None) -> tuple[Spec, Checked]:

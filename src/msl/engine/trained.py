@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.base import Floats
 from msl.blocks.chain import probabilities
-from msl.engine.ensembles import build_committee, choose_members
-from msl.engine.loop import Search
+from msl.engine.ensembles import Members, build_committee
 from msl.engine.plan import Plan
 from msl.engine.verdict import Verdict, refit, winner_chain
 from msl.engine.versions import versions_of_packages
@@ -66,15 +65,14 @@ class Trained:
         return labels
 
 
-def train_winner(plan: Plan, found: Search, verdict: Verdict) -> Trained | None:
-    """The winner, or the ensemble that the spec asks for, fitted on every row; None when no model could be judged."""
+def train_winner(plan: Plan, verdict: Verdict, members: Members | None) -> Trained | None:
+    """The winner, or the ensemble of members where there are some, fitted on every row; None without a winner."""
     if verdict.best is None:
         return None
     text = spell_model_file(verdict.best.model, plan.spec.name)
-    if plan.spec.ensemble is None:
+    if members is None:
         estimator = winner_chain(plan, verdict.best.model)
     else:
-        members = choose_members(plan, found, plan.spec.ensemble)
         estimator = build_committee(plan, members)
         votes = zip(members.weights, members.candidates, strict=True)
         listed = "".join(f"# {weight:g} × {spell_model(one.model)}\n" for weight, one in votes)

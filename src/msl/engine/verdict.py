@@ -21,11 +21,12 @@ from msl.space.value import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A model of the run with what it was judged at."""
+    """A model of the run with what it was judged at; `turn` says on which draw of the rows, where each is another."""
 
     model: Model
     losses: tuple[float, ...]
     complexity: float
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ def candidates_of(plan: Plan, found: Search) -> list[Candidate]:
             continue
         model = plan.terrains[ask.stage].decode(told.vector)
         if isinstance(model, Model) and model not in distinct:
-            distinct[model] = Candidate(model, told.losses, told.complexity)
+            distinct[model] = Candidate(model, told.losses, told.complexity, ask.turn)
     return list(distinct.values())
 
 

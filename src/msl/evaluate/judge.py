@@ -33,7 +33,7 @@ class Judge:
         `relative_error` comes as the error itself: only the caller knows that of the model with all features.
         """
         of_outputs = [name for name in wanted if not MEASURES[name].of_model]
-        outputs = self._outputs(plan, trial, diary, figures, race)
+        outputs = self.outputs(plan, trial, diary, figures, race)
         found = {name: trial.score(name, outputs, self._fitter.ground.n_classes) for name in of_outputs}
         return found | self._of_fits(figures, wanted)
 
@@ -50,8 +50,10 @@ class Judge:
         errors = {"mse": judged.score, "rmse": float(np.sqrt(judged.score))}
         return {name: errors[name] for name in wanted if name in errors} | self._of_fits(figures, wanted)
 
-    def _outputs(self, plan: Plan, trial: Trial, diary: Diary, figures: FitFigures, race: Race | None) -> list[Floats]:
-        """The outputs of each pool, in the order of its rows."""
+    def outputs(
+        self, plan: Plan, trial: Trial, diary: Diary, figures: FitFigures, race: Race | None = None
+    ) -> list[Floats]:
+        """The outputs of each pool, in the order of its rows; raises LostRace when a race makes them superfluous."""
         if trial.is_by_row and (left_out := self._left_out.outputs(plan, trial, diary, figures)) is not None:
             return [left_out]
         outputs: list[list[Floats]] = [[] for _ in trial.pools]

@@ -25,10 +25,10 @@ _WIDEST_ROW = 1480.0
 _SWATCH = 10.0
 
 
-def outline_to_svg(outline: Outline, title: str) -> str:
-    """The picture of a sketch, with its requirements written below."""
+def outline_to_svg(outline: Outline, title: str, *, widest: float = _WIDEST_ROW) -> str:
+    """The picture of a sketch, with its requirements written below; a row wider than `widest` has a single step."""
     picture = Picture()
-    rows = _rows(outline.root)
+    rows = _rows(outline.root, widest)
     picture.text(_MARGIN, _MARGIN + TITLE_SIZE, title, "title")
     below = _draw_rows(picture, rows, _MARGIN + 3 * TITLE_SIZE)
     below = _draw_legend(picture, below)
@@ -89,13 +89,13 @@ def _skippable(shape: Shape, skips: bool) -> Shape:
 # --- the page -------------------------------------------------------------------------------------------
 
 
-def _rows(root: Piece) -> list[Row]:
+def _rows(root: Piece, widest: float) -> list[Row]:
     """The steps of the chain, in as many rows as it takes."""
     is_row = isinstance(root, Group) and root.kind is Kind.SEQUENCE and root.part is None
     shapes = [_shape(piece) for piece in (root.members if is_row and isinstance(root, Group) else (root,))]
     rows: list[list[Shape]] = [[]]
     for shape in shapes:
-        if rows[-1] and Row((*rows[-1], shape)).width > _WIDEST_ROW:
+        if rows[-1] and Row((*rows[-1], shape)).width > widest:
             rows.append([])
         rows[-1].append(shape)
     return [Row(tuple(row)) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Collection
@@ -70,7 +71,15 @@ def write_whole(path: Path, content: bytes | str) -> None:
                 stream.flush()
                 os.fsync(stream.fileno())
             part.replace(path)
+            _clear_halves(path)
         except BaseException:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
             raise
+
+
+def _clear_halves(path: Path) -> None:
+    """Removes what processes that were killed had written of this file."""
+    for part in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
+        if is_orphan(part, ()):
+            part.unlink(missing_ok=True)

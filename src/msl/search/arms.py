@@ -27,7 +27,7 @@ class Arm(Protocol):
     """Asks for points and learns what they came to; asks for none when it knows no new ones."""
 
     def asks(self, centre: Told, beat: float | None) -> list[Ask]: ...
-    def learn(self, told: list[Told], improved: bool) -> None: ...
+    def learn(self, told: list[Told]) -> None: ...
 
 
 class RandomArm:
@@ -43,7 +43,7 @@ class RandomArm:
         rng, d = self._setting.rng, self._setting.terrain.dimensions
         return self._fresh.draws(lambda more: rng.random((more, d)), size)
 
-    def learn(self, told: list[Told], improved: bool) -> None:
+    def learn(self, told: list[Told]) -> None:
         pass
 
 
@@ -64,7 +64,7 @@ class SwarmArm:
         x, self._v = scattered(self._terrain, self._x, x, v, self._flight.rng)
         return self._bests.challenges(x)
 
-    def learn(self, told: list[Told], improved: bool) -> None:
+    def learn(self, told: list[Told]) -> None:
         """When the evaluations end in the middle of a swarm, only its first particles have moved."""
         x = written_back(told)
         self._bests.update(x, told)
@@ -72,13 +72,12 @@ class SwarmArm:
 
 
 class PatternArm:
-    """Changes of one gene of the best point, in a random order; smaller ones when a whole sweep did not help."""
+    """Changes of one gene of the best point, in a random order: smaller ones after each sweep, and large ones again."""
 
     def __init__(self, setting: Setting, fresh: Fresh) -> None:
         self._terrain, self._rng, self._fresh = setting.terrain, setting.rng, fresh
-        self._step = 0.5
+        self._step = 1.0
         self._moves: list[tuple[int, float]] = []
-        self._helped = True
 
     def asks(self, centre: Told, beat: float | None) -> list[Ask]:
         points: list[Vector] = []
@@ -90,14 +89,12 @@ class PatternArm:
                 break
         return [Ask(point, beat) for point in points]
 
-    def learn(self, told: list[Told], improved: bool) -> None:
-        self._helped = self._helped or improved
+    def learn(self, told: list[Told]) -> None:
+        pass
 
     def _begin_sweep(self, centre: Vector) -> None:
-        """A step up and one down for numbers, every value for alternatives; halved if the last did not help."""
-        if not self._helped:
-            self._step = self._step / 2 if self._step > _SMALLEST_STEP else 0.5
-        self._helped = False
+        """A step up and one down for numbers, half as large as in the last sweep; every value for alternatives."""
+        self._step = self._step / 2 if self._step > _SMALLEST_STEP else 0.5
         moves: list[tuple[int, float]] = []
         for gene, is_number in enumerate(self._terrain.ordered):
             to = (self._step, -self._step) if is_number else self._terrain.values(gene, centre, WIDTH)

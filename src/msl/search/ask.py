@@ -40,7 +40,7 @@ class Told:
     """What an evaluation came to: one loss an objective, infinite for a point that is not in the space or that failed.
 
     `vector` is the point as the decoder wrote it back: clipped and rounded. `bound` says that the losses are only known
-    to be at least this large. A loss that is no number counts as infinite.
+    to be at least this large. A loss that is no number, or minus infinity, counts as infinite: nothing compares.
     """
 
     vector: Vector
@@ -49,8 +49,8 @@ class Told:
     bound: bool = False
 
     def __post_init__(self) -> None:
-        if any(math.isnan(loss) for loss in self.losses):
-            object.__setattr__(self, "losses", tuple(math.inf if math.isnan(one) else one for one in self.losses))
+        if not all(map(math.isfinite, self.losses)):
+            object.__setattr__(self, "losses", tuple(one if math.isfinite(one) else math.inf for one in self.losses))
 
     @property
     def loss(self) -> float:

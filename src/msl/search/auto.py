@@ -14,7 +14,9 @@ from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
 
 #: The shares of the evaluations for a random start, and for the pattern at the end.
-_START, _FINISH = 0.3, 0.3
+_START, _FINISH = 0.1, 0.5
+#: More random points do not help the other arms.
+_LONGEST_START = 1_000
 #: The share that an arm gets however little it gains; the rest is divided by gains.
 _LEAST = {"random": 0.05, "swarm": 0.2, "pattern": 0.2}
 #: How much of an arm's gains still counts one batch later.
@@ -34,7 +36,7 @@ def auto(setting: Setting) -> Strategy:
     random = RandomArm(setting, fresh)
     best = Incumbent(1)
 
-    size = min(left, max(2 * WIDTH, round(_START * total)))
+    size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
     first = list(fresh.of([*setting.seeds(size), setting.terrain.start]))[:size]
     first += random.points(size - len(first))
     if not first:
@@ -65,7 +67,7 @@ def auto(setting: Setting) -> Strategy:
         left -= len(told)
         before = best.loss
         best.update(told)
-        arms[name].learn(told, improved=best.loss < before)
+        arms[name].learn(told)
         shares.add(name, len(told), gain=before - best.loss)
         setting.note(_event(name, told, best, shares.now()))
 

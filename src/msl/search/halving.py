@@ -4,30 +4,43 @@ from __future__ import annotations
 
 import math
 
-from msl.search.ask import Ask, Event, Told, Vector, ended
+import numpy as np
+
+from msl.search.ask import Ask, Event, Told, Vector, Vectors, ended
+from msl.search.crossover import cluster_crossover
+from msl.search.flight import written_back
 from msl.search.fresh import Fresh
 from msl.search.incumbent import Incumbent
+from msl.search.mutation import non_uniform, uniform
 from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
+
+#: The share of a later round that is bred from the best models of all rounds before it; the rest is drawn anywhere.
+_BRED = 0.7
+#: How many of the best are parents.
+_PARENTS = 5
 
 
 def halving(setting: Setting) -> Strategy:
     """New models are judged on the share `first` of the rows, one in `factor` of them on so many times more, up to all.
 
-    Losses on different shares are never compared. What is known comes first; when the evaluations are not used up,
-    another round of new models follows.
+    Losses on different shares are never compared. What is known comes first; a round ends with about `factor` models on
+    all rows, and as long as there are evaluations another follows. Beyond the paper, most models of a later round are
+    bred from the best ones so far.
     """
     options, terrain, rng = setting.options, setting.terrain, setting.rng
-    left, factor = int(options["evaluations"]), int(options["factor"])
+    total = left = int(options["evaluations"])
+    factor = int(options["factor"])
     fresh = Fresh(terrain)
     best = Incumbent(setting.objectives)
-    seeds = setting.seeds(left)
+    whole: list[Told] = []
 
     while left > 0:
         shares = rungs(float(options["first"]), factor, left)
-        size = largest_round(left, len(shares), factor)
-        points: list[Vector] = list(fresh.of(seeds[:size]))
-        seeds = []
+        size = min(largest_round(left, len(shares), factor), factor ** len(shares))
+        points: list[Vector] = [] if whole else list(fresh.of(setting.seeds(size)))
+        if len(whole) > 1:
+            points += list(fresh.of(_bred(setting, whole, round(_BRED * size), done=1 - left / total)))
         points += fresh.draws(lambda size: rng.random((size, terrain.dimensions)), size - len(points))
         if not points:
             setting.note(ended("all models are known" if fresh.has_all else "draws give no new model any more"))
@@ -37,11 +50,22 @@ def halving(setting: Setting) -> Strategy:
             left -= len(told)
             if share == 1.0:
                 best.update(told)
+                whole = by_rank([*whole, *(one for one in told if one.is_exact)])[:_PARENTS]
             figures = {"share": share, "losses": [one.loss for one in told], "best": best.loss}
             setting.note(Event("rung", figures, best.chosen))
             points = _survivors(told, factor)
             if not points:
                 break
+
+
+def _bred(setting: Setting, parents: list[Told], size: int, done: float) -> Vectors:
+    """Children of two of the parents, with a gene put anywhere and one moved, by ever less."""
+    terrain, rng = setting.terrain, setting.rng
+    points, pairs = written_back(parents), rng.integers(0, len(parents), size=(2, size))
+    children = cluster_crossover(terrain, points[pairs[0]], points[pairs[1]], rng)
+    rate = 1 / max(terrain.dimensions, 1)
+    children = uniform(children, rate, np.ones_like(terrain.ordered), rng)
+    return non_uniform(children, rate, terrain.ordered, done, rng)
 
 
 def rungs(first: float, factor: int, most: int) -> list[float]:

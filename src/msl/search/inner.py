@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice, product
 
+import numpy as np
+
 from msl.search.ask import Ask, Told, Vector, best_of, worse_than
 from msl.search.channel import Channel
 from msl.search.random import BATCH
@@ -17,6 +19,8 @@ from msl.search.together import Inner, together
 
 #: As many combinations are all tried before a channel is searched gene by gene.
 _FEW = 64
+#: More points of one step are asked for in several batches.
+_AT_ONCE = 256
 
 Optimiser = Callable[[Channel, Told], Inner]
 
@@ -63,7 +67,7 @@ def quantised(channel: Channel, here: Told) -> Inner:
     selected = yield from together([forward(channel, here), backward(channel, here)])
     starts = {id(one): one for one in (here, *selected)}.values()
     ends = yield from together([climb(channel, start) for start in starts])
-    return best_of(ends) or here
+    return _best(here, ends)
 
 
 def downhill(channel: Channel, here: Told) -> Inner:
@@ -94,12 +98,12 @@ def optimise(channel: Channel, here: Told, inner: str) -> Inner:
 
 def best_among(channel: Channel, here: Told, points: Iterable[Vector]) -> Inner:
     """The best of some points if it is better than this one, or as good and simpler."""
+    best = here
     others = channel.other_models(here.vector, points)
     while batch := list(islice(others, BATCH)):
-        told = yield [Ask(point, beat=worse_than(here.loss)) for point in batch]
-        for one in told:
-            here = _better(here, one)
-    return here
+        told = yield [Ask(point, beat=worse_than(best.loss)) for point in batch]
+        best = _best(here, [best, *told])
+    return best
 
 
 def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]) -> Inner:
@@ -111,17 +115,22 @@ def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]
     at, best, failed = start, None, 0
     left = [gene for gene, target in targets.items() if at[gene] != target]
     while left and failed <= channel.patience:
-        told = yield [Ask(channel.put(at, (gene,), (targets[gene],))) for gene in left]
-        step = best_of(told)
+        step: Told | None = None
+        for some in (left[first : first + _AT_ONCE] for first in range(0, len(left), _AT_ONCE)):
+            told = yield [Ask(channel.put(at, (gene,), (targets[gene],))) for gene in some]
+            best_here = best_of(told if step is None else [step, *told])
+            if best_here is not step and best_here is not None:
+                step, taken = best_here, some[told.index(best_here)]
         if step is None:
             break
-        left.remove(left[told.index(step)])
+        left.remove(taken)
         at = step.vector
-        is_better = best is None or _better(best, step) is step
+        is_better = best is None or (step.loss, step.complexity) < (best.loss, best.complexity)
         best, failed = (step, 0) if is_better else (best, failed + 1)
-    return here if best is None else _better(here, best)
+    return here if best is None else _best(here, [best])
 
 
-def _better(here: Told, other: Told) -> Told:
-    is_better = other.is_exact and (other.loss, other.complexity) < (here.loss, here.complexity)
-    return other if is_better else here
+def _best(here: Told, others: Iterable[Told]) -> Told:
+    """The best of these and of this one; of those that are as good the simplest, then the one that changes least."""
+    candidates = [here, *(one for one in others if one.is_exact)]
+    return min(candidates, key=lambda one: (one.loss, one.complexity, float(np.abs(one.vector - here.vector).sum())))

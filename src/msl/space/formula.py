@@ -15,8 +15,8 @@ Exact = int | Fraction | float
 FACTS: Mapping[str, int] = {"n_features": 1, "n_samples": 1, "n_classes": 0}
 
 FUNCTIONS: Mapping[str, Callable[..., Exact]] = {
-    "min": min,
-    "max": max,
+    "min": lambda *values: min(values),
+    "max": lambda *values: max(values),
     "sqrt": lambda x: math.sqrt(x),
     "log": lambda x: math.log(x),
     "floor": lambda x: math.floor(x),

@@ -222,7 +222,11 @@ def bottom_up(root: Node) -> Iterator[Node]:
 
 def steps_up(root: Node) -> Iterator[Node]:
     """Like `bottom_up`, of steps alone: parameters are not entered."""
-    return _upwards(root, lambda node: () if isinstance(node, BlockUse) else children(node))
+    return _upwards(root, _steps_of)
+
+
+def _steps_of(node: Node) -> Iterable[Node]:
+    return () if isinstance(node, BlockUse) else children(node)
 
 
 def _upwards(root: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
@@ -274,8 +278,8 @@ def rebuilt(root: Node, change: Callable[[Node], Node]) -> Node:
 def can_be_empty(node: Node) -> bool:
     """Whether a step may turn out to be no step at all."""
     answers: dict[int, bool] = {}
-    for current in bottom_up(node):
-        below = [answers[id(child)] for child in children(current)]
+    for current in steps_up(node):
+        below = [answers[id(child)] for child in _steps_of(current)]
         match current:
             case Empty() | Subset():
                 answer = True

@@ -260,6 +260,11 @@ class AstBuilder(Transformer[Token, Any]):
             return path
         return ast.Call(children[0], tuple(children[2]), span=_span(children))
 
+    def quoted_call(self, children: list[Any]) -> ast.Call:
+        """`"step"(…)`: an alternative whose name cannot stand without quotes."""
+        name: ast.Name = children[0]
+        return ast.Call(ast.Path((name,), span=name.span), tuple(children[2]), span=_span(children))
+
     def parenthesised(self, children: list[Any]) -> Any:
         return replace(children[1], span=_span(children))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msl.syntax import ast
 from msl.syntax.literals import quoted
-from msl.syntax.tokens import is_identifier
+from msl.syntax.tokens import FUNCTION_WORDS, is_identifier
 
 
 def name_text(name: str) -> str:
@@ -13,6 +13,11 @@ def name_text(name: str) -> str:
 
 
 def path_text(path: ast.Path) -> str:
-    """A path as a spec writes it; its first name is never quoted."""
-    first, *more = path.names
-    return ".".join([first.text, *(name_text(name.text) for name in more)])
+    """A path as a spec writes it."""
+    return ".".join(name_text(name.text) for name in path.names)
+
+
+def called_text(call: ast.Call) -> str:
+    """What a call calls: `log(n_samples)` is the function, `"log"(x = 1)` an alternative of that name."""
+    is_function = call.path.text in FUNCTION_WORDS and all(argument.key is None for argument in call.arguments)
+    return call.path.text if is_function else path_text(call.path)

@@ -160,7 +160,8 @@ class _Reading:
         if not sound:
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return
-        if (levels := ast.depth(statement)) > MOST_LEVELS:
+        length = statement.span.end - statement.span.start
+        if length > MOST_LEVELS and (levels := ast.depth(statement)) > MOST_LEVELS:  # a level has one character or more
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{levels} levels")
             message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are read"
             help = "name its inner pieces with `part`"

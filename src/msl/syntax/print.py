@@ -29,7 +29,7 @@ from msl.syntax.layout import (
     layout,
 )
 from msl.syntax.literals import quoted, spelt
-from msl.syntax.names import name_text, path_text
+from msl.syntax.names import called_text, name_text, path_text
 from msl.syntax.tightness import Tightness, tightness_of
 
 COLUMNS = 100
@@ -138,7 +138,7 @@ class Printer:
             case ast.ListOf():
                 return self._list(node)
             case ast.Call():
-                return join(path_text(node.path), self._arguments(node))
+                return join(called_text(node), self._arguments(node))
             case ast.Compare():
                 left = self.node(node.left, Tightness.SUM)
                 return group(left, indent(self._continued(node.operator, node.right, Tightness.SUM), by=4))

@@ -18,6 +18,8 @@ STATEMENTS = (
 )
 WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
 RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
+#: Reserved words that are functions too, and then touch their `(`.
+FUNCTION_WORDS = frozenset({"log"})
 STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
 OPENING_TOKENS = frozenset({"LPAR", "CALL", "LSQB", "LBRACE"})
 CLOSING_TOKENS = frozenset({"RPAR", "RSQB", "RBRACE"})
@@ -131,7 +133,10 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
     for token in tokens:
         if token.type == "NAME" and token.value in RESERVED:
             token.type = token.value.upper()
-        elif token.type == "LPAR" and previous is not None and previous.type == "NAME":
-            token.type = "CALL" if previous.end_pos == token.start_pos else "LPAR"
+        elif token.type == "LPAR" and previous is not None and previous.end_pos == token.start_pos:
+            if previous.value in FUNCTION_WORDS:
+                previous.type = "NAME"
+            if previous.type in {"NAME", "STRING"}:
+                token.type = "CALL"
         previous = token
         yield token

@@ -1,0 +1,33 @@
+"""Benchmark: the cells that make it up, how one is worked, and how the finished ones become a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cell import Cell, Record
+from benchmarks.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where a cell finds its data, and a folder of its own for what it may need again after a stop."""
+
+    data: Path
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A table of a paper, or a comparison.
+
+    `cells` gives them in the order of work, balanced, so that a benchmark that is stopped has figures for every data
+    set; with `quick` a small part with small budgets. `report` takes whatever is finished.
+    """
+
+    name: str
+    cells: Callable[[bool], Sequence[Cell]]
+    work: Callable[[Cell, Workplace], Mapping[str, Any]]
+    report: Callable[[Sequence[Record]], Report]

@@ -1,0 +1,1 @@
+"""Papers: the tables of the five papers, one module each, run as the papers did."""

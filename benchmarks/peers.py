@@ -1,0 +1,161 @@
+"""Peers: what users would pick instead — random search, Optuna, SMAC3, FLAML, TPOT and untuned learners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import polars as pl
+
+from benchmarks.baselines import try_baseline
+from benchmarks.benchmark import Benchmark, Workplace
+from benchmarks.cell import Cell, Record
+from benchmarks.contestants import OURS, OWN_SPACE, SEARCHES, Budget, try_ours, try_own_space, try_search
+from benchmarks.datasets import TARGET, drawn_split, read_data
+from benchmarks.provenance import PACKAGES, versions
+from benchmarks.ranks import average_ranks, common_rows, critical_difference, friedman, wins_ties_losses
+from benchmarks.report import Claim, Report, Table, made_by
+from benchmarks.significance import mean
+
+DATA = (
+    "heart", "thyroid", "iris", "wine", "sonar", "breast_cancer", "zoo", "parkinsons", "ionosphere", "tae", "diabetis",
+    "wdbc", "german", "titanic", "banknote", "flare_solar", "vehicle", "biodeg", "musk1", "cmc", "segmentation",
+    "movement_libras", "image", "splice",
+)  # fmt: skip
+QUICK_DATA = ("heart", "wine", "sonar")
+SPLITS = 5
+TRAINING = 0.6
+#: A peer needs its package; those without are named in the report.
+PACKAGE = {"tpe": "optuna", "smac": "smac", "flaml": "flaml", "tpot": "tpot"}
+UNTUNED = ("forest", "untuned svm", "boosting")
+FULL = ("100 evaluations", "30 seconds")
+QUICK = ("20 evaluations", "5 seconds")
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Split by split and data set by data set, so that a comparison is always among all."""
+    names, splits = (QUICK_DATA, 1) if quick else (DATA, SPLITS)
+    return [
+        Cell(name, split, method, budget)
+        for split in range(splits)
+        for name in names
+        for method, budget in contests(*(QUICK if quick else FULL))
+    ]
+
+
+def contests(evaluations: str, seconds: str) -> list[tuple[str, str]]:
+    """Who is run with which budget, as far as it is installed."""
+    on_our_space = [*OURS, *(name for name in SEARCHES if is_installed(name))]
+    with_own = [name for name in OWN_SPACE if is_installed(name)]
+    return [
+        *((name, evaluations) for name in on_our_space),
+        *((name, seconds) for name in [*on_our_space, *with_own]),
+        *((name, "untuned") for name in UNTUNED),
+    ]
+
+
+def is_installed(name: str) -> bool:
+    return name not in PACKAGE or find_spec(PACKAGE[name]) is not None
+
+
+def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
+    table = read_data(place.data, cell.data)
+    split = drawn_split(_with_text_classes(table), cell.data, cell.split, TRAINING)
+    if cell.method in UNTUNED:
+        return try_baseline(cell.method, split, cell.split)
+    budget = Budget.of(cell.budget)
+    place.folder.mkdir(parents=True, exist_ok=True)
+    trying = try_ours if cell.method in OURS else try_own_space if cell.method in OWN_SPACE else try_search
+    outcome = trying(cell.method, split, budget, cell.split, place.folder)
+    return {**outcome, "origin": split.origin}
+
+
+def _with_text_classes(table: pl.DataFrame) -> pl.DataFrame:
+    """Classes as words, so that no method takes them for numbers."""
+    return table.with_columns(pl.col(TARGET).cast(pl.String).alias(TARGET))
+
+
+def report(records: Sequence[Record]) -> Report:
+    budgets = {record.cell.budget for record in records} - {"untuned"}
+    tables, claims = [], []
+    for unit in ("evaluations", "seconds"):
+        for budget in sorted(budget for budget in budgets if budget.endswith(unit)):
+            scores = _scores(records, budget)
+            tables.append(_table(budget, scores, _seconds(records, budget)))
+            claims.append(_claim(unit, scores))
+    missing = [name for name in PACKAGE if not is_installed(name)]
+    absent = f" Not installed here and so not run: {', '.join(missing)}." if missing else ""
+    sets = {record.cell.data for record in records}
+    splits = {record.cell.split for record in records}
+    ran = (
+        f"{len(sets)} data sets, {len(splits)} of 5 splits (60 % training rows), budgets of "
+        f"{', '.join(sorted(budgets)) or 'nothing yet'}. msl, random, tpe and smac search the space of specs/psms.msl "
+        f"with 5-fold BER; flaml and tpot have their own spaces and so only equal time.{absent}"
+    )
+    packages = versions((*PACKAGES, "optuna", "smac", "FLAML", "TPOT"))
+    return Report("peers", "Peers", ran, tuple(tables), tuple(claims), made_by(records, packages))
+
+
+def _scores(records: Sequence[Record], budget: str) -> dict[str, dict[str, float]]:
+    """For each method the mean test BER of each data set, in percent, over the splits that all methods have."""
+    found: dict[str, dict[tuple[str, int], float]] = {}
+    for record in records:
+        if record.cell.budget in (budget, "untuned"):
+            place = record.cell.data, record.cell.split
+            found.setdefault(record.cell.method, {})[place] = 100 * record.outcome["ber"]
+    shared = set.intersection(*(set(each) for each in found.values())) if found else set()
+    names = sorted({name for name, _ in shared})
+    return {
+        method: {name: mean([each[place] for place in shared if place[0] == name]) for name in names}
+        for method, each in found.items()
+    }
+
+
+def _seconds(records: Sequence[Record], budget: str) -> dict[str, float]:
+    """What a cell of each method took on average, with reading, refitting and testing."""
+    taken: dict[str, list[float]] = {}
+    for record in records:
+        if record.cell.budget in (budget, "untuned"):
+            taken.setdefault(record.cell.method, []).append(record.seconds)
+    return {method: mean(values) for method, values in taken.items()}
+
+
+def _table(budget: str, scores: Mapping[str, Mapping[str, float]], seconds: Mapping[str, float]) -> Table:
+    ranks = average_ranks(scores)
+    shared, rows = common_rows(scores)
+    lines = []
+    for place, method in enumerate(scores):
+        if not shared:
+            continue
+        ours = list(scores)
+        first = rows[:, ours.index("msl")] if "msl" in ours else rows[:, place]
+        won = wins_ties_losses(first.tolist(), rows[:, place].tolist())
+        against = None if method == "msl" else f"{won[0]}/{won[1]}/{won[2]}"
+        lines.append((method, ranks[method], float(rows[:, place].mean()), against, seconds[method]))
+    lines.sort(key=lambda line: line[1])
+    difference = critical_difference(len(scores), len(shared))
+    note = (
+        f"{len(shared)} data sets; Nemenyi's critical difference of average ranks is {difference:.2f} (0.05), "
+        f"Friedman p = {friedman(scores):.2g}."
+    )
+    columns = ("method", "average rank", "mean test BER", "msl won/tied/lost", "seconds")
+    return Table(f"With {budget}", columns, tuple(lines), (note,))
+
+
+def _claim(unit: str, scores: Mapping[str, Mapping[str, float]]) -> Claim:
+    ranks, (shared, _) = average_ranks(scores), common_rows(scores)
+    ours = min((ranks[name] for name in OURS if name in ranks), default=float("nan"))
+    others = {name: rank for name, rank in ranks.items() if name not in OURS}
+    best = min(others, key=lambda name: others[name], default="none")
+    difference = critical_difference(len(scores), len(shared))
+    if unit == "evaluations":
+        text, holds = "the best average rank at equal evaluations", ours <= others.get(best, float("nan"))
+    else:
+        text = "at equal time not significantly worse than the best"
+        holds = ours <= others.get(best, float("nan")) + difference
+    seen = f"{ours:.2f}, the best of the others {others.get(best, float('nan')):.2f} ({best}), {len(shared)} data sets"
+    return Claim(text, None if len(shared) < 10 else bool(holds), seen)
+
+
+BENCHMARK = Benchmark("peers", cells, work, report)

@@ -1,0 +1,59 @@
+"""Report: what a benchmark came to — its tables, and for each claim whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from benchmarks.cell import Record
+from benchmarks.provenance import machine, versions
+
+Entry = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of figures under their columns; a figure that is not there is None."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Entry, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something that is to be shown. `holds` is None while there is too little to judge it by."""
+
+    text: str
+    holds: bool | None
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole of one benchmark. `ran` says in words exactly what was run."""
+
+    name: str
+    title: str
+    ran: str
+    tables: tuple[Table, ...]
+    claims: tuple[Claim, ...] = ()
+    made: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def made_by(records: Sequence[Record], packages: dict[str, str] | None = None) -> dict[str, Any]:
+    """The days and the states of the code that the records come from, and what is installed now."""
+    days = sorted({record.date for record in records})
+    return {
+        "days": days,
+        "code": sorted({record.code for record in records}),
+        "cells": len(records),
+        "hours": round(sum(record.seconds for record in records) / 3600, 2),
+        "versions": packages or versions(),
+        "machine": machine(),
+    }

@@ -1,0 +1,127 @@
+"""Strategy problems: what strategies are compared on — made-up functions, and small searches on real tables."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from msl.check.spec import check_source
+from msl.engine.plan import make_plan
+from msl.engine.terrain import SpaceTerrain
+from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.executors.executor import Executor
+from msl.evaluate.executors.task import Task
+from msl.evaluate.read import read_table
+from msl.search.ask import Ask, Told, Vector
+from msl.search.terrain import Terrain
+from msl.space.value import Model
+from msl.testing.play import exact
+from msl.testing.problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
+from msl.text.source import Source
+
+SPECS = Path(__file__).parents[1] / "specs"
+#: How far a loss on a share of the rows is from the one on all, times the root of the share.
+_NOISE = 0.02
+#: Losses are shares of so many rows, so that many models are as good as each other.
+_ROWS = 200
+
+Answer = Callable[[Problem, Ask, int], Told]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arena:
+    """A problem and what a strategy is told on it; a noisy one where it asks for a share of the rows."""
+
+    problem: Problem
+    answer: Answer
+
+
+def made_up() -> list[Arena]:
+    """Functions of every kind: smooth, bent, with many valleys, mixed, conditional, and pipelines of alternatives."""
+    plain = [sphere(8), rosenbrock(5), rastrigin(5), mixed(), conditional(), bits(16)]
+    return [Arena(problem, _on_a_share) for problem in [*plain, *(pipelines(number) for number in range(6))]]
+
+
+def pipelines(number: int) -> Problem:
+    """Full model selection in small: a preprocessor, an optional selector, a learner, each with parameters of its own.
+
+    Alternatives share genes, as in the swarm's papers: what a gene means depends on the choice before it. Some
+    preprocessors suit some learners; the learner that is best at its defaults is rarely the best one tuned.
+    """
+    rng = np.random.default_rng([2009, number])
+    learners, selectors, preprocessors, params = 8, 6, 4, 3
+    terrain = Terrain.of(
+        [preprocessors, selectors + 1, 0, 0, learners, 0, 0, 0],
+        ordered=[False, False, True, True, False, True, True, True],
+        groups=[0, 1, 1, 1, 2, 2, 2, 2],
+        heads=[0, 1, 4],
+        absent={1: selectors},
+        labels=("preprocess", "select", "fmax", "wmin", "learn", "a", "b", "c"),
+    )
+    base = rng.uniform(0.10, 0.25, learners)
+    best_at, matters = rng.random((learners, params)), rng.exponential(0.25, (learners, params))
+    suits = rng.uniform(0.0, 0.08, (preprocessors, learners))
+    helps = np.append(rng.uniform(-0.04, 0.04, selectors), 0.0)
+    selects_at = rng.random((selectors + 1, 2))
+
+    def losses(point: Vector) -> tuple[float, ...]:
+        pre, sel, fmax, wmin, learn, *values = terrain.cells(point)
+        one, chosen = int(learn), int(sel)
+        tuned = float(matters[one] @ np.abs(np.array(values) - best_at[one]) ** 1.5)
+        selected = 0.0
+        if chosen < selectors:
+            selected = 0.15 * ((fmax - selects_at[chosen, 0]) ** 2 + (wmin - selects_at[chosen, 1]) ** 2)
+        loss = min(base[one] + tuned + suits[int(pre), one] + helps[chosen] + selected, 0.5)
+        return (round(loss * _ROWS) / _ROWS,)
+
+    return Problem(f"pipelines {number}", terrain, losses, 0.0)
+
+
+def _on_a_share(problem: Problem, ask: Ask, number: int) -> Told:
+    told = exact(problem, ask, number)
+    if ask.share == 1.0:
+        return told
+    rng = np.random.default_rng(zlib.crc32(told.vector.tobytes() + repr(ask.share).encode()))
+    return Told(told.vector, (told.loss + _NOISE * rng.normal() / ask.share**0.5,), told.complexity)
+
+
+#: Tables and specs that take a few seconds for a whole search.
+REAL = (("psms", "heart"), ("psms", "thyroid"), ("kms", "heart"), ("kms", "sonar"))
+
+
+@contextmanager
+def real(spec: str, table: str, data: Path) -> Iterator[Arena]:
+    """A search as `msl run` does it, each model evaluated once in this process however often it is asked for."""
+    source = Source(f"{spec}.msl", (SPECS / f"{spec}.msl").read_text())
+    rows = read_table(str(data / f"{table}.csv"))
+    checked = check_source(source, facts=rows.facts)
+    assert checked.spec is not None, checked.diagnostics
+    plan = make_plan(checked.spec, rows)
+    with open_executor(plan.job, "inprocess") as executor:
+        evaluate = _Evaluated(plan.terrains[0], executor)
+        problem = Problem(f"{spec} {table}", plan.terrains[0], lambda point: (0.0,), 0.0)
+        yield Arena(problem, lambda problem, ask, number: evaluate(ask))
+
+
+class _Evaluated:
+    """Remembers what each model came to on each share of the rows."""
+
+    def __init__(self, terrain: SpaceTerrain, executor: Executor) -> None:
+        self._terrain, self._executor = terrain, executor
+        self._known: dict[tuple[Model, float], tuple[tuple[float, ...], float]] = {}
+
+    def __call__(self, ask: Ask) -> Told:
+        batch = self._terrain.codec.decode(ask.vector[None, :])
+        point, model = np.array(batch.snapped[0]), batch[0]
+        if not isinstance(model, Model):
+            return Told(point, (float("inf"),))
+        key = (model, ask.share)
+        if key not in self._known:
+            (outcome,) = self._executor.map([Task(model, None, ask.share)])
+            self._known[key] = tuple(outcome.losses), outcome.complexity
+        return Told(point, *self._known[key])

@@ -1,0 +1,133 @@
+"""Trial: a spec searched on the training rows of a split by MSL itself, and its winner judged on the test rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks.datasets import TARGET, Split
+from msl.engine.loop import Search, search
+from msl.engine.plan import Plan, make_plan
+from msl.engine.session import Commission, Result, run_plan, start_or_resume
+from msl.engine.spec_source import sound_spec, statement_to_options
+from msl.engine.verdict import judge, refit, winner_chain
+from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.read import read_like, read_table
+from msl.runs.store import Store
+from msl.space.value import Model
+from msl.text.source import Source
+
+SPECS = Path(__file__).parent.parent / "specs"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    """A search with all that its strategy did on the way."""
+
+    plan: Plan
+    found: Search
+
+    def best(self) -> Model:
+        """The model that the run would give: the lowest loss of all, the simplest on ties."""
+        winner = judge(self.plan, self.found).best
+        assert winner is not None, "a benchmark has models that can be evaluated"
+        return winner.model
+
+    def chosen(self) -> list[Model]:
+        """What the strategy itself answers at its end: its best model, or its front."""
+        events = [event for event in self.found.events if event.chosen]
+        terrain = self.plan.terrains[-1]
+        models = [terrain.decode(told.vector) for told in (events[-1].chosen if events else ())]
+        return [model for model in models if isinstance(model, Model)]
+
+
+def run_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Result:
+    """A spec run on a table in this process, as `msl run` would; `use "psms.msl"` in it means the one of `specs/`."""
+    return run_plan(commissioned(text, frame, seed), folder)
+
+
+def watch_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Watched:
+    """A spec searched on a table, for what the strategy noted and chose rather than for the winner of the run."""
+    commission = commissioned(text, frame, seed)
+    plan = commission.plan
+    with Store.open(folder) as store:
+        run, _ = start_or_resume(store, commission)
+        with open_executor(plan.job, "inprocess") as executor:
+            found = search(plan, store, run, executor)
+        store.runs.end(run, "finished", {})
+    return Watched(plan, found)
+
+
+def commissioned(text: str, frame: pl.DataFrame, seed: int) -> Commission:
+    """A spec made ready to run on a table."""
+    source = Source("benchmark.msl", text, str(SPECS / "benchmark.msl"))
+    spec, _ = sound_spec(source)
+    table = read_table(frame, options=statement_to_options(spec.data))
+    spec, checked = sound_spec(source, table.facts)
+    return Commission(make_plan(replace(spec, seed=seed), table), source, checked.sources)
+
+
+def try_spec(text: str, split: Split, seed: int, folder: Path) -> dict[str, Any]:
+    """What a cell keeps of a search: the estimate, the test error, the winner, where the time went."""
+    start = process_time()
+    result = run_spec(text, split.train, seed, folder)
+    searched = process_time() - start
+    truth = split.test[TARGET].to_list()
+    labels = result.trained.predict(result.trained.read(split.test)).tolist()
+    return {
+        "ber": balanced_error(truth, labels),
+        "error": error_rate(truth, labels),
+        "estimate": next(iter(result.objectives.values())),
+        "model": result.best,
+        "evaluations": len(result.evaluations),
+        "failures": result.failures,
+        "cpu": round(searched, 2),
+        "learners": _learners(result.evaluations),
+        "origin": split.origin,
+    }
+
+
+def outputs_on(plan: Plan, model: Model, test: pl.DataFrame) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A model fitted on every row of the plan: its outputs for the test rows, and what would be right."""
+    table = read_like(plan.table.schema, test)
+    assert table.y is not None, "test rows have their target"
+    return refit(plan, winner_chain(plan, model)).outputs(table.X), table.y
+
+
+def error_on(plan: Plan, model: Model, test: pl.DataFrame) -> float:
+    outputs, truth = outputs_on(plan, model, test)
+    return float(np.mean(outputs.argmax(axis=1) != truth))
+
+
+def balanced_error(truth: Sequence[Any], predicted: Sequence[Any]) -> float:
+    """The error rate of each class, averaged over the classes that the test rows have."""
+    right, labels = _right(truth, predicted), np.asarray([str(label) for label in truth])
+    return float(np.mean([1.0 - right[labels == label].mean() for label in np.unique(labels)]))
+
+
+def error_rate(truth: Sequence[Any], predicted: Sequence[Any]) -> float:
+    return float(1.0 - _right(truth, predicted).mean())
+
+
+def _right(truth: Sequence[Any], predicted: Sequence[Any]) -> NDArray[np.bool_]:
+    return np.array([str(true) == str(label) for true, label in zip(truth, predicted, strict=True)])
+
+
+def _learners(evaluations: Sequence[Any]) -> dict[str, list[float]]:
+    """For each learner how many models had it, and the seconds that went to them."""
+    counts: Counter[str] = Counter()
+    seconds: dict[str, float] = {}
+    for row in evaluations:
+        steps = [step.split("(")[0].strip() for step in row["model"].split(" >> ")]
+        learner = steps[-2] if steps[-1] == "bias" and len(steps) > 1 else steps[-1]
+        counts[learner] += 1
+        seconds[learner] = seconds.get(learner, 0.0) + row["seconds"]
+    return {name: [count, round(seconds[name], 2)] for name, count in counts.most_common()}

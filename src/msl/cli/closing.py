@@ -1,0 +1,113 @@
+"""Closing: what people read at the end of a run — the winner, how good it is, what the search liked, where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+Summary = Mapping[str, Any]
+
+#: Choices and alternatives of each that are worth a line, and the fewest models that can show a preference.
+_MOST_CHOICES, _MOST_BLOCKS, _FEWEST_MODELS = 3, 3, 12
+
+
+def closing_words(summary: Summary, folder: Path, interrupted: bool = False) -> str:
+    """The end of a run in words."""
+    if summary["best"] is None:
+        lines = [f"no model could be evaluated: {summary['failures']} failed, {summary['outside']} outside the space"]
+    else:
+        lines = [summary["best"], "", *_rows(_about_winner(summary))]
+    lines += _rows([*_about_search(summary), ("files", _files(summary, folder))])
+    if interrupted:
+        lines += ["", "interrupted: the same command goes on from here"]
+    elif summary["best"] is not None:
+        lines += ["", f"next: msl show {_run(summary, folder)}, msl predict {_run(summary, folder)} TABLE"]
+    return "\n".join(lines) + "\n"
+
+
+def _about_winner(summary: Summary) -> list[tuple[str, str]]:
+    values, intervals = summary["objectives"], summary["interval"]
+    rows = [("estimate", ", ".join(_estimate(name, value, intervals.get(name)) for name, value in _known(values)))]
+    if "test" in summary:
+        rows.append(("test", _values(summary["test"])))
+    if summary.get("gap"):
+        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(summary["gap"]))))
+    rows.append(("complexity", f"{summary['complexity']:.4g}"))
+    if "front" in summary:
+        first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
+        rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
+    if "ensemble" in summary:
+        voted = summary.get("ensemble_test")
+        tested = f", test {_values(voted)}" if voted else ""
+        rows.append(("ensemble", f"{len(summary['ensemble'])} models vote{tested}"))
+    return rows
+
+
+def _about_search(summary: Summary) -> list[tuple[str, str]]:
+    reused, failed = summary["reused"], summary["failures"]
+    rows = [("preferred", text) for text in _preferred(summary.get("preferred", ()))]
+    rows.append(("evaluations", f"{summary['evaluations']} ({summary['new']} new, {reused} reused, {failed} failed)"))
+    if summary["kept"] or summary["outside_space"]:
+        kept, outside = summary["kept"], summary["outside_space"]
+        rows.append(("store", f"kept {kept}, outside {outside}, new {summary['new']}"))
+    rows.append(("fits", f"{summary['fits']} ({summary['fits_saved']} saved by sharing)"))
+    rows.append(("ended", f"{summary['ending']} after {summary['seconds']:.1f} s"))
+    return rows
+
+
+def _preferred(preferred: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The choices in which the best models differ most from all, and what they have chosen."""
+    told = []
+    for choice, group in groupby(preferred, key=lambda one: one["choice"]):
+        alternatives = list(group)
+        lift = max(one["best_share"] - one["share"] for one in alternatives)
+        if sum(one["asked"] for one in alternatives) >= _FEWEST_MODELS and lift > 0:
+            told.append((lift, choice, alternatives))
+    told.sort(key=lambda one: (-one[0], one[1]))
+    return [f"{choice}: {_liked(alternatives)}" for _, choice, alternatives in told[:_MOST_CHOICES]]
+
+
+def _liked(alternatives: Sequence[Mapping[str, Any]]) -> str:
+    ranked = sorted(alternatives, key=lambda one: (-one["best_share"], -one["share"], one["block"]))
+    shown = [
+        f"{one['block']} in {100 * one['best_share']:.0f} % of the best ({100 * one['share']:.0f} % of all)"
+        for one in ranked[:_MOST_BLOCKS]
+        if one["best_share"] > 0
+    ]
+    return ", ".join(shown)
+
+
+def _estimate(name: str, value: float, interval: Sequence[float] | None) -> str:
+    between = "" if interval is None else f" (95 % in {interval[0]:.4g} … {interval[1]:.4g})"
+    return f"{name} = {value:.4g}{between}"
+
+
+def _values(values: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{name} = {value:.4g}" for name, value in _known(values)) or "none"
+
+
+def _known(values: Mapping[str, float | None]) -> list[tuple[str, float]]:
+    return [(name, value) for name, value in values.items() if value is not None]
+
+
+def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """A name at the start of each line, the same name once."""
+    shown, before = [], ""
+    for name, text in rows:
+        shown.append(f"{'' if name == before else name:<12}  {text}")
+        before = name
+    return shown
+
+
+def _files(summary: Summary, folder: Path) -> str:
+    return f"{folder}/models/{summary['run']}.*" if summary["best"] is not None else str(folder)
+
+
+def _run(summary: Summary, folder: Path) -> str:
+    """The run as other verbs find it from here: by its folder where that is not the usual one."""
+    run = summary["run"].rpartition("-")[2]
+    if folder.absolute() == Path(".msl").absolute():
+        return str(run)
+    return f"{run} --store {folder}"

@@ -1,0 +1,205 @@
+"""Progress: how a run is watched — a live picture on a terminal, a line now and then in a pipe or in CI."""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from msl.cli.console import tell
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from msl.engine.plan import Plan
+    from msl.engine.progress import Progress
+    from msl.engine.session import Beginning
+
+_STOPPING = "stopping after this batch; Ctrl-C once more stops at once"
+_FIRST_LINE = 64  # evaluations
+
+
+class Display(Protocol):
+    """What shows a run; `began`, `show` and `stopping` are called in this order, if at all."""
+
+    def began(self, beginning: Beginning) -> None: ...
+    def show(self, progress: Progress) -> None: ...
+    def stopping(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_display(plan: Plan, quiet: bool) -> Display:
+    """What suits where standard error goes."""
+    if quiet:
+        return Silence()
+    lively = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+    return Picture(plan) if lively else Lines(plan)
+
+
+class Silence:
+    """Nothing is shown, but that Ctrl-C was heard."""
+
+    def began(self, beginning: Beginning) -> None:
+        pass
+
+    def show(self, progress: Progress) -> None:
+        pass
+
+    def stopping(self) -> None:
+        tell(_STOPPING)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class Lines(Silence):
+    """A line whenever the best gets better, and one a power of two of evaluations."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._best: tuple[float, ...] | None = None
+        self._next = _FIRST_LINE
+
+    def began(self, beginning: Beginning) -> None:
+        for line in opening(self._plan, beginning):
+            tell(line)
+
+    def show(self, progress: Progress) -> None:
+        if progress.wanted:
+            return  # within a batch
+        better = progress.best is not None and (self._best is None or progress.best < self._best)
+        if not better and progress.evaluations < self._next:
+            return
+        self._best = progress.best
+        while self._next <= progress.evaluations:
+            self._next *= 2
+        reused = f", {progress.reused} reused" if progress.reused else ""
+        failed = f", {progress.failures} failed" if progress.failures else ""
+        shown = standing(self._plan, progress)
+        tell(f"{progress.seconds:7.1f}s  {progress.evaluations:>6} evaluations{reused}{failed}  {shown}")
+
+
+class Picture:
+    """A few lines that change in place, and are gone at the end."""
+
+    def __init__(self, plan: Plan) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._plan = plan
+        self._progress: Progress | None = None
+        self._heard = 0.0
+        self._is_stopping = False
+        console = Console(stderr=True)
+        self._live = Live(
+            console=console, get_renderable=self._frame, transient=True, refresh_per_second=4, redirect_stdout=False
+        )
+
+    def began(self, beginning: Beginning) -> None:
+        for line in opening(self._plan, beginning):
+            self._live.console.print(line, highlight=False, markup=False)
+
+    def show(self, progress: Progress) -> None:
+        self._progress, self._heard = progress, monotonic()
+
+    def stopping(self) -> None:
+        self._is_stopping = True
+
+    def __enter__(self) -> Self:
+        self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.__exit__(kind, value, trace)
+
+    def _frame(self) -> RenderableType:
+        if self._progress is None:
+            return "starting…"
+        return frame(self._plan, self._progress, monotonic() - self._heard, self._is_stopping)
+
+
+# --- words ---
+
+
+def opening(plan: Plan, beginning: Beginning) -> list[str]:
+    """What is said when a run begins."""
+    facts, stock = plan.table.facts, beginning.stock
+    dimensions = plan.terrains[0].dimensions if plan.terrains else 0
+    lines = [
+        f"run {beginning.run} {'goes on' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
+        f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"
+    ]
+    if stock.kept or stock.outside or stock.unread:
+        unread = f", {stock.unread} not looked at" if stock.unread else ""
+        lines.append(f"stored evaluations of this table: kept {stock.kept}, outside {stock.outside}{unread}")
+    return lines
+
+
+def standing(plan: Plan, progress: Progress) -> str:
+    """The best so far; of a front its size, and the best of each objective."""
+    from msl.engine.summary import signed_losses
+
+    if progress.best is None:
+        return "nothing judged yet"
+    if len(plan.objectives) == 1:
+        return "best " + ", ".join(f"{name} {value:.4g}" for name, value in signed_losses(plan, progress.best).items())
+    bests = ", ".join(f"{name} {value:.4g}" for name, value in signed_losses(plan, progress.lowest).items())
+    return f"front of {progress.front}, best {bests}"
+
+
+def frame(plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool = False) -> RenderableType:
+    """The picture of a moment, `since` seconds after the progress was told."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    from msl.engine.forecast import expected_evaluations
+
+    total, done = expected_evaluations(plan), progress.evaluations + progress.done
+    seconds = progress.seconds + since
+    head = Table.grid(padding=(0, 2))
+    cells: list[Any] = [f"{done:,} of {total:,} evaluations" if total else f"{done:,} evaluations"]
+    if total:
+        cells.append(ProgressBar(total, min(done, total), width=24))
+    cells.append(_clock(seconds) + _left(plan, total, done, progress.evaluations, seconds))
+    head.add_row(*cells)
+    figures = [f"{progress.fits:,} fits, {progress.fits_saved:,} saved", f"{progress.reused:,} reused"]
+    figures += [f"{progress.failures:,} failed"] if progress.failures else []
+    figures += [f"{progress.outside:,} outside the space"] if progress.outside else []
+    lines: list[RenderableType] = [head, Text(standing(plan, progress), style="bold")]
+    if progress.best_text:
+        lines.append(Text(progress.best_text, no_wrap=True, overflow="ellipsis"))
+    lines.append(Text(", ".join(figures), style="dim"))
+    if is_stopping:
+        lines.append(Text(_STOPPING, style="yellow"))
+    return Group(*lines)
+
+
+def _left(plan: Plan, total: int | None, done: int, whole: int, seconds: float) -> str:
+    """How much longer: by the pace so far, and at most what the budget leaves."""
+    budget = plan.spec.budget.time
+    rest = None if budget is None else max(0.0, budget - seconds)
+    if total and whole:
+        paced = seconds / max(done, 1) * max(0, total - done)
+        if rest is None or paced < rest:
+            return f", about {_clock(paced)} left"
+    return "" if rest is None else f", {_clock(rest)} left of the budget"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,253 @@
+"""Account: everything that the store knows of one run, gathered once, as text for people and as a record for tools."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msl.report.account_tables import confusion_table, front_table, preferred_table
+from msl.report.aligned import named_figures, shown
+from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
+from msl.report.finite import finite
+from msl.runs.clock import moment_to_text
+from msl.runs.run import Event, Run
+from msl.runs.store import Store
+
+_WIDTH = 12
+#: What a run counts, and how that is said.
+_COUNTED = {"reused": "reused", "outside": "outside the space", "kept": "kept from other runs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A run, what befell it, what it asked, what failed in it, and its files."""
+
+    run: Run
+    #: `@`, `@1`, …: its place among the runs of the store.
+    name: str
+    asked: int
+    failures: tuple[FailureGroup, ...]
+    life: tuple[Event, ...]
+    files: tuple[Path, ...]
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        return self.run.result
+
+    @property
+    def evaluations(self) -> int:
+        """As the run counted them at its end; one that has not come there has what it asked so far."""
+        return int(self.result.get("evaluations", self.asked))
+
+    @property
+    def seconds(self) -> float | None:
+        """What the search took; without a result, the time that passed."""
+        if "seconds" in self.result:
+            return float(self.result["seconds"])
+        return None if self.run.ended is None else (self.run.ended - self.run.started).total_seconds()
+
+
+def account_of(store: Store, run: str) -> Account:
+    """Reads all about a run."""
+    return Account(
+        store.runs.get(run),
+        recent_name(store.runs.ids().index(run)),
+        store.runs.count_asks(run),
+        tuple(failure_groups(store.evaluations.failures(run))),
+        tuple(store.runs.life(run)),
+        tuple(store.files.of_run(run)),
+    )
+
+
+def recent_name(place: int) -> str:
+    """How a run is called by its place from the latest on."""
+    return f"@{place or ''}"
+
+
+def local_time(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def account_to_record(account: Account) -> dict[str, Any]:
+    """All figures under stable names, the run's own result among them."""
+    run, digests = account.run, account.run.digests
+    return {
+        "run": run.id,
+        "name": account.name,
+        "spec": run.spec,
+        "chain": run.name,
+        "status": run.status,
+        "started": moment_to_text(run.started),
+        "ended": None if run.ended is None else moment_to_text(run.ended),
+        "seed": run.seed,
+        "evaluations": account.evaluations,
+        "seconds": account.seconds,
+        "versions": dict(run.versions),
+        "options": finite(run.options),
+        "digests": {
+            "space": digests.space,
+            "run": digests.run,
+            "data": digests.data,
+            "evaluation": digests.evaluation,
+            "search": digests.search,
+        },
+        "failures": failures_to_record(account.failures),
+        "resumed": sum(event.kind == "resumed" for event in account.life),
+        "files": [str(file) for file in account.files],
+        "result": finite(account.result),
+        "again": again(run),
+    }
+
+
+def again(run: Run) -> str:
+    """The command that makes the same run, as far as the store knows it."""
+    table = run.result.get("data", {}).get("path", "DATA")
+    return f"msl run {shlex.quote(run.spec)} {shlex.quote(str(table))} --seed {run.seed}"
+
+
+def account_to_text(account: Account) -> str:
+    """A page for people."""
+    parts = [
+        _heading(account),
+        _winner(account),
+        _figures(account),
+        _front(account),
+        _members(account),
+        _confusions(account),
+        _preferred(account),
+    ]
+    if account.failures:
+        parts.append("failures\n" + _indented(failures_to_text(account.failures)))
+    parts.append(_provenance(account))
+    return "\n".join(part for part in parts if part)
+
+
+def _heading(account: Account) -> str:
+    run = account.run
+    lines = [("run", f"{run.id} ({account.name})"), ("spec", f"{run.spec}, chain {run.name}")]
+    if data := run.result.get("data"):
+        lines.append(("data", _table(data)))
+    lines.append(("status", _status(account)))
+    lines.append(("started", f"{local_time(run.started)}{_resumed(account)}"))
+    return _labelled(lines)
+
+
+def _table(data: Mapping[str, Any]) -> str:
+    words = [str(data.get("path", "a table"))]
+    words += [f"{shown(data[what])} {what}" for what in ("rows", "features") if what in data]
+    if "target" in data:
+        words.append(f"{data.get('task', 'prediction')} of `{data['target']}`")
+    if classes := data.get("classes"):
+        words.append(f"{shown(classes) if isinstance(classes, int) else len(classes)} classes")
+    return ", ".join(words)
+
+
+def _status(account: Account) -> str:
+    run, ending = account.run, account.result.get("ending")
+    words: str = run.status
+    if ending and ending != run.status:
+        words += f": {ending}"
+    if account.seconds is not None:
+        words += f" after {shown(account.seconds)} s"
+    match run.status:
+        case "running":
+            return f"{words} in process {run.process.pid} on {run.process.host}, last seen {local_time(run.seen)}"
+        case "interrupted":
+            return f"{words}; `{again(run)}` goes on"
+    return words
+
+
+def _resumed(account: Account) -> str:
+    times = sum(event.kind == "resumed" for event in account.life)
+    return "" if not times else f", resumed {times} time{'s' if times > 1 else ''}"
+
+
+def _winner(account: Account) -> str:
+    best = account.result.get("best")
+    if best is None:
+        return "" if not account.result else "no model could be judged\n"
+    return f"winner\n    {best}\n"
+
+
+def _figures(account: Account) -> str:
+    result = account.result
+    lines: list[tuple[str, str]] = []
+    if result.get("objectives"):
+        lines.append(("estimate", _estimates(result)))
+    known = [name for name in ("test", "gap", "complexity") if result.get(name) is not None]
+    lines += [(name, _words(result[name])) for name in known]
+    counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]
+    failed = sum(group.count for group in account.failures)
+    counts += [f"{shown(failed)} failed"] if failed else []
+    lines.append(("evaluations", shown(account.evaluations) + (f" ({', '.join(counts)})" if counts else "")))
+    if "fits" in result:
+        lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by sharing)"))
+    return _labelled(lines)
+
+
+def _estimates(result: Mapping[str, Any]) -> str:
+    intervals = result.get("interval") or {}
+    words = []
+    for name, value in result["objectives"].items():
+        between = intervals.get(name) if isinstance(intervals, Mapping) else None
+        span = f" [{shown(between[0])} to {shown(between[1])}]" if between else ""
+        words.append(f"{name} = {shown(value)}{span}")
+    return ", ".join(words)
+
+
+def _words(value: Any) -> str:
+    return named_figures(value) if isinstance(value, Mapping) else shown(value)
+
+
+def _front(account: Account) -> str:
+    front = account.result.get("front")
+    return f"front of {len(front)} models\n{front_table(front)}" if front else ""
+
+
+def _confusions(account: Account) -> str:
+    """Where rows of the estimate and of the test table went."""
+    parts = []
+    for name, title in (("judged", "rows judged"), ("test_judged", "rows of the test")):
+        if table := confusion_table(account.result.get(name) or {}):
+            parts.append(f"{title}\n{table}")
+    return "\n".join(parts)
+
+
+def _preferred(account: Account) -> str:
+    preferred = account.result.get("preferred")
+    return f"preferred\n{preferred_table(preferred)}" if preferred else ""
+
+
+def _members(account: Account) -> str:
+    members = account.result.get("ensemble")
+    if not members:
+        return ""
+    tested = account.result.get("ensemble_test")
+    heading = f"ensemble of {len(members)} models" + (f", test {named_figures(tested)}" if tested else "")
+    models = [member if isinstance(member, str) else _words(member) for member in members]
+    return f"{heading}\n" + "".join(f"    {model}\n" for model in models)
+
+
+def _provenance(account: Account) -> str:
+    run, digests = account.run, account.run.digests
+    lines = [
+        ("seed", str(run.seed)),
+        ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
+        ("digests", f"run {digests.run[:16]}, space {digests.space[:16]}, data {digests.data[:16]}"),
+        *(("file", str(file)) for file in account.files),
+        ("again", again(run)),
+        ("proof", f"msl replay {run.id}"),
+    ]
+    return _labelled(lines)
+
+
+def _labelled(lines: list[tuple[str, str]]) -> str:
+    return "".join(f"{label:<{_WIDTH}} {text}".rstrip() + "\n" for label, text in lines)
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())

@@ -1,0 +1,47 @@
+"""Aligned: rows of texts as columns that line up, and numbers and other figures as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = (), indent: str = "") -> str:
+    """One line a row; columns in `right` stand at their right edge. Rows are equally long."""
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append(f"{indent}{'  '.join(cells)}".rstrip() + "\n")
+    return "".join(lines)
+
+
+def shown(figure: Any) -> str:
+    """A figure in a few characters: numbers with four digits, what is not there as `-`."""
+    match figure:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if figure else "no"
+        case int():
+            return f"{figure:,}"
+        case float():
+            return "-" if math.isnan(figure) else f"{figure:.4g}"
+        case Mapping():
+            return ", ".join(f"{name} {shown(value)}" for name, value in figure.items())
+        case str():
+            return figure
+        case Sequence():
+            return ", ".join(map(shown, figure))
+    return str(figure)
+
+
+def named_figures(figures: Mapping[str, Any]) -> str:
+    """Such as `ber = 0.03546, features = 3`."""
+    return ", ".join(f"{name} = {shown(value)}" for name, value in figures.items())

@@ -1,0 +1,126 @@
+"""Comparison: runs side by side, and paired tests of what they came to — by folds, or by table and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import PurePath
+
+from msl.report.aligned import aligned, shown
+from msl.report.signed_rank import SignedRank, holm, least_p, signed_rank
+from msl.runs.run import Run
+
+_SHORT = 12
+_USUAL_LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Figures of two competitors, pair by pair, and the test of their differences; `corrected` is p after Holm."""
+
+    one: str
+    other: str
+    figure: str
+    ones: tuple[float, ...]
+    others: tuple[float, ...]
+    test: SignedRank
+    corrected: float
+
+    @property
+    def mean_difference(self) -> float:
+        return sum(a - b for a, b in zip(self.ones, self.others, strict=True)) / len(self.ones)
+
+
+#: For each figure, for each competitor, what it came to at each place; pairs are what two have at the same place.
+Figures = Mapping[str, Mapping[str, Mapping[object, float]]]
+
+
+def paired(figures: Figures) -> list[Pairing]:
+    """Every two competitors that have places in common, figure by figure, corrected for being so many tests."""
+    found: list[tuple[str, str, str, tuple[float, ...], tuple[float, ...]]] = []
+    for figure, by_competitor in figures.items():
+        for one, other in combinations(by_competitor, 2):
+            common = [place for place in by_competitor[one] if place in by_competitor[other]]
+            if common:
+                ones, others = (tuple(by_competitor[name][place] for place in common) for name in (one, other))
+                found.append((one, other, figure, ones, others))
+    tests = [signed_rank([a - b for a, b in zip(ones, others, strict=True)]) for *_, ones, others in found]
+    corrected = holm([test.p for test in tests])
+    return [Pairing(*names, test, p) for names, test, p in zip(found, tests, corrected, strict=True)]
+
+
+def figures_by_place(runs: Sequence[Run]) -> Figures:
+    """What runs came to, by spec, at each table and seed; of equal runs the first given counts.
+
+    Tests on rows that the search has not seen where every run has one, else the estimates.
+    """
+    kind = "test" if all(run.result.get("test") for run in runs) else "objectives"
+    labels = spec_labels(runs)
+    found: dict[str, dict[str, dict[object, float]]] = {}
+    for run in runs:
+        for name, value in (run.result.get(kind) or {}).items():
+            figure = f"test {name}" if kind == "test" else name
+            places = found.setdefault(figure, {}).setdefault(labels[run.spec], {})
+            places.setdefault((run.digests.data, run.seed), float(value))
+    return found
+
+
+def spec_labels(runs: Sequence[Run]) -> dict[str, str]:
+    """A name for each spec: that of its file, or the whole path where two files have one name."""
+    specs = dict.fromkeys(run.spec for run in runs)
+    stems = [PurePath(spec).stem for spec in specs]
+    return {spec: stem if stems.count(stem) == 1 else spec for spec, stem in zip(specs, stems, strict=True)}
+
+
+def runs_table(runs: Sequence[Run]) -> str:
+    """A line a run."""
+    objectives = list(dict.fromkeys(name for run in runs for name in run.result.get("objectives") or {}))
+    tests = list(dict.fromkeys(name for run in runs for name in run.result.get("test") or {}))
+    heading = ["run", "spec", "table", "seed", *objectives, *(f"test {name}" for name in tests)]
+    rows = [[*heading, "evaluations", "seconds"]]
+    for run in runs:
+        result = run.result
+        estimates = [shown((result.get("objectives") or {}).get(name)) for name in objectives]
+        tested = [shown((result.get("test") or {}).get(name)) for name in tests]
+        counts = [shown(result.get("evaluations")), shown(result.get("seconds"))]
+        rows.append([run.id, run.spec, table_name(run), str(run.seed), *estimates, *tested, *counts])
+    return aligned(rows, right=range(3, len(rows[0])))
+
+
+def table_name(run: Run) -> str:
+    """The file of the table where the run says it, else the beginning of its fingerprint."""
+    path = (run.result.get("data") or {}).get("path")
+    return PurePath(path).name if path else run.digests.data[:_SHORT]
+
+
+def pairings_table(pairings: Sequence[Pairing]) -> str:
+    """A line for each test, and what its columns mean."""
+    heading = ("pair", "figure", "pairs", "lower", "higher", "equal", "mean difference", "p", "Holm", "effect")
+    rows = [heading]
+    for each in pairings:
+        test = each.test
+        rows.append(
+            (
+                f"{each.one} - {each.other}",
+                each.figure,
+                str(len(each.ones)),
+                str(test.lower),
+                str(test.higher),
+                str(test.zeros),
+                shown(each.mean_difference),
+                shown(test.p),
+                shown(each.corrected),
+                f"{test.effect:+.3f}",
+            )
+        )
+    return aligned(rows, right=range(2, len(heading)))
+
+
+def too_little(pairings: Sequence[Pairing]) -> str | None:
+    """What to say of tests that could not have shown anything, however the figures had come out."""
+    most = max((len(each.ones) for each in pairings), default=0)
+    if not most or least_p(most) <= _USUAL_LEVEL:
+        return None
+    pairs = "1 pair" if most == 1 else f"{most} pairs"
+    return f"{pairs} cannot show a difference: with so few, p is never below {least_p(most):.3g}"

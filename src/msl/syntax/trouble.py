@@ -1,0 +1,91 @@
+"""Trouble: a statement that cannot be read — its tokens, and the place where reading stopped."""
+
+from __future__ import annotations
+
+from lark import Token
+
+from msl.syntax.failure import Failure
+from msl.syntax.tokens import token_span
+from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.text.record import record
+from msl.text.source import Source, Span
+
+CLOSERS = {"(": ")", "[": "]", "{": "}"}
+OPENERS = {closer: opener for opener, closer in CLOSERS.items()}
+
+
+@record
+class Trouble:
+    """What each answer to a mistake looks at. The token that did not fit is there: an early end is another matter."""
+
+    source: Source
+    tokens: list[Token]
+    failure: Failure
+
+    @property
+    def token(self) -> Token:
+        """The one that did not fit."""
+        return self.tokens[self.failure.index]
+
+    @property
+    def before(self) -> Token:
+        """The one before it; at the very start, the same."""
+        return self.tokens[max(self.failure.index - 1, 0)]
+
+    @property
+    def touches(self) -> bool:
+        """Whether no space stands before the token."""
+        return token_span(self.before).end == token_span(self.token).start
+
+    def near(self, offset: int) -> Token | None:
+        """The token so many places after the one that did not fit, or before it."""
+        index = self.failure.index + offset
+        return self.tokens[index] if 0 <= index < len(self.tokens) else None
+
+    def accepts(self, *terminals: str) -> bool:
+        """Whether each of these would have fitted."""
+        return self.failure.accepted.issuperset(terminals)
+
+    @property
+    def in_condition(self) -> bool:
+        """Whether it stands among conditions: in a `require`, or after the `if` of the same parameter."""
+        if self.tokens[0].type == "REQUIRE":
+            return True
+        for token in reversed(self.tokens[: self.failure.index]):
+            if token.type in {"COMMA", "LBRACE", "CALL"}:
+                return False
+            if token.type == "IF":
+                return True
+        return False
+
+    @property
+    def in_brackets(self) -> bool:
+        return never_closed(self.tokens[: self.failure.index]) is not None
+
+    def text(self, first: int, last: int) -> str:
+        """The text from one token to another, by their places after the one that did not fit."""
+        start, end = self.near(first), self.near(last)
+        return "…" if start is None or end is None else self.source.slice(token_span(start).to(token_span(end)))
+
+    def error(
+        self, code: str, message: str, help: str, at: Span | None = None, label: str = "", also: tuple[Label, ...] = ()
+    ) -> Diagnostic:
+        """A diagnostic at the token, or elsewhere."""
+        where = Label(self.source, token_span(self.token) if at is None else at, label)
+        return Diagnostic(code, Severity.ERROR, message, where, also, help)
+
+
+def never_closed(tokens: list[Token]) -> Token | None:
+    """The innermost bracket that is open after some tokens."""
+    stack: list[Token] = []
+    for token in tokens:
+        if str(token) in CLOSERS and token.type != "STRING":
+            stack.append(token)
+        elif str(token) in OPENERS and token.type != "STRING" and stack:
+            stack.pop()
+    return stack[-1] if stack else None
+
+
+def quoted(token: Token) -> str:
+    """A token as a message shows it."""
+    return f"`{token}`" if len(token) <= 40 else f"`{token[:37]}…`"

@@ -1,0 +1,137 @@
+"""The command, its reports and the document, on a small table written here."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.metrics import balanced_accuracy_score
+
+from benchmarks.__main__ import main
+from benchmarks.cell import Cell, Record
+from benchmarks.contestants import Budget, try_ours, try_search
+from benchmarks.datasets import drawn_split
+from benchmarks.markdown import report_to_markdown, table_to_markdown
+from benchmarks.registry import BENCHMARKS
+from benchmarks.report import Claim, Report, Table
+from benchmarks.results import full_or_quick, report_of_json, write_results
+from benchmarks.trial import balanced_error
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A table under the name of one that the quick protocol of psms uses."""
+    X, y = make_classification(70, 4, random_state=0, class_sep=2.0)
+    table = pl.DataFrame(X, schema=[f"f{place}" for place in range(4)]).with_columns(pl.Series("class", 2 * y - 1))
+    table.write_csv(tmp_path / "heart.csv")
+    (tmp_path / "raetsch_split_sizes.json").write_text(json.dumps({"heart": {"n_train": 40}}))
+    return tmp_path
+
+
+def test_a_benchmark_runs_writes_and_goes_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, written = tmp_path / "store", tmp_path / "out.json"
+    command = ["papers.psms", "--quick", "--only", "heart/0/pattern", "--data", str(folder), "--store", str(store)]
+    assert main([*command, "--json", str(written)]) == 0
+    assert "0 of 1 cells are done" in capsys.readouterr().err
+    (report,) = json.loads(written.read_text())
+    assert report["made"]["cells"] == 1
+    assert report["name"] == "papers.psms"
+    assert main(command) == 0
+    assert "1 of 1 cells are done, 0 to go" in capsys.readouterr().err
+    document = tmp_path / "results.md"
+    assert write_results(store, document) == 1
+    assert "PSMS" in document.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing", "--data", "."], "no benchmark is called nothing"),
+        (["papers.kms"], "--data"),
+        (["papers.kms", "--data", "/no/such/folder"], "--data"),
+        (["papers.kms", "--data", ".", "--jobs", "0"], "--jobs"),
+    ],
+    ids=["name", "no-data", "no-folder", "jobs"],
+)
+def test_mistakes_are_told(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_benchmark_reports_on_nothing_and_names_its_cells_once(name: str) -> None:
+    benchmark = BENCHMARKS[name]
+    report = benchmark.report([])
+    assert report.name == name
+    assert report.title in report_to_markdown(report)
+    assert all(claim.holds is None for claim in report.claims)
+    for quick in (True, False):
+        keys = [cell.key for cell in benchmark.cells(quick)]
+        assert len(set(keys)) == len(keys) > 0
+
+
+@pytest.mark.parametrize("name", ["papers.psms", "papers.mopso", "papers.hermite", "peers"])
+def test_an_interrupted_benchmark_is_balanced(name: str) -> None:
+    """No data set has a split before all have the one before it."""
+    cells = BENCHMARKS[name].cells(False)
+    assert [cell.split for cell in cells] == sorted(cell.split for cell in cells)
+    first = {cell.data for cell in cells if cell.split == 0}
+    assert first == {cell.data for cell in cells}
+
+
+def _records(cells: Sequence[Cell]) -> list[Record]:
+    return [Record(cell, {"ber": 0.1, "kms": 0.2}, 1.0, "2025-01-01", "code") for cell in cells]
+
+
+def test_full_records_go_before_quick_ones() -> None:
+    kms = BENCHMARKS["papers.kms"]
+    quick, full = _records(kms.cells(True)), _records(kms.cells(False)[:9])
+    assert full_or_quick(kms, quick) == quick
+    assert full_or_quick(kms, [*quick, *full]) == full
+
+
+def test_a_report_says_whether_the_paper_is_reached() -> None:
+    kms = BENCHMARKS["papers.kms"]
+    records = _records([cell for cell in kms.cells(False) if cell.data == "banana"][:3])
+    table = kms.report(records).tables[0]
+    assert table.rows[0][:4] == ("banana", 3, 11.84, pytest.approx(10.0))
+    assert table.rows[0][6] == "reached"
+    assert table.rows[0][8] == pytest.approx(20.0)
+
+
+def test_reports_come_back_from_json() -> None:
+    table = Table("T", ("a", "b"), (("x", 1.5), ("y", None)), ("note",))
+    report = Report("n", "N", "ran", (table,), (Claim("c", None, "s"),), {})
+    assert report_of_json(json.loads(json.dumps(report.as_json()))) == report
+
+
+def test_tables_line_up() -> None:
+    table = Table("T", ("name", "figure"), (("x", 1.5), ("long name", None), ("tiny", 0.00123)))
+    heading, _, *lines = table_to_markdown(table).splitlines()
+    assert heading == "### T"
+    assert len({len(line) for line in lines}) == 1
+    assert lines[2:] == ["| x         |   1.50 |", "| long name |      – |", "| tiny      | 0.0012 |"]
+
+
+def test_balanced_error_is_scikit_learns() -> None:
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.integers(0, 4, 200), rng.integers(0, 4, 200)
+    expected = 1 - balanced_accuracy_score(truth, predicted)
+    assert balanced_error(truth.tolist(), predicted.tolist()) == pytest.approx(expected)
+
+
+def test_peers_use_their_evaluations_and_no_more(folder: Path) -> None:
+    split = drawn_split(pl.read_csv(folder / "heart.csv"), "heart", 0, 0.6)
+    outcome = try_search("random", split, Budget.of("3 evaluations"), 0, folder)
+    assert outcome["evaluations"] == 3
+    assert 0 <= outcome["ber"] <= 1
+    assert 0 <= outcome["estimate"] <= 1
+
+
+def test_ours_has_the_same_budget(folder: Path) -> None:
+    split = drawn_split(pl.read_csv(folder / "heart.csv"), "heart", 0, 0.6)
+    outcome = try_ours("msl", split, Budget.of("6 evaluations"), 0, folder / "store")
+    assert outcome["evaluations"] <= 6
