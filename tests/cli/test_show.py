@@ -37,7 +37,8 @@ def test_a_run_is_shown_with_its_winner_its_figures_and_its_origin(msl: Verb, ra
     assert "scikit-learn" in shown.out
     assert f"run {result['digest'][:16]}" in shown.out
     assert f"{ran.runs['lean', 1]}.skops" in shown.out
-    assert "--seed 1" in shown.out
+    assert "again        msl run " in shown.out
+    assert "seed=1" in shown.out
 
 
 def test_the_latest_run_is_shown_by_default(msl: Verb, ran: Ran) -> None:
@@ -96,7 +97,7 @@ def test_a_record_has_all_of_it(msl: Verb, ran: Ran) -> None:
     assert record["status"] == "finished"
     assert record["failures"][0]["cause"] == "exception"
     assert set(record["digests"]) == {"space", "run", "data", "evaluation", "search"}
-    assert record["again"].endswith("--seed 2")
+    assert record["again"].endswith("seed=2")
 
 
 def test_the_trace_has_a_line_for_each_event(msl: Verb, ran: Ran) -> None:
@@ -157,7 +158,7 @@ def test_a_run_without_a_result_says_how_to_go_on(msl: Verb, tmp_path: Path) -> 
     shown = msl("show", "@", "--store", str(tmp_path))
     assert shown.code == 0
     assert "interrupted" in shown.out
-    assert "`msl run wide.msl DATA --seed 4` goes on" in shown.out
+    assert "`msl run wide.msl DATA` goes on" in shown.out
     assert "resumed 1 time\n" in shown.out
     assert "no winner" in msl("show", "@", "--model", "--store", str(tmp_path)).err
     assert "no trace yet" in msl("show", "@", "--trace", "--store", str(tmp_path)).err
@@ -200,7 +201,7 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         "learn naive 6 75% 100%",
         "taken for a b",
         "b 2 90",
-        "again msl run wide.msl t.csv --seed 0",
+        "again msl run wide.msl t.csv",
         f"proof msl replay {run}",
     ):
         assert expected.split() in lines, expected

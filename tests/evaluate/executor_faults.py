@@ -178,6 +178,26 @@ class Sleeper(TransformerMixin, BaseEstimator):
         return X
 
 
+class Meeting(TransformerMixin, BaseEstimator):
+    """Waits until so many processes are at it, so that each of as many workers has one evaluation."""
+
+    def __init__(self, processes: int = 1, marker: int = 0, log: str = "") -> None:
+        self.processes = processes
+        self.marker = marker
+        self.log = log
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Self:
+        with open(self.log, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        end = time.monotonic() + 60.0
+        while len(set(open(self.log).read().split())) < self.processes and time.monotonic() < end:
+            time.sleep(0.01)
+        return self
+
+    def transform(self, X: NDArray[Any]) -> NDArray[Any]:
+        return X
+
+
 class SecondThoughts(TransformerMixin, BaseEstimator):
     """Crashes because of what ran before in the same process, which is its own first evaluation."""
 

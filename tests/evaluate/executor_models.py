@@ -62,3 +62,8 @@ def faulty(what: str, marker: int = 0) -> Task:
 def sleeper(seconds: float, marker: int = 0, log: str = "") -> Task:
     rest = step("executor_faults:Sleeper", seconds=seconds, marker=marker, log=log)
     return Task(model(rest, learner(marker)))
+
+
+def meeting(processes: int, marker: int, log: str) -> Task:
+    """One of several evaluations that only go on together."""
+    return Task(model(step("executor_faults:Meeting", processes=processes, marker=marker, log=log), learner()))

@@ -46,9 +46,9 @@ def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path:
     from msl.evaluate.executors.dask import DaskExecutor
 
     log = tmp_path / "fits"
-    tasks = [em.sleeper(0.15, marker, str(log)) for marker in range(16)]
+    tasks = [em.sleeper(0.15, marker, str(log)) for marker in range(24)]
     job = em.job()
-    expected = [outcome.losses for outcome in InProcessExecutor(job).map(em.sleeper(0.0, m) for m in range(16))]
+    expected = [outcome.losses for outcome in InProcessExecutor(job).map(em.sleeper(0.0, m) for m in range(24))]
     with distributed.Client(cluster.address.replace("dask", "tcp"), set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
         client.run(count_arrivals)
@@ -57,21 +57,20 @@ def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path:
             futures = [executor.submit(task) for task in tasks]
             for future in futures[:4]:
                 future.result()
+            victim, survivor = pids[max(pids)], pids[min(pids)]
+            wait_until(lambda: len(children(victim)) == 2)  # the nursery and its worker
             assert client.run(arrivals) == dict.fromkeys(pids, 1)
-            victim = pids[max(pids)]
             below = children(victim)
-            assert len(below) == 2  # the nursery and its worker
             os.kill(victim, signal.SIGKILL)
             assert [future.result().losses for future in futures] == expected
             wait_until(none_alive(below))
-            survivor = pids[min(pids)]
             assert len(children(survivor)) == 2
         wait_until(lambda: not children(survivor))
         with pytest.raises(RuntimeError, match="shut down"):
             executor.submit(tasks[0])
         assert client.status == "running"
     fits = Counter(line.split()[0] for line in log.read_text().splitlines())
-    assert sum(fits.values()) - 3 * 16 <= 3 * 2  # three folds; a worker of one thread is at one group, of two at most
+    assert sum(fits.values()) - 3 * 24 <= 3 * 2  # three folds; a worker of one thread is at one group, of two at most
 
 
 def test_a_cluster_that_is_gone() -> None:

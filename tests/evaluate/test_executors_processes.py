@@ -45,23 +45,23 @@ def told(outcome: Outcome) -> object:
     return outcome.losses, outcome.measures, outcome.complexity, outcome.failure
 
 
-def test_workers_share_one_table(nursery: Nursery) -> None:
+def test_workers_share_one_table(nursery: Nursery, tmp_path: Path) -> None:
     """Four workers at rest hold the table once, all together, beside what they hold without a table."""
-    without = held_by_workers(em.job(cache_bytes=0), nursery)
+    without = held_by_workers(em.job(cache_bytes=0), nursery, tmp_path / "first")
     rng = np.random.default_rng(0)
     ground = Ground.of_arrays(rng.normal(size=(8_000, 600)), rng.integers(0, 2, 8_000), 2)
     size = ground.X.nbytes
-    with_table = held_by_workers(replace(em.job(cache_bytes=0), ground=ground), nursery)
+    with_table = held_by_workers(replace(em.job(cache_bytes=0), ground=ground), nursery, tmp_path / "second")
     # A worker that had a copy would hold it for itself.
     assert with_table["private"] - without["private"] < 0.5 * size
     assert with_table["proportional"] - without["proportional"] < 1.5 * size
     assert with_table["resident"] - without["resident"] > 3.9 * size  # all of them have looked at all of it
 
 
-def held_by_workers(job: Job, nursery: Nursery) -> dict[str, int]:
+def held_by_workers(job: Job, nursery: Nursery, log: Path) -> dict[str, int]:
     with LocalExecutor(job, 4, nursery) as executor:
         del job
-        futures = [executor.submit(em.sleeper(0.05, marker)) for marker in (0, 5, 10, 15)]
+        futures = [executor.submit(em.meeting(4, marker, str(log))) for marker in range(4)]
         assert all(future.result().failure is None for future in futures)
         pids = executor.worker_pids()
         assert len(pids) == 4

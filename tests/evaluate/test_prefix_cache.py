@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KDTree
 
+from msl.evaluate import prefix_cache
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.size import approximate_size
 
@@ -45,21 +47,38 @@ def test_the_cap_holds_whatever_comes(requests):
     assert cache.figures().most_bytes <= 100_000
 
 
-def test_what_saves_least_for_its_bytes_goes_first():
-    cache = PrefixCache(100_000)
-    cache.get("dear", lambda: time.sleep(0.02) or np.zeros(1000))
+class Clock:
+    """A clock that goes as it is told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(prefix_cache, "perf_counter", lambda: self.now)
+
+    def numbers(self, count: int, seconds: float) -> Callable[[], np.ndarray]:
+        """Makes so many numbers in so many seconds."""
+
+        def compute() -> np.ndarray:
+            self.now += seconds
+            return np.zeros(count)
+
+        return compute
+
+
+def test_what_saves_least_for_its_bytes_goes_first(monkeypatch):
+    clock, cache = Clock(monkeypatch), PrefixCache(100_000)
+    cache.get("dear", clock.numbers(1000, 0.02))
     for number in range(40):
-        cache.get(("cheap", number), lambda: np.zeros(1000))
-    assert not cache.get("dear", lambda: np.zeros(1000)).is_new
+        cache.get(("cheap", number), clock.numbers(1000, 1e-5))
+    assert not cache.get("dear", clock.numbers(1000, 0.0)).is_new
     assert cache.figures().evictions > 0
 
 
-def test_what_is_no_longer_used_makes_room_in_the_end():
-    cache = PrefixCache(100_000)
-    cache.get("old", lambda: time.sleep(0.002) or np.zeros(1000))
+def test_what_is_no_longer_used_makes_room_in_the_end(monkeypatch):
+    clock, cache = Clock(monkeypatch), PrefixCache(100_000)
+    cache.get("old", clock.numbers(1000, 0.002))
     for number in range(200):
-        cache.get(("new", number), lambda: time.sleep(0.001) or np.zeros(2000))
-    assert cache.get("old", lambda: np.zeros(1000)).is_new
+        cache.get(("new", number), clock.numbers(2000, 0.001))
+    assert cache.get("old", clock.numbers(1000, 0.0)).is_new
 
 
 def test_sizes_count_arrays_once_and_leave_out_those_of_others():

@@ -150,6 +150,9 @@ THIRTY = range(30)
         ([row * row for row in THIRTY], []),
         ([row % 29 for row in THIRTY], []),
         ([f"{row}" for row in range(29)] + ["oops"], ["MSL337", "MSL335"]),
+        ([f"{row}%" for row in range(10)] * 3, ["MSL337"]),
+        (["$1,200.50", "-3 400 €", "17"] * 10, ["MSL337"]),
+        (["1.2.3", "192.168.0.1"] * 15, []),
         (["a", "b", "?"] * 10, ["MSL338"]),
         (["a", "b", "none"] * 10, []),
         ([2**53 + row % 2 for row in THIRTY], ["MSL336", "MSL333"]),
@@ -244,3 +247,14 @@ def test_arrangements_that_are_none(values: list[object], option: str, code: str
     with pytest.raises(DataError) as caught:
         read_table(frame, options=DataOptions(**{option: "w"}))  # type: ignore[arg-type]
     assert caught.value.problems[0].code == code
+
+
+def test_the_same_of_many_columns_is_told_a_few_times_and_then_as_one() -> None:
+    frame = pl.DataFrame({f"c{place}": [1.0] * 6 for place in range(300)} | {"v": range(6), "class": [0, 1] * 3})
+    warnings = read_table(frame).warnings
+    assert [each.column for each in warnings] == ["c0", "c1", "c2", "c3", None]
+    assert "296 times more, with `c4`, `c5`" in warnings[-1].message
+    dates = [datetime.date(2024, 1, day) for day in range(1, 7)]
+    with pytest.raises(DataError) as caught:
+        read_table(pl.DataFrame({f"d{place}": dates for place in range(300)} | {"class": [0, 1] * 3}))
+    assert [each.code for each in caught.value.problems] == ["MSL315"] * 5

@@ -149,3 +149,30 @@ def test_pandas_is_not_imported_without_need() -> None:
         "sys.exit('pandas' in sys.modules or 'sklearn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_masked_values_are_missing() -> None:
+    X = np.ma.masked_equal(np.array([[1.0, 2.0], [3.0, -1.0], [4.0, 5.0]]), -1.0)
+    np.testing.assert_array_equal(read_table(X, [0, 1, 0]).X, [[1, 2], [3, np.nan], [4, 5]])
+    whole = np.ma.masked_equal(np.array([[1, 2], [3, -1], [4, 5]]), -1)
+    np.testing.assert_array_equal(read_table(whole, [0, 1, 0]).X, [[1, 2], [3, np.nan], [4, 5]])
+
+
+@pytest.mark.parametrize("cell", [[1, 2], (1, 2), {"a": 1}, {1}, np.zeros(2)], ids=lambda cell: type(cell).__name__)
+def test_cells_with_several_values_are_refused(cell: object) -> None:
+    X = np.empty((4, 2), dtype=object)
+    X[:, 0] = [1.0, 2.0, 3.0, 4.0]
+    for row in range(4):
+        X[row, 1] = cell
+    assert refusal(X, [0, 1, 0, 1]) == "MSL316"
+
+
+def test_frames_that_are_not_what_they_seem() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": [1.0, 2.0, 3.0, 4.0]})
+    classes = pd.Series(["a", "b", "a", "b"])
+    assert refusal(frame.assign(w=frame["u"] * 1j), classes) == "MSL316"
+    assert refusal(frame.assign(w=[[1]] * 4), classes) == "MSL316"
+    assert refusal(frame.assign(w=pd.period_range("2000-01", periods=4, freq="M")), classes) == "MSL315"
+    assert refusal(frame, pd.DataFrame({"s": classes, "t": classes})) == "MSL327"
+    assert read_table(frame, pd.DataFrame({"t": classes})).target == "y"

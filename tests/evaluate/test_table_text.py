@@ -293,3 +293,14 @@ def test_numbers_are_those_of_python(tmp_path: Path) -> None:
     text.writelines(f"{value!r},{row % 2}\n" for row, value in enumerate(values.tolist()))
     table = read(tmp_path, text.getvalue())
     np.testing.assert_array_equal(table.X[:, 0], values)
+
+
+@pytest.mark.parametrize(
+    ("end", "words"), [(",", "every row ends in a ',' that the names lack"), (",7", "name the first column")]
+)
+def test_one_field_more_in_every_row_is_explained(tmp_path: Path, end: str, words: str) -> None:
+    path = tmp_path / "more.csv"
+    path.write_text("a,b,class\n" + "".join(f"{row},2,x{end}\n" for row in range(4)))
+    with pytest.raises(DataError) as caught:
+        read_table(path)
+    assert words in caught.value.problems[0].help

@@ -363,13 +363,14 @@ def test_times_and_what_was_saved(page: Page) -> None:
 
 def test_the_spec_and_the_commands_can_be_copied(page: Page) -> None:
     story = Story(
-        options={"data": "my data.csv", "test": "test.csv", "chain": "tried"}, sources={"other.msl": "use clop\n"}
+        options={"data": "my data.csv", "test": "test.csv", "chain": "tried", "set": ["seed=7"]},
+        sources={"other.msl": "use clop\n"},
     )
     root = page(story)
     spec = section(root, "spec")
     assert [code.text for code in spec.all("code", "msl")] == [story.spec.rstrip("\n"), "use clop"]
     commands = section(root, "reproduce").all("pre")[0].text.splitlines()
-    assert commands[1].startswith("msl run tried.msl 'my data.csv' --test test.csv --chain tried --seed 7 --store ")
+    assert commands[1].startswith("msl run tried.msl 'my data.csv' --test test.csv --chain tried --set seed=7 --store ")
     assert "2" * 64 in section(root, "reproduce").words
 
 

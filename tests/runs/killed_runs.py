@@ -19,28 +19,28 @@ from msl.runs.store import DATABASE, Store
 _CLASSES = """use clop
 chain m = standardize? >> ftest(fmax: int 2..8, rest = default)? >> (zarbi | naive | svc(rest = default)) >> bias
 """
-_CHOICES = "use clop\nchain m = standardize? >> (zarbi | naive | rf(units = 10, mtry: 1 | 2 | 3)) >> bias?\n"
+_CHOICES = "use clop\nchain m = standardize? >> (zarbi | naive | rf(units = 3, mtry: 1 | 2 | 3)) >> bias?\n"
 _BITS = "use sbm\nchain m = keep(features: vector(n_features) of bool) >> knn(k: 1 | 3 | 5, rest = default)\n"
 _NEAREST = """use sbm
 chain m = sbm(
-  distance: euclidean | manhattan | canberra, k: int 1..6, features: vector(n_features) of bool, rest = default
+  distance: euclidean | manhattan | canberra, k: int 1..6, weighting: uniform | inverse, rest = default
 )
 """
 _ONE, _TWO = "minimize ber by cv(folds = 3)\n", "minimize error by cv(folds = 3), features\n"
 
 #: A space, objectives and a small search for every strategy that ships, and for two of them in a row.
 SPECS = {
-    "pso": f"{_CLASSES}{_ONE}search pso(swarm = 4, iterations = 6)\nensemble swarm()\n",
+    "pso": f"{_CLASSES}{_ONE}search pso(swarm = 4, iterations = 4)\nensemble swarm()\n",
     "bpso": f"{_BITS}{_ONE}search bpso(swarm = 5, iterations = 6)\n",
     "pattern": f"{_CLASSES}{_ONE}search pattern(evaluations = 30)\n",
     "random": f"{_CLASSES}{_ONE}search random(evaluations = 40)\nensemble vote(top = 3)\n",
     "grid": f"{_CHOICES}{_ONE}search grid()\n",
-    "best_first": f"{_NEAREST}{_ONE}search best_first(channels = [k, distance, features], levels = 2)\n",
+    "best_first": f"{_NEAREST}{_ONE}search best_first(channels = [k, distance, weighting])\n",
     "occam_ga": f"{_CLASSES}{_ONE}search occam_ga(population = 6, generations = 5)\n",
     "nspso": f"{_BITS}{_TWO}search nspso(swarm = 6, iterations = 5)\n",
     "cmdpso": f"{_BITS}{_TWO}search cmdpso(swarm = 6, iterations = 5)\n",
-    "halving": f"{_CLASSES}{_ONE}search halving(evaluations = 40, factor = 2)\n",
-    "auto": f"{_CLASSES}{_ONE}search auto(evaluations = 40)\n",
+    "halving": f"{_CLASSES}{_ONE}search halving(evaluations = 30, factor = 2)\n",
+    "auto": f"{_CLASSES}{_ONE}search auto(evaluations = 30)\n",
     "then": f"{_CLASSES}{_ONE}search random(evaluations = 10) then pso(swarm = 4, iterations = 4)\n",
 }
 #: What a run costs, what it found in the store and what it is called is not what it comes to.

@@ -53,9 +53,14 @@ def _reading(source: Source, module: Module) -> Module:
     """A module that sees what the spec declares and uses, and what its files use, so that printed models read back."""
     reading = Module(source, ast.File(()), module.origin)
     reading.uses = dict(module.uses)
-    for used in module.uses.values():
+    waiting = list(module.uses.values())
+    for used in waiting:
         for qualifier, deeper in used.uses.items():
-            reading.uses.setdefault(qualifier, deeper)
+            if not any(deeper is known for known in reading.uses.values()):
+                # A file `kms.msl` may hide the catalogue `kms` that it uses; its blocks are still found by their names.
+                free = qualifier if qualifier not in reading.uses else f"{qualifier} of {used.origin}"
+                reading.uses[free] = deeper
+                waiting.append(deeper)
     reading.declarations = dict(module.declarations)
     return reading
 

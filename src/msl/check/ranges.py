@@ -113,7 +113,8 @@ class Ranges:
         if log or isinstance(low, Formula) or isinstance(high, Formula) or low <= 0:
             return
         if high / low >= _SCALE_RATIO:
-            message = f"{low}..{high} spans {math.log10(high / low):.0f} orders of magnitude without `log`"
+            ends = "..".join(self.module.source.slice(end.span) for end in (written.low, written.high))
+            message = f"`{ends}` spans {math.log10(high / low):.0f} orders of magnitude without `log`"
             label = "nearly all samples fall in the top tenth"
             self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
 

@@ -52,6 +52,8 @@ def load_planned(
     """A sound spec with its changes, and its plan on a table. What is wrong is told and ends the command."""
 
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
+    assert loaded.table is not None
+    _tell_oddities(loaded.table)
     return loaded, plan_of(loaded, tuple(trust or ()))
 
 
@@ -87,7 +89,6 @@ def plan_of(loaded: Loaded, trusted: tuple[str, ...]) -> Plan:
 
 def read_test(plan: Plan, path: str) -> Table:
     """A table to judge the winner on, read as that of the plan; looked at before anything runs."""
-    from msl.cli.console import tell
     from msl.evaluate.problem import DataError
     from msl.evaluate.read import read_like
 
@@ -100,9 +101,16 @@ def read_test(plan: Plan, path: str) -> Table:
     if table.y is None:
         help = "name a table that has it, or leave out `--test`"
         raise WrongUse(f"`{path}` lacks the target `{plan.table.target}`, and nothing can be tested on it", help)
+    _tell_oddities(table)
+    return table
+
+
+def _tell_oddities(table: Table) -> None:
+    """What is odd about a table, a line each: it may be meant, so the run goes on."""
+    from msl.cli.console import tell
+
     for odd in table.warnings:
         tell(f"warning: {odd.message}; {odd.help}" if odd.help else f"warning: {odd.message}")
-    return table
 
 
 def _make_importable(folder: Path) -> None:

@@ -15,7 +15,7 @@ from msl.evaluate.infer import Kind, TypedColumn, sort_symbols, type_column, unu
 from msl.evaluate.markers import Markers
 from msl.evaluate.oddities import find_oddities, mixed_decimals
 from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError, DataProblem, listed, problem, raise_errors
+from msl.evaluate.problem import DataError, DataProblem, condensed, listed, problem, raise_errors
 from msl.evaluate.reading import Reading
 from msl.evaluate.table import Column, Floats, Schema, Table
 from msl.evaluate.target import choose_target, infinite, read_target
@@ -58,7 +58,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         origin=reading.origin,
         target_reason=target_reason,
         task_reason=target.reason,
-        warnings=(*problems, *target.warnings, *mixed_decimals(features)),
+        warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),
     )
 
 

@@ -170,4 +170,8 @@ def _ragged(payload: Payload, dialect: Dialect, row: list[str], line: int) -> Da
     help = f"the fields were taken as separated by {dialect.separator!r}; correct the line, or give the separator"
     if dialect.has_header and all(len(each) == dialect.width + 1 for each in dialect.sample):
         help = "every row has one field more than there are names: name the first column, which may hold row numbers"
+        if not any(each[-1] for each in dialect.sample):
+            help = (
+                f"every row ends in a {dialect.separator!r} that the names lack: take it away, or add one to the names"
+            )
     return DataError([problem("MSL309", message, help, line=line)])

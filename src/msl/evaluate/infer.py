@@ -21,6 +21,8 @@ _DATE_OR_TIME = (
     r"([T ]\s*[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
     r"|^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?$"
 )
+#: Numbers in disguise: 12%, $1,200.50, 1 200 €, with signs that no reader takes for part of a number.
+_DISGUISED = r"^[€$£¥]?\s?[+-]?([0-9]{1,3}([,'\s][0-9]{3})+|[0-9]+)([.,][0-9]+)?\s?[%€$£¥]?$"
 _TEXT_TYPES = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
 #: Whole numbers above it may be equal as reals without being equal.
 _EXACT = 2.0**53
@@ -193,6 +195,11 @@ def _symbol_warnings(name: str, texts: pl.Series, stated: pl.Series, numbers: pl
         row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
         message = f"column `{name}` is taken as symbolic: of its numbers, row {row + 1} holds {stated[row]!r}"
         help = f"correct the value, or write missing = [{in_spec(stated[row])}] if it means that the value is missing"
+        return (problem("MSL337", message, help, column=name, row=row + 1),)
+    if stated.drop_nulls().str.contains(_DISGUISED).all():
+        row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
+        message = f"column `{name}` is taken as symbolic: its numbers have signs around them, as in {stated[row]!r}"
+        help = "leave the digits and one decimal sign, or write categorical = [" + in_spec(name) + "] if they are codes"
         return (problem("MSL337", message, help, column=name, row=row + 1),)
     suspects = sorted(text for text in usual_markers(texts) if markers.is_suspicious(text))
     return tuple(

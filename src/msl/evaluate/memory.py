@@ -15,6 +15,8 @@ from msl.evaluate.reading import Reading, numbered_names, unique_names
 _ORIGIN = "the table"
 #: What pandas puts where nothing is, beside NaN and None.
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
+#: What may stand in a cell and is more than one value.
+_COLLECTIONS = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 def read_memory(source: Any, y: Any = None, names: Sequence[str] | None = None, target: str | None = None) -> Reading:
@@ -56,6 +58,8 @@ def _target_column(y: Any) -> pl.Series:
     if isinstance(y, pl.Series):
         return y
     if _is_pandas(y):
+        if hasattr(y, "columns") and len(y.columns) != 1:
+            raise _misshapen(f"a target of {len(y.columns)} columns is not one column")
         return _pandas_column(y.iloc[:, 0] if hasattr(y, "columns") else y)
     array = _array(y)
     if array.ndim == 2 and array.shape[1] == 1:
@@ -85,12 +89,19 @@ def _pandas_column(column: Any) -> pl.Series:
         return pl.Series(column.to_numpy(dtype="float64", na_value=np.nan))
     if kind in "mM":
         return _array_column(column.to_numpy(dtype="datetime64[us]" if kind == "M" else "timedelta64[us]"))
+    if kind == "c":
+        return _array_column(column.to_numpy())
+    if str(column.dtype).startswith("period"):
+        return _pandas_column(column.dt.to_timestamp())
     return _object_column(column.tolist())
 
 
 def _array(source: Any) -> NDArray[Any]:
     if hasattr(source, "toarray"):
         raise _misshapen("sparse matrices are not supported", "pass X.toarray() if it fits in memory")
+    if isinstance(source, np.ma.MaskedArray) and np.ma.is_masked(source):
+        own = np.float64 if source.dtype.kind in "iufb" else object
+        return np.asarray(np.ma.filled(source.astype(own), np.nan))
     try:
         return np.asarray(source)
     except ValueError:
@@ -114,6 +125,11 @@ def _object_column(values: Iterable[object]) -> pl.Series:
 
 
 def _text(value: object) -> str | None:
+    if isinstance(value, _COLLECTIONS):
+        message = f"{_ORIGIN} holds values of type {type(value).__name__}, which are neither numbers nor symbols"
+        raise DataError(
+            [problem("MSL316", message, "leave the column out, or turn it into columns of numbers or text")]
+        )
     if value is None or type(value).__name__ in _MISSING_TYPES or value != value:
         return None
     if isinstance(value, bytes):

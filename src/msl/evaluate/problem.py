@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["error", "warning"]
+#: Problems of one kind that are told one by one; a table may have thousands of columns.
+_MOST_ALIKE = 4
 
 #: Every code for data, in one line. Codes below MSL330 are errors, the others warnings.
 MEANINGS: dict[str, str] = {
@@ -45,7 +47,7 @@ MEANINGS: dict[str, str] = {
     "MSL334": "a column has no values at all",
     "MSL335": "a column looks like an identifier",
     "MSL336": "whole numbers are too large to be told apart as reals",
-    "MSL337": "a column of numbers holds a few texts and is taken as symbolic",
+    "MSL337": "a column is taken as symbolic though it is one of numbers, but for a few texts or signs around them",
     "MSL338": "a symbol looks like a missing value",
     "MSL339": "some columns have decimal commas, others decimal points",
     "MSL340": "a class has a single row",
@@ -103,7 +105,23 @@ def raise_errors(problems: Iterable[DataProblem]) -> None:
     """Raises all errors among the problems as one exception; warnings pass."""
     errors = [each for each in problems if each.severity == "error"]
     if errors:
-        raise DataError(errors)
+        raise DataError(condensed(errors))
+
+
+def condensed(problems: Iterable[DataProblem]) -> list[DataProblem]:
+    """The problems, of those with one code the first few, and all others of that code told as one."""
+    by_code: dict[str, list[DataProblem]] = {}
+    for each in problems:
+        by_code.setdefault(each.code, []).append(each)
+    found: list[DataProblem] = []
+    for code, alike in by_code.items():
+        found += alike[:_MOST_ALIKE]
+        if rest := alike[_MOST_ALIKE:]:
+            names = listed(f"`{each.column}`" for each in rest if each.column is not None)
+            found.append(
+                problem(code, f"{MEANINGS[code]}: so it is {len(rest)} times more, with {names}", rest[0].help)
+            )
+    return found
 
 
 def in_spec(*texts: str) -> str:

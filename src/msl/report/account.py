@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from typing import Any
 
 from msl.report.account_tables import confusion_table, front_table, preferred_table
 from msl.report.aligned import named_figures, shown
+from msl.report.command import run_command
 from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
 from msl.report.finite import finite
 from msl.runs.clock import moment_to_text
@@ -99,14 +99,8 @@ def account_to_record(account: Account) -> dict[str, Any]:
         "resumed": sum(event.kind == "resumed" for event in account.life),
         "files": [str(file) for file in account.files],
         "result": finite(account.result),
-        "again": again(run),
+        "again": run_command(run),
     }
-
-
-def again(run: Run) -> str:
-    """The command that makes the same run, as far as the store knows it."""
-    table = run.result.get("data", {}).get("path", "DATA")
-    return f"msl run {shlex.quote(run.spec)} {shlex.quote(str(table))} --seed {run.seed}"
 
 
 def account_to_text(account: Account) -> str:
@@ -157,7 +151,7 @@ def _status(account: Account) -> str:
         case "running":
             return f"{words} in process {run.process.pid} on {run.process.host}, last seen {local_time(run.seen)}"
         case "interrupted":
-            return f"{words}; `{again(run)}` goes on"
+            return f"{words}; `{run_command(run)}` goes on"
     return words
 
 
@@ -239,7 +233,7 @@ def _provenance(account: Account) -> str:
         ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
         ("digests", f"run {digests.run[:16]}, space {digests.space[:16]}, data {digests.data[:16]}"),
         *(("file", str(file)) for file in account.files),
-        ("again", again(run)),
+        ("again", run_command(run)),
         ("proof", f"msl replay {run.id}"),
     ]
     return _labelled(lines)

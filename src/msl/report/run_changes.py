@@ -23,7 +23,7 @@ def provenance_changes(before: Run, after: Run) -> list[Changed]:
     if before.seed != after.seed:
         found.append(("seed", str(before.seed), str(after.seed)))
     found += _differences("version of", before.versions, after.versions)
-    found += _differences("option", before.options, after.options)
+    found += _differences("option", _options(before), _options(after))
     return found
 
 
@@ -56,6 +56,11 @@ def results_abreast(before: Run, after: Run) -> str:
     if winners[0] == winners[1]:
         return text if winners[0] is None else f"{text}\nwinner of both: {winners[0]}\n"
     return f"{text}\n- {shown(winners[0])}\n+ {shown(winners[1])}\n"
+
+
+def _options(run: Run) -> dict[str, Any]:
+    """Those that neither the spec nor the fingerprint of the table holds already."""
+    return {name: value for name, value in run.options.items() if name not in ("set", "data")}
 
 
 def _table(run: Run) -> str:

@@ -15,7 +15,7 @@ from msl.search.crossover import cluster_crossover
 from msl.search.elitism import median_of, occam_elite, occam_front, plain_elite, plain_front
 from msl.search.flight import written_back
 from msl.search.mutation import minimal, uniform, with_added, with_deleted
-from msl.search.pareto import dominance, losses_of
+from msl.search.pareto import dominators, losses_of
 from msl.search.setting import Setting, Strategy
 
 
@@ -69,7 +69,7 @@ def _fitness(population: list[Told]) -> NDArray[np.float64]:
     losses = losses_of(population)
     if losses.shape[1] == 1:
         return np.asarray(losses[:, 0])
-    return np.asarray(dominance(losses).sum(axis=0), dtype=np.float64)
+    return dominators(losses).astype(np.float64)
 
 
 def _tournament(fitness: NDArray[np.float64], number: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:

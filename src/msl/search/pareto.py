@@ -15,6 +15,8 @@ from msl.search.ask import Told
 
 Losses = NDArray[np.float64]
 Places = NDArray[np.intp]
+#: How many rows are compared at once with all others.
+_BLOCK = 512
 
 
 def losses_of(told: Sequence[Told]) -> Losses:
@@ -29,29 +31,46 @@ def dominates(a: Losses, b: Losses) -> NDArray[np.bool_]:
     return np.asarray((a <= b).all(axis=-1) & (a < b).any(axis=-1))
 
 
-def dominance(losses: Losses) -> NDArray[np.bool_]:
-    """Which row dominates which column's row."""
-    columns = losses.T
-    nowhere_worse = np.logical_and.reduce([column[:, None] <= column for column in columns])
-    somewhere_better = np.logical_or.reduce([column[:, None] < column for column in columns])
+def dominance(losses: Losses, others: Losses | None = None) -> NDArray[np.bool_]:
+    """Which row dominates which row, of the same losses or of others."""
+    pairs = list(zip(losses.T, losses.T if others is None else others.T, strict=True))
+    nowhere_worse = np.logical_and.reduce([one[:, None] <= other for one, other in pairs])
+    somewhere_better = np.logical_or.reduce([one[:, None] < other for one, other in pairs])
     return np.asarray(nowhere_worse & somewhere_better)
+
+
+def dominators(losses: Losses) -> Places:
+    """By how many others each row is dominated."""
+    counts = np.zeros(len(losses), dtype=np.intp)
+    for block in _blocks(losses):
+        counts += dominance(block, losses).sum(axis=0)
+    return counts
 
 
 def non_dominated(losses: Losses) -> Places:
     """The places of the rows that no other dominates."""
-    return np.flatnonzero(~dominance(losses).any(axis=0))
+    kept = np.zeros(0, dtype=np.intp)
+    for first in range(0, len(losses), _BLOCK):
+        places = np.concatenate([kept, np.arange(first, min(first + _BLOCK, len(losses)))])
+        kept = places[~dominance(losses[places]).any(axis=0)]
+    return kept
 
 
 def fronts(losses: Losses) -> Iterator[Places]:
     """The places of the rows, front by front: those that none dominates, then those that only these dominate, …"""
-    dominating = dominance(losses)
-    dominators = dominating.sum(axis=0)
+    above = dominators(losses)
     left = np.ones(len(losses), dtype=np.bool_)
     while left.any():
-        front = np.flatnonzero(left & (dominators == 0))
+        front = np.flatnonzero(left & (above == 0))
         yield front
         left[front] = False
-        dominators = dominators - dominating[front].sum(axis=0)
+        for block in _blocks(losses[front]):
+            above -= dominance(block, losses).sum(axis=0)
+
+
+def _blocks(losses: Losses) -> Iterator[Losses]:
+    """A few rows at a time: a population of thousands compared with itself at once would not fit into memory."""
+    return (losses[first : first + _BLOCK] for first in range(0, len(losses), _BLOCK))
 
 
 def crowding(losses: Losses) -> NDArray[np.float64]:

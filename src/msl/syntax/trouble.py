@@ -62,11 +62,6 @@ class Trouble:
     def in_brackets(self) -> bool:
         return never_closed(self.tokens[: self.failure.index]) is not None
 
-    def text(self, first: int, last: int) -> str:
-        """The text from one token to another, by their places after the one that did not fit."""
-        start, end = self.near(first), self.near(last)
-        return "…" if start is None or end is None else self.source.slice(token_span(start).to(token_span(end)))
-
     def error(
         self, code: str, message: str, help: str, at: Span | None = None, label: str = "", also: tuple[Label, ...] = ()
     ) -> Diagnostic:

@@ -22,7 +22,7 @@ _MISSING: Any = dataclasses.MISSING
 def record(cls: type[T]) -> type[T]:
     """Makes a class a frozen, slotted dataclass, compared and hashed by the fields that take part.
 
-    Give it a docstring: for a class without one, `dataclasses` works out its signature, which takes longer than the rest.
+    Give it a docstring: for a class without one, `dataclasses` works out its signature, longer work than all the rest.
     """
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     own = dataclasses.fields(made)

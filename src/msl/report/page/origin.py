@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from msl.report.command import run_command
 from msl.report.page.figures import moment, shortened
 from msl.report.page.headline import data_words
 from msl.report.page.html import Content, Html, tag
@@ -58,11 +59,8 @@ def reproduce_section(record: Record) -> Section:
 def _commands(record: Record) -> Iterator[str]:
     run = record.run
     store = [] if record.folder.name == ".msl" else ["--store", str(record.folder)]
-    given = [("--test", run.options.get("test")), ("--chain", run.options.get("chain")), ("--seed", run.seed)]
-    given += [("--trust", package) for package in run.options.get("trusted") or ()]
-    options = [word for name, value in given if value is not None for word in (name, str(value))]
     yield "# the same search: what is stored is not evaluated again"
-    yield shlex.join(["msl", "run", run.spec, record.data_path or "DATA", *options, *store])
+    yield run_command(run, record.data_path, store)
     if record.is_finished:
         yield ""
         yield "# from what the store keeps, to prove that it comes out the same"
