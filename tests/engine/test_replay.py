@@ -53,7 +53,7 @@ def test_a_run_that_was_cut_is_compared_as_far_as_it_went(tmp_path: Path) -> Non
 
 def test_a_run_whose_time_was_up_is_compared_as_far_as_it_went(tmp_path: Path) -> None:
     commission, run, asks = finished(tmp_path, TEXT + PSO + "budget(time = 0.001s)\n")
-    assert (run.status, run.result["ending"], len(asks)) == ("finished", "the time is up", 4)
+    assert (run.status, run.result["ending"], len(asks)) == ("finished", "the time is up", 1)
     assert repeat_run(commission, run, asks) is None
 
 

@@ -190,7 +190,7 @@ class Meeting(TransformerMixin, BaseEstimator):
         with open(self.log, "a") as file:
             file.write(f"{os.getpid()}\n")
         end = time.monotonic() + 60.0
-        while len(set(open(self.log).read().split())) < self.processes and time.monotonic() < end:
+        while len(set(Path(self.log).read_text().split())) < self.processes and time.monotonic() < end:
             time.sleep(0.01)
         return self
 

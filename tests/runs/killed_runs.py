@@ -19,7 +19,7 @@ from msl.runs.store import DATABASE, Store
 _CLASSES = """use clop
 chain m = standardize? >> ftest(fmax: int 2..8, rest = default)? >> (zarbi | naive | svc(rest = default)) >> bias
 """
-_CHOICES = "use clop\nchain m = standardize? >> (zarbi | naive | rf(units = 3, mtry: 1 | 2 | 3)) >> bias?\n"
+_CHOICES = "use clop\nchain m = standardize? >> (zarbi | naive | rf(units = 10, mtry: 1 | 2)) >> bias?\n"
 _BITS = "use sbm\nchain m = keep(features: vector(n_features) of bool) >> knn(k: 1 | 3 | 5, rest = default)\n"
 _NEAREST = """use sbm
 chain m = sbm(

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NoReturn
 
 
@@ -26,10 +27,18 @@ def load() -> None:
 
     import msl.blocks.committee
     import msl.cli.run
-    import msl.engine.saved
+    import msl.engine.session
     import msl.evaluate.executors.choice
+    import msl.evaluate.executors.inprocess
     import msl.evaluate.read
     import msl.search.auto  # noqa: F401
+    from msl.check.spec import check_source
+    from msl.text.source import Source
+
+    for used in ("clop\nchain m = standardize >> svc", "sbm\nchain m = keep >> knn"):
+        check_source(Source("<warm>", f"use {used}(rest = default)\n"))  # reads the grammar and the catalogues
+    for module in ("bayes", "bias", "forest", "keep", "linear", "rank", "scale", "similarity", "support"):
+        import_module(f"msl.blocks.{module}")
 
 
 @dataclass

@@ -104,6 +104,48 @@ def test_climbing_takes_the_best_change_and_a_coordinate_the_first() -> None:
     assert [terrain.cells(ask.vector).tolist() for ask in asked][:4] == [[1, 0], [2, 0], [2, 1], [2, 2]]
 
 
+def test_of_equals_the_one_that_changes_least_is_taken() -> None:
+    """Loss and complexity alike, a weight of 0.9 is nearer to what was there than one of 0.6."""
+    terrain = Terrain.of([11, 11])
+    good = {(6, 10), (9, 10)}
+
+    def loss(point: Vector) -> float:
+        return 0.1 if tuple(terrain.cells(point).astype(int).tolist()) in good else 0.2
+
+    start = Told(terrain.centres(np.array([10.0, 10.0])), (0.2,))
+    for inner in (exhaustive, coordinate, climb, quantised):
+        search = inner(channel(terrain), start)
+        found = run_plainly(search, terrain, loss)
+        assert terrain.cells(found.vector).tolist() == [9, 10], inner.__name__
+
+
+def run_plainly(search: Inner, terrain: Terrain, loss: Loss) -> Told:
+    """Drives an inner search, all models being as simple as each other."""
+    try:
+        asks = next(search)
+        while True:
+            asks = search.send([Told(terrain.centres(terrain.cells(a.vector)), (loss(a.vector),)) for a in asks])
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+def test_searches_of_a_large_space_wait_for_their_turn() -> None:
+    """What all of them would ask for at once would not fit into memory."""
+    terrain = Terrain.continuous(300)
+    here = Told(np.zeros(300), (1.0,))
+    searches = [exhaustive(Channel(str(gene), (gene,), terrain, 11, 5), here) for gene in range(300)]
+    running = together(searches)
+    sizes: list[int] = []
+    with pytest.raises(StopIteration) as end:
+        asks = next(running)
+        while True:
+            sizes.append(len(asks))
+            asks = running.send([Told(ask.vector, (1.0 - float(ask.vector.sum()),)) for ask in asks])
+    assert sum(sizes) == 300 * 10
+    assert max(sizes) < 600
+    assert [float(found.vector.sum()) for found in end.value.value] == [1.0] * 300
+
+
 def features(size: int = 6) -> Terrain:
     return Terrain.of(np.full(size, 2), absent=dict.fromkeys(range(size), 0), start=np.full(size, 0.75))
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from strategy_options import options
 
+from msl.check.spec import check_source
+from msl.engine.plan import make_plan
+from msl.evaluate.read import read_table
+from msl.search.ask import Told
 from msl.search.registry import BUILT_IN, load_strategy
+from msl.search.stages import then
 from msl.testing.play import Played, play
 from msl.testing.problems import Problem, bits, conditional, features_against_error, mixed, rastrigin, sphere, two_bowls
+from msl.text.source import Source
 
 #: The strategy with small options, one option changed, and where to see it.
 CHANGES: list[tuple[str, str, str, Problem]] = [
@@ -85,9 +93,13 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
     ("auto", "evaluations = 40", "evaluations = 41", sphere()),
     ("auto", "evaluations = 60", "evaluations = 80", two_bowls()),
 ]
-#: `draw` needs a terrain whose models are not spread evenly; the layout of the cube is made before a strategy starts;
-#: `start` and `channels` reach it by its setting.
-ELSEWHERE = {("random", "draw"), ("best_first", "start"), ("best_first", "channels")}
+#: What reaches a strategy by the cube that it is given, or by where it starts: seen from a whole plan.
+BY_PLAN: list[tuple[str, str]] = [
+    *((strategy, "encoding = separate") for strategy in ("pso", "bpso", "pattern", "occam_ga", "auto")),
+    ("random", "draw = models"),
+    ("best_first", "start = svc(degree = 2, rest = default)"),
+    ("best_first", "channels = [svc.degree]"),
+]
 
 
 def merged(strategy: str, base: str, change: str) -> str:
@@ -117,9 +129,27 @@ def test_option_has_an_effect(strategy: str, base: str, change: str, problem: Pr
     assert trace(before) != trace(after)
 
 
+def asked_by_a_plan(place: Path, search: str) -> list[list[float]]:
+    """The first points that a search asks for on a small table, all losses being equal."""
+    rows = "".join(f"{x},{x % 3},{'ab'[x % 2]}\n" for x in range(20))
+    (place / "table.csv").write_text(f"x,z,class\n{rows}")
+    text = "use clop\nchain m = svc(gamma: 0.1..1, degree: 1..3, rest = default) | neural(units: 1..5, rest = default)"
+    table = read_table(str(place / "table.csv"))
+    checked = check_source(Source("spec.msl", f"{text}\nsearch {search}"), facts=table.facts)
+    assert checked.spec is not None, checked.diagnostics
+    running = then(make_plan(checked.spec, table).stages, seed=0)
+    asks = next(running)
+    asks += running.send([Told(ask.vector, (1.0,)) for ask in asks])
+    return [ask.vector.tolist() for ask in asks]
+
+
+@pytest.mark.parametrize(("strategy", "change"), BY_PLAN)
+def test_option_has_an_effect_on_a_plan(strategy: str, change: str, tmp_path: Path) -> None:
+    assert asked_by_a_plan(tmp_path, strategy) != asked_by_a_plan(tmp_path, f"{strategy}({change})")
+
+
 def test_no_option_is_forgotten() -> None:
     tried = {(strategy, change.split(" = ")[0]) for strategy, _, change, _ in CHANGES}
-    layout = {(strategy, "encoding") for strategy in BUILT_IN if strategy not in ("nspso", "cmdpso")}
-    for strategy in BUILT_IN:
-        for option in options(strategy):
-            assert (strategy, option) in tried | layout | ELSEWHERE, f"{strategy}({option} = …)"
+    tried |= {(strategy, change.split(" = ")[0]) for strategy, change in BY_PLAN}
+    forgotten = {(strategy, option) for strategy in BUILT_IN for option in options(strategy)} - tried
+    assert not forgotten, "options without a test that sees their effect"

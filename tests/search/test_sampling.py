@@ -189,6 +189,17 @@ def test_halving_starts_with_what_is_known_and_goes_on_with_new_models() -> None
     assert len(played.asks) == 60
 
 
+def test_later_rounds_of_halving_are_bred_from_the_best() -> None:
+    problem = sphere(6)
+    played = play(halving, options("halving(evaluations = 400)"), problem)
+    rounds = [batch for batch in played.batches if batch[0].share < 0.2]
+    assert len(rounds) > 8, "a round is never larger than what ends with `factor` models on all rows"
+    losses = [np.mean([problem.losses(ask.vector)[0] for ask in batch]) for batch in rounds]
+    assert np.mean(losses[-3:]) < 0.6 * losses[0]
+    chance = [play(random, options("random(evaluations = 400)"), problem, seed).result for seed in range(3)]
+    assert played.result < min(chance)
+
+
 def test_halving_ends_when_there_is_nothing_new() -> None:
     played = play(halving, options("halving(evaluations = 500)"), bits(5))
     assert played.events[-1].figures["why"] == "all models are known"

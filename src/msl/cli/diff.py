@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,9 +13,9 @@ import typer
 from msl.cli.console import Exit, WrongUse, wants_colour, write
 from msl.cli.files import STANDARD_INPUT, read_source
 from msl.cli.large import large_json
+from msl.cli.revisions import load_revision
 from msl.cli.runs import STORE_HELP, opened_run
 from msl.cli.specs import Loaded, load_source
-from msl.text.source import Source
 
 if TYPE_CHECKING:
     from msl.report.run_changes import Changed
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from msl.space.count import Count
 
 _SIDE_HELP = "A spec, REVISION:PATH in git, or a run."
-_REVISION_HELP = "write REVISION:PATH, such as HEAD~1:specs/model.msl"
 
 
 def diff(
@@ -237,36 +234,7 @@ def _as_records(changes: list[Changed]) -> list[dict[str, str]]:
 
 
 def _loaded(name: str, data: str | None, chain: str | None) -> Loaded:
-    """A file, or a file as git has it at a revision, with the files that it uses at the same revision."""
-    revision, colon, path = name.partition(":")
-    if not colon or os.path.exists(name):
+    """A file, or a file as git has it at a revision."""
+    if ":" not in name or os.path.exists(name):
         return load_source(read_source(name), data, chain)
-    source = Source(name, _git_text(revision, path), path)
-    return load_source(source, data, chain, partial(_used_text, revision))
-
-
-def _used_text(revision: str, path: str) -> str:
-    try:
-        return _git_text(revision, path)
-    except WrongUse as wrong:
-        raise ValueError(wrong.message) from None
-
-
-def _git_text(revision: str, path: str) -> str:
-    """The text of a file at a revision. A revision is never read as an option of git."""
-    place = path if PurePosixPath(path).is_absolute() else f"./{path}"
-    command = ["git", "cat-file", "blob", f"{revision}:{place}"]
-    if revision.startswith("-"):
-        raise WrongUse(f"`{revision}` is not a revision", _REVISION_HELP)
-    try:
-        shown = subprocess.run(command, capture_output=True, check=False)
-    except FileNotFoundError:
-        raise WrongUse("git is not installed, so there is no REVISION:PATH", "name two files") from None
-    if shown.returncode:
-        said = shown.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        said = "it is not a file there" if said.endswith("bad file") else said
-        raise WrongUse(f"`{revision}:{path}`: {said}", _REVISION_HELP)
-    try:
-        return shown.stdout.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError:
-        raise WrongUse(f"`{revision}:{path}` is not UTF-8 text") from None
+    return load_revision(name, data, chain)

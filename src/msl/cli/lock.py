@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 def lock(
     spec: SpecArgument,
     data: DataArgument,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 if the lock file differs.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the lock file differs.")] = False,
     target: TargetOption = None,
     seed: SeedOption = None,
     set_: SetOption = None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby, takewhile
 
 import numpy as np
 
@@ -69,14 +71,20 @@ class Answers:
         self.met: dict[str, tuple[Model, Evaluation]] = {}
         self._texts: dict[str, str] = {}
 
-    def answer(self, asks: Sequence[Ask], replayed: Sequence[Asked]) -> list[Told]:
-        """What a strategy is told. What an interrupted run was told already (`replayed`) is told again."""
+    def answer(
+        self, asks: Sequence[Ask], replayed: Sequence[Asked], is_late: Callable[[], bool] = lambda: False
+    ) -> list[Told]:
+        """What a strategy is told. What an interrupted run was told already (`replayed`) is told again.
+
+        When it gets late, the answers end with the last that there is in time.
+        """
         points = self._points([ask if self.plan.races(ask.stage) else replace(ask, beat=None) for ask in asks])
         known = self.store.evaluations.read([p.question.key for p in points if p.question is not None])
-        fresh = self._evaluate(points, known)
+        fresh = self._evaluate(points, known, is_late)
         known |= {evaluation.key: evaluation for evaluation in fresh}
+        points = self._last_points = list(takewhile(partial(self._is_answered, known), points))
         told = [self._told(point, known) for point in points]
-        for place, asked in enumerate(replayed):
+        for place, asked in enumerate(replayed[: len(told)]):
             told[place] = Told(points_vector(points[place]), asked.losses, asked.complexity, asked.bound)
         self._fresh = fresh
         self._count(points, fresh, known)
@@ -103,17 +111,16 @@ class Answers:
     # --- one batch ---
 
     def _points(self, asks: Sequence[Ask]) -> list[Point]:
+        """Decoded at once, stage by stage: a batch of vectors costs little more than one."""
         points: list[Point] = []
-        for ask in asks:
-            codec = self.plan.terrains[ask.stage].codec
-            batch = codec.decode(ask.vector[None, :])
-            snapped = tuple(float(share) for share in batch.snapped[0])
-            model = batch[0]
-            if isinstance(model, NotInSpace):
-                points.append(Point(ask, snapped))
-            else:
-                points.append(Point(ask, snapped, model, self._question(model, ask)))
-        self._last_points = points
+        for stage, together in groupby(asks, key=lambda ask: ask.stage):
+            group = list(together)
+            batch = self.plan.terrains[stage].codec.decode(np.array([ask.vector for ask in group]))
+            for ask, snapped, model in zip(group, batch.snapped.tolist(), batch, strict=True):
+                if isinstance(model, NotInSpace):
+                    points.append(Point(ask, tuple(snapped)))
+                else:
+                    points.append(Point(ask, tuple(snapped), model, self._question(model, ask)))
         return points
 
     def _question(self, model: Model, ask: Ask) -> Question:
@@ -128,7 +135,9 @@ class Answers:
             turn=ask.turn,
         )
 
-    def _evaluate(self, points: Sequence[Point], known: dict[str, Evaluation]) -> list[Evaluation]:
+    def _evaluate(
+        self, points: Sequence[Point], known: dict[str, Evaluation], is_late: Callable[[], bool]
+    ) -> list[Evaluation]:
         """Evaluates what the store cannot answer; a model that is asked for twice is evaluated once."""
         wanted: dict[str, Point] = {}
         for point in points:
@@ -145,7 +154,14 @@ class Answers:
         for outcome in self.executor.map(tasks):
             outcomes.append(outcome)
             self._on_outcome(len(outcomes), len(tasks))
-        return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=True)]
+            if is_late():
+                break
+        return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=False)]
+
+    def _is_answered(self, known: dict[str, Evaluation], point: Point) -> bool:
+        return point.question is None or (
+            point.question.key in known and self._will_do(known[point.question.key], point.ask)
+        )
 
     def _will_do(self, known: Evaluation, ask: Ask) -> bool:
         """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ."""

@@ -44,16 +44,22 @@ def search(
     *,
     progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
+    most: int | None = None,
 ) -> Search:
     """Runs the strategies of a plan to their end, or until time is up, or until `stopped` says so.
 
-    It stops between batches, and never before it has come to where an interrupted run was.
+    It is stopped between batches, and never before it has come to where an interrupted run was; time is looked at after
+    each evaluation, and what is still under way then does not count. `most` cuts it after so many answers.
     """
     start = monotonic()
+    time = plan.spec.budget.time
     standing = Standing(plan)
 
     def on_outcome(done: int, wanted: int) -> None:
         progress(standing.progress(answers.tally, monotonic() - start, done, wanted))
+
+    def is_late() -> bool:
+        return time is not None and monotonic() - start >= time
 
     answers = Answers(plan, store, run, executor, on_outcome)
     found = Search(answers)
@@ -63,21 +69,22 @@ def search(
     batch = position = 0
     asks = next(strategy, None)
     while asks is not None:
-        told = answers.answer(asks, _replayed(stored, asks, position))
+        heard = asks if most is None else asks[: most - position]
+        told = answers.answer(heard, _replayed(stored, heard, position), is_late)
         events = _storable(noted, len(found.events))
         found.events.extend(noted)
         noted.clear()
         answers.record(told, batch, position, events)
-        found.told.extend(zip(asks, told, strict=True))
-        standing.take(asks, told)
-        position += len(asks)
+        found.told.extend(zip(asks, told, strict=False))
+        standing.take(asks[: len(told)], told)
+        position += len(told)
         batch += 1
         found.seconds = monotonic() - start
         progress(standing.progress(answers.tally, found.seconds))
-        if position >= len(stored) and stopped():
+        if (position >= len(stored) and stopped()) or position == most:
             found.ending = "interrupted"
             break
-        if plan.spec.budget.time is not None and found.seconds >= plan.spec.budget.time:
+        if len(told) < len(asks) or is_late():
             found.ending = "time"
             break
         try:

@@ -48,13 +48,6 @@ def repeat_run(
 ) -> Difference | None:
     """Runs a commission again, with nothing stored, as far as the run went; None proves that it came out the same."""
     cut = run.status == "interrupted" or run.result.get("ending") in _CUT
-    seen = 0
-
-    def heard(now: Progress) -> None:
-        nonlocal seen
-        seen = now.evaluations
-        progress(now)
-
     with tempfile.TemporaryDirectory(prefix="msl-replay-") as folder:
         try:
             result = run_plan(
@@ -62,8 +55,8 @@ def repeat_run(
                 Path(folder),
                 on=on,
                 workers=workers,
-                progress=heard,
-                stopped=lambda: cut and seen >= len(asks),
+                progress=progress,
+                most=len(asks) if cut else None,
             )
             summary = result.summary
         except NoModel as none:

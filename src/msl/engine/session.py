@@ -140,10 +140,11 @@ def run_plan(
     began: Callable[[Beginning], None] = lambda beginning: None,
     progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
+    most: int | None = None,
 ) -> Result:
     """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
 
-    Raises NoModel when no model could be judged.
+    `most` ends it after so many answers. Raises NoModel when no model could be judged.
     """
     plan = commission.plan
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
@@ -155,7 +156,7 @@ def run_plan(
             run, resumed = start_or_resume(store, commission)
             with _kept_for_later(store, run):
                 began(Beginning(run, resumed, stock))
-                found = search(plan, store, run, executor, progress=progress, stopped=stopped)
+                found = search(plan, store, run, executor, progress=progress, stopped=stopped, most=most)
         with _kept_for_later(store, run):
             return _concluded(commission, store, run, found, stock)
 

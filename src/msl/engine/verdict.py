@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from msl.engine.plan import Plan
 from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import score
 from msl.evaluate.table import Table
+from msl.search.ask import Ask, Told
 from msl.search.pareto import non_dominated
 from msl.space.measure import MEASURES
 from msl.space.spec import measures_of
@@ -38,21 +40,47 @@ class Verdict:
 
 
 def judge(plan: Plan, found: Search) -> Verdict:
-    """The best of all models evaluated on all rows: lowest loss, simplest on ties; of a front, its first by loss."""
+    """What the strategy has chosen if it stands by it; else the best of all models evaluated on all rows.
+
+    The best has the lowest loss and is the simplest on ties; of a front it is the first by loss.
+    """
+    last = next((event for event in reversed(found.events) if event.chosen), None)
+    if last is not None and last.stands and (chosen := _candidates(plan, found, last.chosen)):
+        front = _front(_candidates(plan, found, last.kept)) if len(plan.objectives) > 1 else ()
+        return Verdict(min(chosen, key=_rank), front)
     candidates = candidates_of(plan, found)
     if not candidates:
         return Verdict(None)
     if len(plan.objectives) == 1:
-        return Verdict(min(candidates, key=lambda one: (one.losses, one.complexity)))
+        return Verdict(min(candidates, key=_rank))
+    front = _front(candidates)
+    return Verdict(front[0], front)
+
+
+def _rank(candidate: Candidate) -> tuple[tuple[float, ...], float]:
+    return candidate.losses, candidate.complexity
+
+
+def _front(candidates: list[Candidate]) -> tuple[Candidate, ...]:
+    """Those that no other dominates, by loss."""
     front = [candidates[place] for place in non_dominated(np.array([one.losses for one in candidates]))]
-    front.sort(key=lambda one: (one.losses, one.complexity))
-    return Verdict(front[0], tuple(front))
+    return tuple(sorted(front, key=_rank))
 
 
 def candidates_of(plan: Plan, found: Search) -> list[Candidate]:
     """Every model that was evaluated on all rows with an exact loss, once."""
+    return _distinct(plan, found.told)
+
+
+def _candidates(plan: Plan, found: Search, told: Sequence[Told]) -> list[Candidate]:
+    """The models of these answers, as they were asked for last."""
+    asked = {(one.vector.tobytes(), one.losses): ask for ask, one in found.told}
+    return _distinct(plan, [(asked[key], one) for one in told if (key := (one.vector.tobytes(), one.losses)) in asked])
+
+
+def _distinct(plan: Plan, answered: Iterable[tuple[Ask, Told]]) -> list[Candidate]:
     distinct: dict[Model, Candidate] = {}
-    for ask, told in found.told:
+    for ask, told in answered:
         if ask.share != 1.0 or not told.is_exact:
             continue
         model = plan.terrains[ask.stage].decode(told.vector)

@@ -84,6 +84,8 @@ class PatternArm:
         for _ in range(_LOOKED_AT):
             if not self._moves:
                 self._begin_sweep(centre.vector)
+            if not self._moves:  # a single model has no genes
+                break
             points.extend(self._fresh.of([self._changed(centre.vector, *self._moves.pop())]))
             if len(points) == WIDTH:
                 break

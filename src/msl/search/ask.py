@@ -71,13 +71,15 @@ class Event:
     """What a strategy did, for the reports: an iteration, a sweep, a level, and its figures.
 
     `chosen` is what it would answer if it stopped here: the best point, or a front. `kept` is all that it goes on from:
-    personal bests, a population, an archive.
+    personal bests, a population, an archive. `stands` says that what is chosen is the answer even where lower losses
+    were seen: it is preferred for being simpler, or those losses were of other splits.
     """
 
     kind: str
     figures: Mapping[str, Any]
     chosen: tuple[Told, ...] = ()
     kept: tuple[Told, ...] = ()
+    stands: bool = False
 
 
 def best_of(told: Sequence[Told]) -> Told | None:

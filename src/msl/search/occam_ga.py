@@ -85,18 +85,22 @@ class Generation:
     population: list[Told]
     elite: list[Told]
     chosen: tuple[Told, ...]
+    #: Occam's choice need not have the lowest loss, and losses of different splits do not compare.
+    stands: bool
 
     @classmethod
     def of(cls, setting: Setting, population: list[Told]) -> Generation:
         """With several objectives at most half is kept, so that there is always something new."""
         is_occam, kappa = setting.options["elitism"] == "occam", int(setting.options["kappa"])
+        stands = is_occam or bool(setting.options["shuffle"])
         if setting.objectives == 1:
             elite = occam_elite(population, kappa) if is_occam else plain_elite(population)
-            return cls(population, elite, tuple(elite))
+            return cls(population, elite, tuple(elite), stands)
         front = (occam_front if is_occam else plain_front)(population, setting.terrain)
         elite = front[: max(len(population) // 2, 1)]
         simplest = median_of(front)
-        return cls(population, elite, tuple(front) if not is_occam or simplest is None else (simplest,))
+        chosen = tuple(front) if not is_occam or simplest is None else (simplest,)
+        return cls(population, elite, chosen, stands)
 
     def event(self, number: int) -> Event:
         finite = [one for one in self.population if one.is_finite]
@@ -107,4 +111,4 @@ class Generation:
             "mean_units": float(np.mean([one.complexity for one in finite])) if finite else math.nan,
             "feasible": len(finite),
         }
-        return Event("generation", figures, self.chosen, tuple(self.population))
+        return Event("generation", figures, self.chosen, tuple(self.population), self.stands)

@@ -15,6 +15,8 @@ from msl.search.ask import Told
 
 Losses = NDArray[np.float64]
 Places = NDArray[np.intp]
+#: Differences of larger numbers are not numbers any more.
+_LARGE = 1e300
 #: How many rows are compared at once with all others.
 _BLOCK = 512
 
@@ -81,6 +83,8 @@ def crowding(losses: Losses) -> NDArray[np.float64]:
     for column in losses.T:
         order = np.argsort(column, kind="stable")
         ranked = column[order]
+        largest = np.abs(ranked).max()
+        ranked = ranked / largest if largest > _LARGE else ranked
         spread = ranked[-1] - ranked[0]
         room[order[[0, -1]]] = np.inf
         if spread > 0 and len(losses) > 2:
@@ -127,7 +131,8 @@ def hypervolume(losses: Losses, reference: Sequence[float]) -> float:
     """How much of the box below the reference point is dominated, for any number of objectives."""
     corner = np.asarray(reference, dtype=np.float64)
     inside = losses[(losses < corner).all(axis=1)] if len(losses) else losses
-    return _volume(np.unique(inside, axis=0), corner) if len(inside) else 0.0
+    with np.errstate(over="ignore"):  # of losses without measure the volume is infinite
+        return _volume(np.unique(inside, axis=0), corner) if len(inside) else 0.0
 
 
 def _volume(losses: Losses, corner: NDArray[np.float64]) -> float:
@@ -176,11 +181,13 @@ class EpsilonArchive:
 
     def _box(self, one: Told) -> tuple[float, ...]:
         losses = np.asarray(one.losses)
-        return tuple((np.floor(losses / self._epsilon) if self._epsilon > 0 else losses).tolist())
+        with np.errstate(over="ignore"):  # losses without measure share a box
+            return tuple((np.floor(losses / self._epsilon) if self._epsilon > 0 else losses).tolist())
 
     def _is_better(self, new: Told, old: Told, box: tuple[float, ...]) -> bool:
         a, b = np.asarray(new.losses), np.asarray(old.losses)
         if dominates(a, b) or dominates(b, a):
             return bool(dominates(a, b))
-        corner = np.asarray(box) * self._epsilon
-        return bool(np.sum((a - corner) ** 2) < np.sum((b - corner) ** 2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            corner = np.asarray(box) * self._epsilon
+            return bool(np.sum((a - corner) ** 2) < np.sum((b - corner) ** 2))

@@ -29,7 +29,7 @@ def pattern(setting: Setting) -> Strategy:
     finest = _finest_steps(terrain)
     sweep = 0
 
-    while left > 0 and step >= finest.min():
+    while left > 0 and (step >= finest).any():
         sweep += 1
         before, tried = here, 0
         moves = _moves(step, finest)

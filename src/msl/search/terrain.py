@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -76,7 +77,7 @@ class Terrain:
             labels=names,
             channels={name: (gene,) for gene, name in enumerate(names)} if channels is None else channels,
             start=np.where(count > 0, 0.5 / np.maximum(count, 1), 0.0) if start is None else start,
-            size=int(np.prod(count)) if d and (count > 0).all() else None,
+            size=math.prod(count.tolist()) if (count > 0).all() else None,
         )
 
     @classmethod

@@ -1,0 +1,62 @@
+"""msl export --onnx: where a model cannot be written, the block that is in the way is named, and no file is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from winner_cases import Finished
+
+from msl.cli import export as verb
+
+Run = Callable[..., Any]
+Get = Callable[[str], Finished]
+
+
+def exported(msl: Run, done: Finished, path: Path) -> Any:
+    return msl("export", "@", "--onnx", str(path), "--store", str(done.store))
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("kernel", "`SVC` of `msl.blocks.support` has no counterpart"),
+        ("vote", "an ensemble breaks ties by lot"),
+        ("symbols", "`KNNClassifier` of `msl.blocks.similarity` has no counterpart"),
+    ],
+)
+def test_the_block_in_the_way_is_named(msl: Run, finished: Get, tmp_path: Path, case: str, words: str) -> None:
+    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    shown = exported(msl, finished(case), tmp_path / "model.onnx")
+    assert (shown.code, shown.out) == (2, "")
+    assert words in shown.err
+    assert "--skops" in shown.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_and_scores_come_out(msl: Run, finished: Get, tmp_path: Path) -> None:
+    pytest.importorskip("skl2onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    done, path = finished("plain"), tmp_path / "model.onnx"
+    shown = exported(msl, done, path)
+    assert (shown.code, shown.out, shown.err) == (0, "", "")
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    table = done.trained.read(done.table)
+    labels, outputs = session.run(["label", "outputs"], {"X": table.X})
+    assert labels.tolist() == done.trained.predict(table).tolist()
+    assert np.allclose(outputs, done.trained.predict_proba(table), atol=1e-6)
+    assert session.get_modelmeta().custom_metadata_map["model"] == done.trained.text
+
+
+def test_packages_that_are_missing_are_named(
+    msl: Run, finished: Get, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verb, "find_spec", lambda name: None)
+    shown = exported(msl, finished("plain"), tmp_path / "model.onnx")
+    assert (shown.code, shown.out) == (2, "")
+    assert "`--onnx` needs onnx and onnxruntime and skl2onnx" in shown.err
+    assert "pip install 'msl-lang[onnx]'" in shown.err

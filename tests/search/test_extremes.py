@@ -1,0 +1,169 @@
+"""Strategies where there is hardly anything to search, nothing that can be judged, or far too much of everything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+
+import numpy as np
+import pytest
+from strategy_options import options
+
+from msl.check.blocks import Blocks
+from msl.check.library import Library
+from msl.check.report import Report
+from msl.search.ask import Ask, Event, Told, Vector
+from msl.search.registry import BUILT_IN, load_strategy
+from msl.search.stages import Limits, Stage, then
+from msl.search.terrain import Terrain
+from msl.space.node import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
+from msl.testing.play import Played, play
+from msl.testing.problems import Problem, conditional, sphere, two_bowls
+
+pytestmark = pytest.mark.filterwarnings("error")
+SEVERAL = ("nspso", "cmdpso")
+
+
+def ends_of(node: Node) -> Iterator[str]:
+    """The texts of the values at the ends of a domain: the bounds of numbers, every alternative."""
+    match node:
+        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
+            yield from (f"{low:g}" if isinstance(low, float) else str(low), str(high))
+        case Bool():
+            yield from ("true", "false")
+        case Choice(options=alternatives):
+            for alternative in alternatives:
+                yield from ends_of(alternative)
+        case Symbol(name=name, params=params) if params:
+            ends = [list(ends_of(param.node)) for param in params]
+            yield f"{name}({', '.join(each[0] for each in ends)})"
+            yield f"{name}({', '.join(each[-1] for each in ends)})"
+        case Symbol(name=name):
+            yield name
+        case Const(value=value):
+            yield "none" if value is None else str(value)
+
+
+def extreme_calls() -> Iterator[str]:
+    """Every option of every strategy at each end of what the catalogue declares for it."""
+    report = Report()
+    declarations = Library(report).implied("strategy").declarations
+    for name in BUILT_IN:
+        declared = Blocks(report).declared(declarations[name])
+        assert declared is not None
+        for param in declared.params:
+            option = f'"{param.name}"' if param.name == "step" else param.name
+            yield from (f"{name}({option} = {end})" for end in ends_of(param.node))
+
+
+def is_sound(played: Played) -> bool:
+    """No batch is empty, and every point is in the cube."""
+    points = [ask.vector for ask in played.asks]
+    return all(played.batches) and all(bool(((point >= 0) & (point <= 1)).all()) for point in points)
+
+
+@pytest.mark.parametrize("call", list(extreme_calls()))
+def test_an_option_at_its_end(call: str) -> None:
+    """A first batch of more than the limit is made, and left at that."""
+    name = call.partition("(")[0]
+    for problem in (two_bowls(),) if name in SEVERAL else (conditional(), sphere(1)):
+        assert is_sound(play(load_strategy(name), options(call), problem, limit=150))
+
+
+class NoModels(Terrain):
+    """A cube in which no point is a model."""
+
+    __slots__ = ()
+
+    def decode(self, vector: Vector) -> Hashable | None:
+        return None
+
+
+def many_bits(size: int) -> Terrain:
+    on = np.arange(size)
+    none = dict.fromkeys(range(size), 0)
+    return Terrain.of(np.full(size, 2), heads=on, absent=none, families=none, channels={"all": tuple(range(size))})
+
+
+TERRAINS: dict[str, Terrain] = {
+    "a single model": Terrain.of([]),
+    "one value": Terrain.of([1]),
+    "one real": Terrain.continuous(1),
+    "one bit": Terrain.of([2], heads=[0], absent={0: 0}),
+    "no models": NoModels.continuous(3),
+    "10,000 reals": Terrain.continuous(10_000),
+    "10,000 bits": many_bits(10_000),
+}
+
+
+def all_fail(problem: Problem, ask: Ask, number: int) -> Told:
+    return Told(problem.written_back(ask.vector), (math.inf,) * problem.objectives)
+
+
+def wild(problem: Problem, ask: Ask, number: int) -> Told:
+    """Losses that are no losses, or the largest there are."""
+    loss = (math.nan, math.inf, -math.inf, 0.3, 1e308, -1e308)[number % 6]
+    return Told(problem.written_back(ask.vector), (loss,) * problem.objectives, float(number % 3))
+
+
+@pytest.mark.parametrize("answer", [all_fail, wild], ids=["all fail", "wild losses"])
+@pytest.mark.parametrize("terrain", TERRAINS.values(), ids=list(TERRAINS))
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_hostile_spaces(name: str, terrain: Terrain, answer: Callable[[Problem, Ask, int], Told]) -> None:
+    reference = (1.0, 1.0) if name in SEVERAL else None
+    problem = Problem("hostile", terrain, lambda point: (0.5,), 0.0, reference=reference)
+    limit = 150 if terrain.dimensions > 1_000 else 1_000
+    with np.errstate(all="raise", under="ignore"):
+        played = play(load_strategy(name), options(name), problem, answer=answer, limit=limit)
+    assert is_sound(played)
+    assert all(math.isfinite(one.loss) for event in played.events for one in event.chosen)
+
+
+SMALL = {"occam_ga": "occam_ga(population = 20, generations = 3)"}
+
+
+@pytest.mark.parametrize("evaluations", [1, 7])
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_budget_below_the_first_batch(name: str, evaluations: int) -> None:
+    """A swarm larger than the budget is cut short; a budget of one is one evaluation."""
+    terrain = Terrain.of([3, 0, 2])
+    stage = Stage(load_strategy(name), options(SMALL.get(name, name)), terrain)
+    objectives = 2 if name in SEVERAL else 1
+    events: list[Event] = []
+    running = then([stage], 0, Limits(evaluations=evaluations), objectives, events.append)
+    asked = 0
+    asks = next(running, None)
+    while asks is not None:
+        asked += len(asks)
+        told = [Told(ask.vector, (float(ask.vector.sum()),) * objectives) for ask in asks]
+        try:
+            asks = running.send(told)
+        except StopIteration:
+            break
+    assert asked == evaluations
+    assert events[-1].figures["why"] == "all evaluations are used"
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_single_model_is_soon_evaluated(name: str) -> None:
+    """The search ends when all models are known, which halving finds out on all rows only at its third rung."""
+    terrain = Terrain.of([])
+    assert terrain.size == 1
+    objectives = 2 if name in SEVERAL else 1
+    running = then([Stage(load_strategy(name), options(name), terrain)], 0, Limits(evaluations=1_000), objectives)
+    batches, asks = 1, next(running)
+    with pytest.raises(StopIteration):
+        while True:
+            asks = running.send([Told(np.zeros(0), (0.5,) * objectives) for _ in asks])
+            batches += 1
+    assert batches == (3 if name == "halving" else 1)
+
+
+def test_a_count_of_models_does_not_overflow() -> None:
+    assert many_bits(10_000).size == 2**10_000
+    assert Terrain.of([3, 4]).size == 12
+    assert Terrain.of([3, 0]).size is None
+
+
+def test_minus_infinity_is_no_loss() -> None:
+    assert Told(np.zeros(1), (-math.inf, 0.3)).losses == (math.inf, 0.3)
