@@ -167,3 +167,13 @@ def test_who_listens_hears_of_every_block(ground, good):
     judge = judge_of(ground, on_step=heard.append)
     judge.evaluate(good)
     assert heard == ["standardize", "naive", "bias"] * 2
+
+
+def test_a_measure_that_cannot_be_told_says_which_it_is():
+    few = Ground.of_arrays(np.array([[0.0], [1.0]]), np.array([0, 1]), 2)
+    model = only_model("use clop\nchain c = naive", few)
+    outcome = evaluator("maximize auc by holdout(0.3)", few).evaluate(model)
+    assert outcome.losses == (float("inf"),)
+    assert outcome.failure is not None
+    assert outcome.failure.cause == "not a number"
+    assert outcome.failure.message == "`auc` cannot be told of the rows that are judged; they may all be of one class"

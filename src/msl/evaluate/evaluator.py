@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 
@@ -87,7 +87,7 @@ class Evaluator:
         except (Exception, SystemExit) as reason:  # a block may raise anything: it is a row, not the end of the run
             failure = failure_of(reason, case.diary.step)
         if failure is None and not all(map(math.isfinite, losses)):
-            failure = Failure("not a number", f"the loss is {', '.join(map(str, losses))}", case.diary.step)
+            failure = Failure("not a number", _why_not_finite(measures, losses), case.diary.step)
             losses = self._nothing()
         diary = case.diary
         effort = Effort(perf_counter() - start, diary.fits, diary.fits_saved, diary.folds_skipped)
@@ -118,3 +118,12 @@ class Evaluator:
         if len(self._memo) >= _MOST_REMEMBERED:
             del self._memo[next(iter(self._memo))]
         self._memo[key] = outcome
+
+
+def _why_not_finite(measures: Mapping[str, float], losses: tuple[float, ...]) -> str:
+    """What made a loss infinite or not a number, as far as the measures show it."""
+    names = [f"`{name}`" for name, value in measures.items() if not math.isfinite(value)]
+    if not names:
+        return f"the loss is {', '.join(map(str, losses))}"
+    one_class = "; they may all be of one class" if any(name.startswith("`auc") for name in names) else ""
+    return f"{' and '.join(names)} cannot be told of the rows that are judged{one_class}"

@@ -1,0 +1,23 @@
+"""The page of the command line is what the program says of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msl.cli.main import VERBS
+from msl.cli.reference import reference
+
+PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == reference(), "run `python -m msl.cli.reference > docs/cli.md`"
+
+
+def test_every_verb_says_what_it_does() -> None:
+    page = reference()
+    for verb in VERBS:
+        title = page.index(f"### msl {verb}\n")
+        assert page[title:].split("```\n\n", 1)[1][0].isupper(), verb
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert not [row for row in rows if row.split(" | ")[1].strip(" |") == ""], "an option without a word about it"
