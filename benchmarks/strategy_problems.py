@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
+import sklearn.datasets
 
 from msl.check.spec import check_source
 from msl.engine.plan import make_plan
@@ -41,10 +43,11 @@ class Arena:
     answer: Answer
 
 
-def made_up() -> list[Arena]:
+def made_up() -> Iterator[AbstractContextManager[Arena]]:
     """Functions of every kind: smooth, bent, with many valleys, mixed, conditional, and pipelines of alternatives."""
     plain = [sphere(8), rosenbrock(5), rastrigin(5), mixed(), conditional(), bits(16)]
-    return [Arena(problem, _on_a_share) for problem in [*plain, *(pipelines(number) for number in range(6))]]
+    problems = [*plain, *(pipelines(number) for number in range(6))]
+    return (nullcontext(Arena(problem, _on_a_share)) for problem in problems)
 
 
 def pipelines(number: int) -> Problem:
@@ -90,21 +93,32 @@ def _on_a_share(problem: Problem, ask: Ask, number: int) -> Told:
     return Told(told.vector, (told.loss + _NOISE * rng.normal() / ask.share**0.5,), told.complexity)
 
 
-#: Tables and specs that take a few seconds for a whole search.
-REAL = (("psms", "heart"), ("psms", "thyroid"), ("kms", "heart"), ("kms", "sonar"))
+#: Specs and tables for which a whole search takes seconds: those that scikit-learn has, and some of a folder of data.
+_ANYWHERE = (("psms", "wine"), ("psms", "breast_cancer"), ("kms", "wine"), ("kms", "breast_cancer"))
+_OF_A_FOLDER = (("psms", "heart"), ("psms", "thyroid"), ("kms", "heart"), ("kms", "sonar"))
+
+
+def real_searches(data: Path | None) -> Iterator[AbstractContextManager[Arena]]:
+    """Searches of small tables, with more of them if there is a folder of data."""
+    for spec, name in _ANYWHERE:
+        bunch = getattr(sklearn.datasets, f"load_{name}")()
+        frame = pl.DataFrame(bunch.data, schema=[f"x{column}" for column in range(bunch.data.shape[1])])
+        yield real(spec, name, frame.with_columns(pl.Series("class", [f"c{code}" for code in bunch.target])))
+    if data is not None:
+        yield from (real(spec, name, pl.read_csv(data / f"{name}.csv")) for spec, name in _OF_A_FOLDER)
 
 
 @contextmanager
-def real(spec: str, table: str, data: Path) -> Iterator[Arena]:
+def real(spec: str, name: str, frame: pl.DataFrame) -> Iterator[Arena]:
     """A search as `msl run` does it, each model evaluated once in this process however often it is asked for."""
     source = Source(f"{spec}.msl", (SPECS / f"{spec}.msl").read_text())
-    rows = read_table(str(data / f"{table}.csv"))
-    checked = check_source(source, facts=rows.facts)
+    table = read_table(frame)
+    checked = check_source(source, facts=table.facts)
     assert checked.spec is not None, checked.diagnostics
-    plan = make_plan(checked.spec, rows)
+    plan = make_plan(checked.spec, table)
     with open_executor(plan.job, "inprocess") as executor:
         evaluate = _Evaluated(plan.terrains[0], executor)
-        problem = Problem(f"{spec} {table}", plan.terrains[0], lambda point: (0.0,), 0.0)
+        problem = Problem(f"{spec} on {name}", plan.terrains[0], lambda point: (0.0,), 0.0)
         yield Arena(problem, lambda problem, ask, number: evaluate(ask))
 
 

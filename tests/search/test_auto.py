@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from strategy_options import options
 
+from msl.check.spec import check_source
 from msl.search.arms import WIDTH, PatternArm, SwarmArm
 from msl.search.ask import Told, Vector
 from msl.search.auto import Shares, auto
@@ -19,6 +20,7 @@ from msl.search.setting import Setting
 from msl.search.terrain import Terrain
 from msl.testing.play import play
 from msl.testing.problems import Problem, bits, conditional, mixed, rastrigin, sphere, two_bowls
+from msl.text.source import Source
 
 
 def arms_used(problem: Problem, evaluations: int = 200, seed: int = 0) -> list[str]:
@@ -105,6 +107,12 @@ def test_several_objectives() -> None:
     assert played.events[-1].kind == "front"
     chance = min(play(random, options("random(evaluations = 300)"), two_bowls(), seed).result for seed in range(3))
     assert played.result < chance
+
+
+@pytest.mark.parametrize("strategy", ["auto", "halving"])
+def test_a_spec_may_give_it_several_objectives(strategy: str) -> None:
+    text = f"use clop\nchain m = svc\nminimize ber by cv(folds = 2), features\nsearch {strategy}"
+    assert check_source(Source("spec.msl", text)).spec is not None
 
 
 @pytest.mark.parametrize("evaluations", [1, 2, 5, 11])

@@ -14,6 +14,7 @@ from msl.check.library import Library
 from msl.check.report import Report
 from msl.search.ask import Ask, Event, Told, Vector
 from msl.search.registry import BUILT_IN, load_strategy
+from msl.search.setting import Strategy
 from msl.search.stages import Limits, Stage, then
 from msl.search.terrain import Terrain
 from msl.space.node import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
@@ -135,11 +136,7 @@ def test_a_budget_below_the_first_batch(name: str, evaluations: int) -> None:
     asks = next(running, None)
     while asks is not None:
         asked += len(asks)
-        told = [Told(ask.vector, (float(ask.vector.sum()),) * objectives) for ask in asks]
-        try:
-            asks = running.send(told)
-        except StopIteration:
-            break
+        asks = answered(running, [Told(ask.vector, (float(ask.vector.sum()),) * objectives) for ask in asks])
     assert asked == evaluations
     assert events[-1].figures["why"] == "all evaluations are used"
 
@@ -151,12 +148,20 @@ def test_a_single_model_is_soon_evaluated(name: str) -> None:
     assert terrain.size == 1
     objectives = 2 if name in SEVERAL else 1
     running = then([Stage(load_strategy(name), options(name), terrain)], 0, Limits(evaluations=1_000), objectives)
-    batches, asks = 1, next(running)
-    with pytest.raises(StopIteration):
-        while True:
-            asks = running.send([Told(np.zeros(0), (0.5,) * objectives) for _ in asks])
-            batches += 1
+    batches = 0
+    asks: list[Ask] | None = next(running)
+    while asks is not None:
+        batches += 1
+        asks = answered(running, [Told(np.zeros(0), (0.5,) * objectives) for _ in asks])
     assert batches == (3 if name == "halving" else 1)
+
+
+def answered(running: Strategy, told: list[Told]) -> list[Ask] | None:
+    """What is asked next, or None at the end."""
+    try:
+        return running.send(told)
+    except StopIteration:
+        return None
 
 
 def test_a_count_of_models_does_not_overflow() -> None:

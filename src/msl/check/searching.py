@@ -18,7 +18,7 @@ from msl.text.diagnostic import Label
 from msl.text.record import record
 from msl.text.source import Span
 
-_ONE_OBJECTIVE = frozenset({"pso", "bpso", "pattern", "best_first", "halving", "auto"})
+_ONE_OBJECTIVE = frozenset({"pso", "bpso", "pattern", "best_first"})
 _SEVERAL_OBJECTIVES = frozenset({"nspso", "cmdpso"})
 #: The strategies that leave a swarm behind.
 SWARMS = frozenset({"pso", "bpso", "nspso", "cmdpso", "auto"})

@@ -70,6 +70,7 @@ class Answers:
         #: Every model met in this run with what is known of it, by its evaluation's key.
         self.met: dict[str, tuple[Model, Evaluation]] = {}
         self._texts: dict[str, str] = {}
+        self._counted: set[str] = set()
 
     def answer(
         self, asks: Sequence[Ask], replayed: Sequence[Asked], is_late: Callable[[], bool] = lambda: False
@@ -87,7 +88,7 @@ class Answers:
         for place, asked in enumerate(replayed[: len(told)]):
             told[place] = Told(points_vector(points[place]), asked.losses, asked.complexity, asked.bound)
         self._fresh = fresh
-        self._count(points, fresh, known)
+        self._count(points, known)
         return told
 
     def record(self, told: Sequence[Told], batch: int, first: int, events: list[Event]) -> None:
@@ -206,15 +207,18 @@ class Answers:
         lost = point.ask.beat is not None and point.ask.beat <= evaluation.losses[0] < math.inf
         return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
 
-    def _count(self, points: Sequence[Point], fresh: list[Evaluation], known: dict[str, Evaluation]) -> None:
+    def _count(self, points: Sequence[Point], known: dict[str, Evaluation]) -> None:
+        """What this run has evaluated counts as its own also after it was interrupted."""
         tally = self.tally
-        new = {evaluation.key for evaluation in fresh}
+        keys = dict.fromkeys(point.question.key for point in points if point.question is not None)
+        own = [known[key] for key in keys if known[key].run == self.run and key not in self._counted]
+        self._counted.update(evaluation.key for evaluation in own)
         tally.evaluations += len(points)
-        tally.new += len(new)
+        tally.new += len(own)
         tally.outside += sum(point.question is None for point in points)
-        tally.reused += sum(point.question is not None for point in points) - len(new)
-        tally.failures += sum(evaluation.trouble is not None for evaluation in fresh)
-        for evaluation in fresh:
+        tally.reused += sum(point.question is not None for point in points) - len(own)
+        tally.failures += sum(evaluation.trouble is not None for evaluation in own)
+        for evaluation in own:
             tally.fits += evaluation.fits
             tally.fits_saved += evaluation.fits_saved
             tally.folds_skipped += evaluation.folds_skipped

@@ -60,6 +60,16 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """Where some steps have led, and what all of them add to the figures of the fit. The rows of the steps between are
+    not held: of a large table they would be many times its memory."""
+
+    end: Stage
+    complexity: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Said:
     """Outputs for the rows to judge on, and for those fitted on where these are needed; and what the block that gave
     them adds to the figures of the fit."""
@@ -91,9 +101,9 @@ class Fitter:
 
     def outputs(self, plan: Plan, fold: Fold, diary: Diary, figures: FitFigures) -> Floats:
         """What a model, fitted on the one part of a fold, says of the other."""
-        stages = self.stages(plan.before, fold, diary)
-        learnt = said = self._learnt(plan, stages[-1], fold, diary)
-        parts: list[Stage | Said] = [*stages, learnt]
+        way = self.way(plan.before, fold, diary)
+        learnt = said = self._learnt(plan, way.end, fold, diary)
+        parts: list[Way | Said] = [way, learnt]
         for post in plan.after:
             said = self._corrected(post, said, fold, diary)
             parts.append(said)
@@ -103,15 +113,16 @@ class Fitter:
 
     # --- steps before the learner ---
 
-    def stages(
-        self, steps: tuple[PlannedStep, ...], fold: Fold, diary: Diary, start: Stage | None = None
-    ) -> list[Stage]:
-        """What the rows become, step by step; first as they are."""
-        stages = [start or Stage("", fold.X, fold.X_test, np.arange(fold.X.shape[1]))]
+    def way(self, steps: tuple[PlannedStep, ...], fold: Fold, diary: Diary, start: Stage | None = None) -> Way:
+        """What steps make of the rows of a fold, or of the stage where they start."""
+        stage = start or Stage("", fold.X, fold.X_test, np.arange(fold.X.shape[1]))
+        complexity = seconds = 0.0
         for planned in steps:
             diary.at(planned.name)
-            stages.append(self._stage(planned, stages[-1], fold, diary))
-        return stages
+            stage = self._stage(planned, stage, fold, diary)
+            complexity += stage.complexity
+            seconds += stage.seconds
+        return Way(stage, complexity, seconds)
 
     def _stage(self, planned: PlannedStep, before: Stage, fold: Fold, diary: Diary) -> Stage:
         def fitted() -> Stage:
@@ -148,16 +159,15 @@ class Fitter:
         return Stage(identity, read_only(X), read_only(X_test), sources, complexity(estimator), seconds)
 
     def _fit_branches(self, planned: PlannedStep, before: Stage, fold: Fold, diary: Diary) -> Stage:
-        branches = [self.stages(branch, fold, diary, before)[1:] for branch in planned.branches]
-        ends = [branch[-1] for branch in branches]
-        every = [stage for branch in branches for stage in branch]
+        ways = [self.way(branch, fold, diary, before) for branch in planned.branches]
+        ends = [way.end for way in ways]
         return Stage(
             identity=identity_of("&", "&".join(end.identity for end in ends).encode()),
             X=read_only(np.hstack([end.X for end in ends])),
             X_test=read_only(np.hstack([end.X_test for end in ends])),
             sources=joined_sources([end.sources for end in ends], before.sources),
-            complexity=sum(stage.complexity for stage in every),
-            seconds=sum(stage.seconds for stage in every),
+            complexity=sum(way.complexity for way in ways),
+            seconds=sum(way.seconds for way in ways),
         )
 
     def _fit_block(self, block: Block, planned: PlannedStep, before: Stage, fold: Fold) -> None:

@@ -20,7 +20,7 @@ from msl.blocks.base import Block, Floats, GeneralisedTable
 from msl.blocks.complexity import complexity
 from msl.blocks.problem import BlockProblem
 from msl.evaluate.diary import Diary
-from msl.evaluate.fitting import Fitter, Fold, Stage, features_seen
+from msl.evaluate.fitting import Fitter, Fold, Stage, Way, features_seen
 from msl.evaluate.plan import Plan
 
 #: Those of scikit-learn's learners whose outputs are linear in the targets.
@@ -46,24 +46,23 @@ class Generaliser:
         """One for each plan; whether others are judged with it changes no number."""
         siblings: dict[tuple[str, type], list[int]] = defaultdict(list)
         learners: list[Any] = []
-        ends: list[list[Stage]] = []
+        ways: list[Way] = []
         for place, plan in enumerate(plans):
             diary.at(plan.learner.name)
             if plan.after:
                 message = f"`gcv` cannot judge what `{plan.after[0].name}` makes of the outputs"
                 raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.after[0].name)
             learners.append(plan.learner.estimator())
-            ends.append(self._fitter.stages(plan.before, fold, diary))
-            siblings[ends[-1][-1].identity, type(learners[-1])].append(place)
+            ways.append(self._fitter.way(plan.before, fold, diary))
+            siblings[ways[-1].end.identity, type(learners[-1])].append(place)
         judged: dict[int, Generalisation] = {}
         for places in siblings.values():
-            plan, stage = plans[places[0]], ends[places[0]][-1]
+            plan, stage = plans[places[0]], ways[places[0]].end
             diary.at(plan.learner.name)
             together = self._siblings([learners[place] for place in places], plan, stage, fold, diary)
             features = float(features_seen(None, stage.sources))
             for place, (score, own) in zip(places, together, strict=True):
-                before = sum(stage.complexity for stage in ends[place])
-                judged[place] = Generalisation(score, before + own, features)
+                judged[place] = Generalisation(score, ways[place].complexity + own, features)
         return [judged[place] for place in range(len(plans))]
 
     def _siblings(

@@ -39,7 +39,7 @@ class LeaveOneOuts:
         start = perf_counter()
         # One row to judge on, since some steps refuse none at all.
         fold = self._fitter.fold(Split(rows, rows[:1]), None if trial.key is None else (trial.key, "all"))
-        stage = self._fitter.stages(plan.before, fold, diary)[-1]
+        stage = self._fitter.way(plan.before, fold, diary).end
         diary.at(plan.learner.name)
         table = self._table(plan, trial, learner, stage, fold)
         if table is None or not table.serves(learner):

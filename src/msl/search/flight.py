@@ -24,10 +24,14 @@ class Flight:
     wall: str = "clip"
 
     def velocity(self, inertia: float, v: Vectors, x: Vectors, own: Vectors, leaders: Vectors) -> Vectors:
-        r1, r2 = self.rng.random(x.shape), self.rng.random(x.shape)
-        v = inertia * v + self.c1 * r1 * (own - x) + self.c2 * r2 * (leaders - x)
+        v = inertia * v
+        for pull, towards in ((self.c1, own), (self.c2, leaders)):
+            step = self.rng.random(x.shape)  # in place: arrays of a large swarm cost more to make than to fill
+            step *= pull
+            step *= towards - x
+            v += step
         fastest = _FASTEST if self.vmax is None else self.vmax
-        return np.clip(v, -fastest, fastest)
+        return np.clip(v, -fastest, fastest, out=v)
 
     def moved(self, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
         """x ← x + v, and the velocity after it: a wall of the cube stops a particle, or throws it back."""
@@ -39,7 +43,10 @@ class Flight:
 
     def tossed(self, x: Vectors, v: Vectors, bits: Flags) -> tuple[Vectors, Vectors]:
         """A bit is on with probability 1 / (1 + e^−v); genes with other values move as always."""
-        drawn = self.rng.random(x.shape) < 1.0 / (1.0 + np.exp(-v))
+        chance = np.exp(-v)
+        chance += 1.0
+        np.reciprocal(chance, out=chance)
+        drawn = self.rng.random(x.shape) < chance
         if bits.all():
             return drawn.astype(np.float64), v
         moved, after = self.moved(x, v)
@@ -48,7 +55,7 @@ class Flight:
 
 def as_bits(x: Vectors, bits: Flags) -> Vectors:
     """Genes with two values as 0 and 1, the others as they are."""
-    return np.where(bits, x >= 0.5, x)
+    return np.where(bits, x >= 0.5, x) if bits.any() else x
 
 
 def written_back(told: list[Told]) -> Vectors:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from msl.search.ask import Vector, Vectors
+from msl.search.ask import Vectors
 from msl.search.pareto import Places
 from msl.search.terrain import Flags, Terrain
 
@@ -38,9 +38,12 @@ def flipped(points: Vectors, rate: float, bits: Flags, rng: np.random.Generator)
 
 
 def _hit(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> tuple[Places, Places]:
-    """The rows and columns that a mutation hits."""
-    rows, places = np.nonzero(rng.random((len(points), np.count_nonzero(genes))) < rate)
-    return rows, np.flatnonzero(genes)[places]
+    """The rows and columns that a mutation hits: so many as by a toss for each, without a toss for each."""
+    columns = np.flatnonzero(genes)
+    size = len(points) * len(columns)
+    hits = rng.choice(max(size, 1), size=rng.binomial(size, rate), replace=False, shuffle=False)
+    rows, places = np.divmod(hits, max(len(columns), 1))
+    return rows, columns[places]
 
 
 def by_thirds(points: Vectors, rate: float, bits: Flags, done: float, rng: np.random.Generator) -> Vectors:
@@ -58,9 +61,9 @@ def mutation_rate(option: Any, dimensions: int) -> float:
 
 def with_added(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
     """With this chance, something that is off is switched on; if it has alternatives, to any of them."""
-    changed = points.copy()
-    for row in np.flatnonzero(rng.random(len(points)) < rate):
-        gene = _one_of(_switches(terrain, points[row], on=False), rng)
+    changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
+    for row, off in zip(rows, _switches(terrain, points[rows], on=False), strict=True):
+        gene = _one_of(off, rng)
         if gene is not None:
             changed[row, gene] = _value(terrain, gene, terrain.absent[gene] + rng.integers(1, terrain.levels[gene]))
     return changed
@@ -68,9 +71,8 @@ def with_added(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Ge
 
 def with_deleted(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
     """With this chance, something that is on is switched off; never the last of its family."""
-    changed = points.copy()
-    for row in np.flatnonzero(rng.random(len(points)) < rate):
-        on = _switches(terrain, points[row], on=True)
+    changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
+    for row, on in zip(rows, _switches(terrain, points[rows], on=True), strict=True):
         families = terrain.families[on]
         is_last = (families >= 0) & (np.bincount(families + 1)[families + 1] == 1)
         gene = _one_of(on[~is_last], rng)
@@ -92,11 +94,11 @@ def minimal(terrain: Terrain, points: Vectors, rng: np.random.Generator) -> Vect
     return least
 
 
-def _switches(terrain: Terrain, point: Vector, on: bool) -> Places:
-    """The genes of a point that switch something on, or leave it off."""
+def _switches(terrain: Terrain, points: Vectors, on: bool) -> list[Places]:
+    """The genes of each point that switch something on, or leave it off."""
     switches = np.flatnonzero(terrain.switches)
-    is_on = terrain.cells(point, switches) != terrain.absent[switches]
-    return np.asarray(switches[is_on == on])
+    is_on = terrain.cells(points, switches) != terrain.absent[switches]
+    return [switches[row] for row in is_on == on]
 
 
 def _one_of(genes: Places, rng: np.random.Generator) -> int | None:

@@ -43,9 +43,14 @@ def dominance(losses: Losses, others: Losses | None = None) -> NDArray[np.bool_]
 
 def dominators(losses: Losses) -> Places:
     """By how many others each row is dominated."""
+    return _dominators_among(losses, np.arange(len(losses)))
+
+
+def _dominators_among(losses: Losses, places: Places) -> Places:
+    """By how many of these rows each row is dominated: a block at a time, since all at once may not fit into memory."""
     counts = np.zeros(len(losses), dtype=np.intp)
-    for block in _blocks(losses):
-        counts += dominance(block, losses).sum(axis=0)
+    for first in range(0, len(places), _BLOCK):
+        counts += dominance(losses[places[first : first + _BLOCK]], losses).sum(axis=0)
     return counts
 
 
@@ -60,19 +65,14 @@ def non_dominated(losses: Losses) -> Places:
 
 def fronts(losses: Losses) -> Iterator[Places]:
     """The places of the rows, front by front: those that none dominates, then those that only these dominate, …"""
-    above = dominators(losses)
+    dominating = dominance(losses) if len(losses) <= _BLOCK else None
+    above = dominators(losses) if dominating is None else dominating.sum(axis=0)
     left = np.ones(len(losses), dtype=np.bool_)
     while left.any():
         front = np.flatnonzero(left & (above == 0))
         yield front
         left[front] = False
-        for block in _blocks(losses[front]):
-            above -= dominance(block, losses).sum(axis=0)
-
-
-def _blocks(losses: Losses) -> Iterator[Losses]:
-    """A few rows at a time: a population of thousands compared with itself at once would not fit into memory."""
-    return (losses[first : first + _BLOCK] for first in range(0, len(losses), _BLOCK))
+        above -= _dominators_among(losses, front) if dominating is None else dominating[front].sum(axis=0)
 
 
 def crowding(losses: Losses) -> NDArray[np.float64]:

@@ -102,8 +102,11 @@ class Terrain:
     def cells(self, vectors: Vectors, genes: Genes = ALL) -> Vectors:
         """The number of each gene's value, or of some genes'; continuous genes as they are."""
         points, levels = vectors[..., genes], self.levels[genes]
-        numbers = np.minimum(np.floor(points * levels), levels - 1.0)
-        return np.where(levels > 0, numbers, points) + 0.0
+        numbers = points * levels
+        np.minimum(np.floor(numbers, out=numbers), levels - 1.0, out=numbers)
+        numbers = numbers if levels.all() else np.where(levels > 0, numbers, points)
+        numbers += 0.0  # no value is minus zero
+        return numbers
 
     def centres(self, cells: Vectors) -> Vectors:
         """The points in the middle of values with these numbers."""
@@ -130,8 +133,8 @@ class Terrain:
 
     def walk(self, steps: int) -> Iterator[Vector]:
         """A point for every model, continuous genes at so many values; the last gene changes fastest."""
-        axes = [self.values(gene, self.start, steps) for gene in range(self.dimensions)]
-        return (np.array(point) for point in product(*axes))
+        axes = [self.values(gene, self.start, steps).tolist() for gene in range(self.dimensions)]
+        return (np.fromiter(point, np.float64, self.dimensions) for point in product(*axes))
 
     def describe(self, vector: Vector, genes: Sequence[int]) -> str:
         """The values of some genes in words."""
