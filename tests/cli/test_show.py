@@ -49,7 +49,7 @@ def test_the_latest_run_is_shown_by_default(msl: Verb, ran: Ran) -> None:
 def test_a_front_is_a_table_of_its_models(msl: Verb, ran: Ran) -> None:
     shown = msl("show", "front.msl").out
     front = result_of(ran, "front")["front"]
-    assert f"front of {len(front)} models" in shown
+    assert f"front of {len(front)} model" in shown
     assert all(point["model"] in shown for point in front)
     lines = shown[shown.index("front of") :].splitlines()
     assert lines[1].split() == ["error", "features", "model"]

@@ -21,12 +21,14 @@ def test_the_lowest_loss_wins_and_the_simplest_on_ties(tmp_path: Path, search: s
 
 def test_occam_elitism_stands_by_the_simplest_of_the_best(tmp_path: Path) -> None:
     text = f"{NETWORKS}minimize mse by holdout(0.5)\nsearch occam_ga(population = 12, generations = 6)\n"
-    case = searched(tmp_path, text, write_numbers(tmp_path))
-    (chosen,) = next(event for event in reversed(case.found.events) if event.chosen).chosen
-    lowest = min(one.loss for _, one in case.found.told if one.is_exact)
-    assert case.verdict.best is not None
-    assert (case.verdict.best.losses, case.verdict.best.complexity) == (chosen.losses, chosen.complexity)
-    assert chosen.loss > lowest, "then the test shows nothing: take another seed"
+    table, preferred = write_numbers(tmp_path), []
+    for seed in range(5):
+        case = searched(tmp_path, f"{text}seed {seed}\n", table)
+        (chosen,) = next(event for event in reversed(case.found.events) if event.chosen).chosen
+        assert case.verdict.best is not None
+        assert (case.verdict.best.losses, case.verdict.best.complexity) == (chosen.losses, chosen.complexity)
+        preferred.append(chosen.loss > min(one.loss for _, one in case.found.told if one.is_exact))
+    assert any(preferred), "a lower loss was never given up, so that nothing is shown"
 
 
 def test_plain_elitism_answers_with_the_lowest_loss(tmp_path: Path) -> None:

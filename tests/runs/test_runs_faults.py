@@ -252,7 +252,7 @@ def test_a_read_only_folder_can_be_read(lockable: tuple[Path, Callable[[Path], N
     """Also when its last writer was killed, and most of what it wrote is still in the journal."""
     disk, lock = lockable
     folder = disk / ".msl"
-    writer = start_writer(folder, "w", batches=10)
+    writer = start_writer(folder, "w", batches=10_000 if killed else 10)
     assert writer.stdout is not None
     for _ in range(9):
         writer.stdout.readline()

@@ -117,7 +117,7 @@ def _about_winner(plan: Plan, found: Search, verdict: Verdict, best: Candidate) 
         "preferred": [asdict(one) for one in preferences(plan, models, judged)],
         "judged": _judged_held_out(plan, outputs),
     }
-    if len(verdict.front) > 1:
+    if verdict.front:
         record["front"] = [
             {
                 "model": spell_model(one.model),

@@ -199,7 +199,9 @@ def _words(value: Any) -> str:
 
 def _front(account: Account) -> str:
     front = account.result.get("front")
-    return f"front of {len(front)} models\n{front_table(front)}" if front else ""
+    if not front:
+        return ""
+    return f"front of {len(front)} model{'s' * (len(front) > 1)}\n{front_table(front)}"
 
 
 def _confusions(account: Account) -> str:
