@@ -25,9 +25,7 @@ PARTS: dict[str, Callable[[bool, Path | None], Iterable[Figure]]] = {
     "swarms": lambda quick, data: swarm_figures(8 if quick else 30),
     "fronts": lambda quick, data: front_figures(3, ((30, 100),)) if quick else front_figures(15),
     "adaptive": lambda quick, data: adaptive_figures(2 if quick else 10, data),
-    "occam": lambda quick, data: (
-        occam_figures("60 × 40 generations", 3) if quick else occam_figures("500 × 500 generations", 50)
-    ),
+    "occam": lambda quick, data: occam_figures(100, 30, 3) if quick else occam_figures(500, 100, 20),
     "cost": lambda quick, data: cost_figures(30 if quick else 100),
 }
 
