@@ -30,7 +30,7 @@ def arms_used(problem: Problem, evaluations: int = 200, seed: int = 0) -> list[s
 
 def test_it_starts_at_random_with_the_reference_and_ends_with_the_pattern() -> None:
     played = play(auto, options("auto(evaluations = 100)"), sphere(4))
-    assert len(played.batches[0]) == 10
+    assert len(played.batches[0]) == 20
     assert played.batches[0][0].vector.tolist() == [0.0] * 4
     assert len(played.asks) == 100
     arms = arms_used(sphere(4), 100)
@@ -50,9 +50,10 @@ def test_arms_get_what_they_gain() -> None:
     shares.add("swarm", 5, 0.2)
     shares.add("pattern", 5, 0.0)
     shares.add("random", 5, 0.0)
+    shares.add("forest", 10, 0.0)
     now = shares.now()
     assert sum(now.values()) == pytest.approx(1.0)
-    assert now["swarm"] > 0.7
+    assert now["swarm"] > 0.4
     assert min(now.values()) > 0
     assert shares.order(is_finish=False)[0] == "swarm"
     assert shares.order(is_finish=True)[0] == "pattern"
@@ -66,10 +67,10 @@ def test_arms_get_what_they_gain() -> None:
 
 
 def test_the_arm_that_gains_is_used_more() -> None:
-    """One gene after the other suits the pattern; on a bowl it earns more than its least share."""
+    """One gene after the other suits the pattern; on a bowl it earns twice its least share."""
     arms = arms_used(sphere(6), 300)[1:]
     before_the_finish = arms[: len(arms) // 2]
-    assert before_the_finish.count("pattern") > 0.3 * len(before_the_finish)
+    assert before_the_finish.count("pattern") > 0.2 * len(before_the_finish)
     assert before_the_finish.count("random") < 0.3 * len(before_the_finish)
 
 
@@ -78,9 +79,9 @@ def test_the_pattern_tries_every_alternative_and_then_smaller_steps() -> None:
     setting = Setting(terrain, {}, np.random.default_rng(0))
     centre = Told(np.array([0.5, 0.125]), (1.0,))
     arm = PatternArm(setting, Fresh(terrain, [centre]))
-    points = [ask.vector.tolist() for ask in arm.asks(centre, None)]
+    points = [ask.vector.tolist() for ask in arm.asks(centre)]
     assert sorted(points) == [[0.0, 0.125], [0.5, 0.375], [0.5, 0.625], [0.5, 0.875], [1.0, 0.125]]
-    finer = [ask.vector.tolist() for ask in arm.asks(centre, None)]
+    finer = [ask.vector.tolist() for ask in arm.asks(centre)]
     assert sorted(finer[:2]) == [[0.25, 0.125], [0.75, 0.125]]
     assert sorted(finer[2:4]) == [[0.375, 0.125], [0.625, 0.125]]
 
@@ -90,9 +91,9 @@ def test_particles_follow_the_best_of_all_arms() -> None:
     first = [Told(np.full(2, 0.1 + 0.05 * place), (1.0,)) for place in range(WIDTH)]
     arm = SwarmArm(Setting(terrain, {}, np.random.default_rng(0)), first)
     centre = Told(np.full(2, 0.9), (0.1,))
-    asks = arm.asks(centre, None)
+    asks = arm.asks(centre)
     assert np.mean([ask.vector for ask in asks]) > 0.3
-    assert [ask.beat for ask in asks] == [math.nextafter(1.0, 2.0)] * WIDTH
+    assert all(ask.beat is None for ask in asks), "the forest learns from every loss"
 
 
 def test_a_small_space_ends_it() -> None:

@@ -1,14 +1,20 @@
-"""Arms: the small searches among which `auto` shares its evaluations; all of them know the best point of all."""
+"""Arms: the small searches among which `auto` shares its evaluations; all of them know the best point of all.
+
+None of them lets an evaluation stop early: the forest learns from every loss.
+"""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
 
 from msl.search.ask import Ask, Told, Vector, Vectors
 from msl.search.flight import Flight, scattered, written_back
+from msl.search.forest import Forest, columns_of, expected_gain
 from msl.search.fresh import Fresh
+from msl.search.pareto import by_rank
 from msl.search.setting import Setting
 from msl.search.swarm import Bests
 from msl.search.terrain import Terrain
@@ -17,6 +23,12 @@ from msl.search.terrain import Terrain
 WIDTH = 5
 #: The constants of Clerc and Kennedy (2002), with which a swarm comes to rest by itself.
 _INERTIA, _PULL = 0.7298, 1.49618
+#: What the forest learns from at most, how many points it looks at of each kind, near how many of the best ones.
+_REMEMBERED, _CANDIDATES, _NEAR = 400, 256, 8
+#: With more genes than this a forest has too few points to tell which of them matter, and takes long.
+_MOST_GENES = 300
+#: How far a number is moved by a little, and how often it is.
+_NEARBY, _OFTEN = 0.15, 0.7
 #: The pattern starts again with large steps when its steps are smaller than this.
 _SMALLEST_STEP = 0.01
 #: How many changes the pattern looks at to find new models before it lets the other arms go first.
@@ -26,7 +38,7 @@ _LOOKED_AT = 64
 class Arm(Protocol):
     """Asks for points and learns what they came to; asks for none when it knows no new ones."""
 
-    def asks(self, centre: Told, beat: float | None) -> list[Ask]: ...
+    def asks(self, centre: Told) -> list[Ask]: ...
     def learn(self, told: list[Told]) -> None: ...
 
 
@@ -36,8 +48,8 @@ class RandomArm:
     def __init__(self, setting: Setting, fresh: Fresh) -> None:
         self._setting, self._fresh = setting, fresh
 
-    def asks(self, centre: Told, beat: float | None) -> list[Ask]:
-        return [Ask(point, beat) for point in self.points(WIDTH)]
+    def asks(self, centre: Told) -> list[Ask]:
+        return [Ask(point) for point in self.points(WIDTH)]
 
     def points(self, size: int) -> list[Vector]:
         rng, d = self._setting.rng, self._setting.terrain.dimensions
@@ -57,18 +69,55 @@ class SwarmArm:
         self._v = np.zeros_like(self._x)
         self._bests = Bests(self._x, first)
 
-    def asks(self, centre: Told, beat: float | None) -> list[Ask]:
+    def asks(self, centre: Told) -> list[Ask]:
         leaders = np.broadcast_to(centre.vector, self._x.shape)
         v = self._flight.velocity(_INERTIA, self._v, self._x, self._bests.positions, leaders)
         x, v = self._flight.moved(self._x, v)
         x, self._v = scattered(self._terrain, self._x, x, v, self._flight.rng)
-        return self._bests.challenges(x)
+        return [Ask(point) for point in x]
 
     def learn(self, told: list[Told]) -> None:
         """When the evaluations end in the middle of a swarm, only its first particles have moved."""
         x = written_back(told)
         self._bests.update(x, told)
         self._x[: len(x)] = x
+
+
+class ForestArm:
+    """Of many new models, near the best ones and anywhere, those from which a forest expects the most improvement."""
+
+    def __init__(self, setting: Setting, fresh: Fresh, seen: list[Told]) -> None:
+        self._terrain, self._rng, self._fresh = setting.terrain, setting.rng, fresh
+        self._seen = seen
+
+    def asks(self, centre: Told) -> list[Ask]:
+        terrain = self._terrain
+        if not 0 < terrain.dimensions <= _MOST_GENES:
+            return []
+        known = by_rank(self._seen)[:_REMEMBERED]
+        points = np.concatenate([self._anywhere(), self._near(written_back(known[:_NEAR]))])
+        # Places instead of losses: no wild loss, nor one of a model that fails, drowns the differences of the others.
+        places = np.unique([one.loss for one in known], return_inverse=True)[1].astype(np.float64)
+        forest = Forest.grown(columns_of(terrain, written_back(known)), places, self._rng)
+        gains = expected_gain(*forest.foretold(columns_of(terrain, points)), best=0.0)
+        ranked = points[np.argsort(-gains, kind="stable")]
+        chosen = list(islice(self._fresh.of(ranked), WIDTH))
+        return [Ask(point) for point in chosen]
+
+    def learn(self, told: list[Told]) -> None:
+        pass
+
+    def _anywhere(self) -> Vectors:
+        return self._rng.random((_CANDIDATES, self._terrain.dimensions))
+
+    def _near(self, best: Vectors) -> Vectors:
+        """The best points with one to three genes changed: numbers by a little or to anywhere, others to anywhere."""
+        rng = self._rng
+        points = best[rng.integers(0, len(best), _CANDIDATES)]
+        changes = rng.random(points.shape).argsort(axis=1) < rng.integers(1, 4, (len(points), 1))
+        little = self._terrain.ordered & (rng.random(points.shape) < _OFTEN)
+        moved = np.where(little, points + rng.normal(0.0, _NEARBY, points.shape), rng.random(points.shape))
+        return np.clip(np.where(changes, moved, points), 0.0, 1.0)
 
 
 class PatternArm:
@@ -79,7 +128,7 @@ class PatternArm:
         self._step = 1.0
         self._moves: list[tuple[int, float]] = []
 
-    def asks(self, centre: Told, beat: float | None) -> list[Ask]:
+    def asks(self, centre: Told) -> list[Ask]:
         points: list[Vector] = []
         for _ in range(_LOOKED_AT):
             if not self._moves:
@@ -89,7 +138,7 @@ class PatternArm:
             points.extend(self._fresh.of([self._changed(centre.vector, *self._moves.pop())]))
             if len(points) == WIDTH:
                 break
-        return [Ask(point, beat) for point in points]
+        return [Ask(point) for point in points]
 
     def learn(self, told: list[Told]) -> None:
         pass

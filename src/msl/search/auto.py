@@ -1,11 +1,11 @@
-"""Auto: shares its evaluations between random points, a swarm and a pattern, by what each gains."""
+"""Auto: shares its evaluations between random points, a forest, a swarm and a pattern, by what each gains."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import isfinite, isqrt
 
-from msl.search.arms import WIDTH, Arm, PatternArm, RandomArm, SwarmArm
+from msl.search.arms import WIDTH, Arm, ForestArm, PatternArm, RandomArm, SwarmArm
 from msl.search.ask import Ask, Event, Told, ended
 from msl.search.cmdpso import cmdpso
 from msl.search.fresh import Fresh
@@ -14,11 +14,11 @@ from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
 
 #: The shares of the evaluations for a random start, and for the pattern at the end.
-_START, _FINISH = 0.1, 0.5
+_START, _FINISH = 0.2, 0.5
 #: More random points do not help the other arms.
-_LONGEST_START = 1_000
+_LONGEST_START = 50
 #: The share that an arm gets however little it gains; the rest is divided by gains.
-_LEAST = {"random": 0.05, "swarm": 0.2, "pattern": 0.2}
+_LEAST = {"random": 0.05, "forest": 0.4, "swarm": 0.1, "pattern": 0.1}
 #: How much of an arm's gains still counts one batch later.
 _MEMORY = 0.7
 
@@ -45,6 +45,7 @@ def auto(setting: Setting) -> Strategy:
     told = yield [Ask(point) for point in first]
     left -= len(told)
     best.update(told)
+    seen = list(told)
     setting.note(_event("start", told, best, {}))
 
     ranked = by_rank(told)
@@ -52,12 +53,13 @@ def auto(setting: Setting) -> Strategy:
         "random": random,
         "swarm": SwarmArm(setting, ranked[:WIDTH]),
         "pattern": PatternArm(setting, fresh),
+        "forest": ForestArm(setting, fresh, seen),
     }
     shares = Shares()
     while left > 0:
         centre = best.chosen[0] if best.chosen else ranked[0]
         for name in shares.order(is_finish=left <= _FINISH * total):
-            asks = arms[name].asks(centre, best.beat)[:left]
+            asks = arms[name].asks(centre)[:left]
             if asks:
                 break
         else:
@@ -68,6 +70,7 @@ def auto(setting: Setting) -> Strategy:
         before = best.loss
         best.update(told)
         arms[name].learn(told)
+        seen.extend(told)
         shares.add(name, len(told), gain=before - best.loss)
         setting.note(_event(name, told, best, shares.now()))
 
