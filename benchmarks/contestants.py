@@ -26,9 +26,8 @@ from msl.space.value import Model
 
 #: What a failed model counts as: worse than any BER, and finite, since not every peer takes infinity.
 FAILED = 2.0
-#: How many evaluations our strategy reckons with when only time is given. A time budget ends a run between batches, and
-#: the first batch is 0.3 of this.
-MOST_IN_TIME = 100
+#: How many evaluations our strategy reckons with when only time is given.
+MOST_IN_TIME = 1_000
 SPEC = """msl 1
 use "psms.msl"
 minimize ber by cv(folds = 5)

@@ -29,7 +29,7 @@ TRAINING = 0.6
 #: A peer needs its package; those without are named in the report.
 PACKAGE = {"tpe": "optuna", "smac": "smac", "flaml": "flaml", "tpot": "tpot"}
 UNTUNED = ("forest", "untuned svm", "boosting")
-FULL = ("100 evaluations", "30 seconds")
+FULL = ("60 evaluations", "10 seconds")
 QUICK = ("20 evaluations", "5 seconds")
 
 

@@ -16,7 +16,7 @@ from msl.search.setting import Setting, Strategy
 #: The shares of the evaluations for a random start, and for the pattern at the end.
 _START, _FINISH = 0.2, 0.5
 #: More random points do not help the other arms.
-_LONGEST_START = 50
+_LONGEST_START = 20
 #: The share that an arm gets however little it gains; the rest is divided by gains.
 _LEAST = {"random": 0.05, "forest": 0.4, "swarm": 0.1, "pattern": 0.1}
 #: How much of an arm's gains still counts one batch later.
