@@ -28,9 +28,15 @@ from msl.space.value import Model
 FAILED = 2.0
 #: How many evaluations our strategy reckons with when only time is given.
 MOST_IN_TIME = 1_000
+#: The space of specs/psms.msl, but no more than 200 trees: a thousand of them take most of the time of every search.
 SPEC = """msl 1
-use "psms.msl"
-minimize ber by cv(folds = 5)
+use clop
+part preprocess = subset(normalize, standardize, shift_scale)
+part select = ftest | ttest | aucfs | odds_ratio | relief | rffs | svcrfe | pearson | zfilter | gs | s2n | pc_extract
+part learn = zarbi | naive | klogistic | gkridge | logitboost(units: int 10..200) | neural | svc | kridge
+           | rf(units: int 10..200) | lssvm
+chain full_model = permute(preprocess, select?) >> learn >> bias
+minimize ber by cv(folds = 3)
 search {search}
 """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Self
 
 import numpy as np
@@ -134,7 +133,16 @@ class Terrain:
     def walk(self, steps: int) -> Iterator[Vector]:
         """A point for every model, continuous genes at so many values; the last gene changes fastest."""
         axes = [self.values(gene, self.start, steps).tolist() for gene in range(self.dimensions)]
-        return (np.fromiter(point, np.float64, self.dimensions) for point in product(*axes))
+        point, places = np.array([axis[0] for axis in axes]), [0] * len(axes)
+        while True:
+            yield point.copy()
+            for gene in reversed(range(len(axes))):
+                places[gene] = (places[gene] + 1) % len(axes[gene])
+                point[gene] = axes[gene][places[gene]]
+                if places[gene]:
+                    break
+            else:
+                return
 
     def describe(self, vector: Vector, genes: Sequence[int]) -> str:
         """The values of some genes in words."""
