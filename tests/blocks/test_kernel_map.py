@@ -35,12 +35,15 @@ FORMULAS = {
 @pytest.mark.parametrize("distance", ["euclidean", "angle", "manhattan"])
 def test_by_explicit_loop(references, points, distance):
     X, _ = load_iris(return_X_y=True)
+    X = X + np.random.default_rng(0).normal(0.0, 1e-3, X.shape)  # no two distances are equal
     train, test = X[::2], X[1::2]
     measure = DISTANCES[distance]()
     chosen = KernelMap(references, 7, "centers", distance, "linear", random_state=3).fit(train).regions_.points
     if points == "centroids":
-        nearest = measure.pairwise(train, chosen).argmin(axis=1)
-        chosen = np.array([train[nearest == cell].mean(axis=0) for cell in range(7) if np.any(nearest == cell)])
+        cells = measure.pairwise(train, chosen).argmin(axis=1)
+        if references == "density":  # those removed together, not the nearest ones
+            cells = removed_together(train, chosen, measure)
+        chosen = np.array([train[cells == cell].mean(axis=0) for cell in range(7) if np.any(cells == cell)])
     distances = measure.pairwise(train, chosen)
     sigma = []
     for cell in range(len(chosen)):
@@ -54,6 +57,18 @@ def test_by_explicit_loop(references, points, distance):
             for cell, centre in enumerate(chosen):
                 expected[row, cell] = formula(measure.pairwise([x], [centre])[0, 0], sigma[cell])
         np.testing.assert_allclose(mapped, expected, rtol=1e-9)
+
+
+def removed_together(rows, chosen, measure):
+    """Each reference takes its share of the rows that are left, those nearest to it."""
+    cells, left = np.empty(len(rows), dtype=int), list(range(len(rows)))
+    for cell, point in enumerate(chosen):
+        share = len(rows) // len(chosen) + (cell < len(rows) % len(chosen))
+        distance = measure.pairwise(rows, point[None])[:, 0]
+        own = sorted(left, key=lambda row: (not np.array_equal(rows[row], point), distance[row]))[:share]
+        cells[own] = cell
+        left = [row for row in left if row not in own]
+    return cells
 
 
 def test_a_reference_alone_takes_the_distance_to_the_next():

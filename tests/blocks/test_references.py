@@ -65,7 +65,7 @@ def test_farthest_first_ends_when_all_rows_are_covered():
 @pytest.mark.parametrize("n", [5, 7, 50])
 def test_density_by_brute_force(cloud, n):
     distances = Euclidean().pairwise(cloud, cloud)
-    rows = Density().choose(library_on(cloud), n, rng(3)).rows.tolist()
+    found = Density().choose(library_on(cloud), n, rng(3))
     left, chosen, draws = list(range(50)), [], rng(3)
     for step in range(n):
         row = int(draws.choice(left))
@@ -73,7 +73,8 @@ def test_density_by_brute_force(cloud, n):
         count = 50 // n + (step < 50 % n)
         removed = sorted(left, key=lambda other, row=row: distances[row, other])[:count]
         left = [other for other in left if other not in removed]
-    assert rows == chosen
+        assert np.flatnonzero(found.cells == step).tolist() == sorted(removed)
+    assert found.rows.tolist() == chosen
     assert left == []
 
 

@@ -75,9 +75,10 @@ class Regions:
 class KernelMap(BlockTransformer):
     """Maps a row x to [f(x, c_1) … f(x, c_n)], f the kernel, c the references.
 
-    The references are points that `references` chooses, or (`points="centroids"`) the means of the rows nearest to
-    each. The size sigma of a reference is the largest distance from it to a row that it is nearest to; for one that
-    has only itself, the distance to the nearest other reference.
+    The references are points that `references` chooses, or (`points="centroids"`) the means of the rows that belong to
+    each: those nearest to it, or with `density` those removed with it. The size sigma of a reference is the largest
+    distance from it to a row that it is nearest to; for one that has only itself, the distance to the nearest other
+    reference.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -117,10 +118,13 @@ class KernelMap(BlockTransformer):
         metric = fit_metric(X, y, n_classes, distance, np.ones(X.shape[1]), Difference(), Difference(), ())
         library = Library.of(X, y, n_classes, metric)
         chooser = filled(self.references, REFERENCES, References, "references")
-        points = chooser.choose(library, self.n, np.random.default_rng(self.random_state)).points
+        chosen = chooser.choose(library, self.n, np.random.default_rng(self.random_state))
+        points = chosen.points
         if self.points == "centroids":
-            nearest = metric.powers(library.placed, metric.place(points)).argmin(axis=1)
-            used, cells = np.unique(nearest, return_inverse=True)
+            cells = chosen.cells
+            if cells is None:
+                cells = metric.powers(library.placed, metric.place(points)).argmin(axis=1)
+            used, cells = np.unique(cells, return_inverse=True)
             points = means(X, cells, len(used))
         placed = metric.place(points)
         return Regions(metric, points, placed, region_sizes(metric, library.placed, placed))

@@ -42,12 +42,16 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class ReferencePoints:
-    """Points in the space of the rows; `rows` says which training rows they are, `classes` which classes they have,
-    if they are or have any."""
+    """Points in the space of the rows.
+
+    `rows` says which training rows they are, `classes` which classes they have, and `cells` to which of them each
+    training row belongs: None where they are no rows, have no classes, or leave it to the distance.
+    """
 
     points: Floats
     rows: Codes | None = None
     classes: Codes | None = None
+    cells: Codes | None = None
 
 
 class References(Filling):
@@ -118,18 +122,25 @@ class FarthestFirst(References):
 
 
 class Density(References):
-    """A random row, its nearest rows removed with it, and again, each time about one n-th of all rows."""
+    """A random row, its nearest rows removed with it, and again, each time about one n-th of all rows.
 
-    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+    What is removed together belongs together, also where a row is nearer to a reference that was chosen later.
+    """
+
+    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
         left = np.arange(len(library.X))
+        cells = np.empty(len(left), dtype=np.intp)
         chosen = []
-        for part in np.array_split(left, n):
+        for number, part in enumerate(np.array_split(left, n)):
             row = int(rng.choice(left))
             chosen.append(row)
             powers = library.powers_to(row)[left]
             powers[left == row] = -1.0
-            left = left[np.sort(powers.argsort(kind="stable")[len(part) :])]
-        return np.array(chosen)
+            order = powers.argsort(kind="stable")
+            cells[left[order[: len(part)]]] = number
+            left = left[np.sort(order[len(part) :])]
+        rows = np.array(chosen)
+        return ReferencePoints(library.X[rows], rows, cells=cells)
 
 
 class Edited(References):
