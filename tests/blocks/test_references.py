@@ -98,7 +98,7 @@ def test_all_rows(cloud):
 def test_kmeans_looks_at_weighted_features_only():
     X = np.column_stack([np.repeat([0.0, 1.0], 20), rng(0).normal(size=40) * 1000])
     chosen = KMeans().choose(library_on(X, importance=np.array([1.0, 0.0])), 2, rng())
-    assert sorted(chosen.points[:, 0].tolist()) == [0, 1]
+    np.testing.assert_allclose(sorted(chosen.points[:, 0]), [0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(sorted(chosen.points[:, 1]), sorted([X[:20, 1].mean(), X[20:, 1].mean()]))
 
 
