@@ -5,14 +5,13 @@ None of them lets an evaluation stop early: the forest learns from every loss.
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
 
 from msl.search.ask import Ask, Told, Vector, Vectors
 from msl.search.flight import Flight, scattered, written_back
-from msl.search.forest import Forest, columns_of, expected_gain
+from msl.search.foresight import foreseen
 from msl.search.fresh import Fresh
 from msl.search.pareto import by_rank
 from msl.search.setting import Setting
@@ -23,12 +22,6 @@ from msl.search.terrain import Terrain
 WIDTH = 5
 #: The constants of Clerc and Kennedy (2002), with which a swarm comes to rest by itself.
 _INERTIA, _PULL = 0.7298, 1.49618
-#: What the forest learns from at most, how many points it looks at of each kind, near how many of the best ones.
-_REMEMBERED, _CANDIDATES, _NEAR = 400, 256, 8
-#: With more genes than this a forest has too few points to tell which of them matter, and takes long.
-_MOST_GENES = 300
-#: How far a number is moved by a little, and how often it is.
-_NEARBY, _OFTEN = 0.15, 0.7
 #: The pattern starts again with large steps when its steps are smaller than this.
 _SMALLEST_STEP = 0.01
 #: How many changes the pattern looks at to find new models before it lets the other arms go first.
@@ -84,40 +77,16 @@ class SwarmArm:
 
 
 class ForestArm:
-    """Of many new models, near the best ones and anywhere, those from which a forest expects the most improvement."""
+    """What a forest that has learnt from all arms expects the most of."""
 
     def __init__(self, setting: Setting, fresh: Fresh, seen: list[Told]) -> None:
-        self._terrain, self._rng, self._fresh = setting.terrain, setting.rng, fresh
-        self._seen = seen
+        self._setting, self._fresh, self._seen = setting, fresh, seen
 
     def asks(self, centre: Told) -> list[Ask]:
-        terrain = self._terrain
-        if not 0 < terrain.dimensions <= _MOST_GENES:
-            return []
-        known = by_rank(self._seen)[:_REMEMBERED]
-        points = np.concatenate([self._anywhere(), self._near(written_back(known[:_NEAR]))])
-        # Places instead of losses: no wild loss, nor one of a model that fails, drowns the differences of the others.
-        places = np.unique([one.loss for one in known], return_inverse=True)[1].astype(np.float64)
-        forest = Forest.grown(columns_of(terrain, written_back(known)), places, self._rng)
-        gains = expected_gain(*forest.foretold(columns_of(terrain, points)), best=0.0)
-        ranked = points[np.argsort(-gains, kind="stable")]
-        chosen = list(islice(self._fresh.of(ranked), WIDTH))
-        return [Ask(point) for point in chosen]
+        return [Ask(point) for point in foreseen(self._setting, self._fresh, by_rank(self._seen), WIDTH)]
 
     def learn(self, told: list[Told]) -> None:
         pass
-
-    def _anywhere(self) -> Vectors:
-        return self._rng.random((_CANDIDATES, self._terrain.dimensions))
-
-    def _near(self, best: Vectors) -> Vectors:
-        """The best points with one to three genes changed: numbers by a little or to anywhere, others to anywhere."""
-        rng = self._rng
-        points = best[rng.integers(0, len(best), _CANDIDATES)]
-        changes = rng.random(points.shape).argsort(axis=1) < rng.integers(1, 4, (len(points), 1))
-        little = self._terrain.ordered & (rng.random(points.shape) < _OFTEN)
-        moved = np.where(little, points + rng.normal(0.0, _NEARBY, points.shape), rng.random(points.shape))
-        return np.clip(np.where(changes, moved, points), 0.0, 1.0)
 
 
 class PatternArm:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from msl.search.ask import Ask, Event, Told, Vector, Vectors, ended
 from msl.search.crossover import cluster_crossover
 from msl.search.flight import written_back
+from msl.search.foresight import foreseen
 from msl.search.fresh import Fresh
 from msl.search.incumbent import Incumbent
 from msl.search.mutation import non_uniform, uniform
 from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
 
-#: The share of a later round that is bred from the best models of all rounds before it; the rest is drawn anywhere.
-_BRED = 0.7
+#: The shares of a later round that a forest foresees and that are bred from the best models; the rest is drawn anywhere.
+_FORESEEN, _BRED = 0.4, 0.3
 #: How many of the best are parents.
 _PARENTS = 5
 
@@ -26,7 +28,7 @@ def halving(setting: Setting) -> Strategy:
 
     Losses on different shares are never compared. What is known comes first; a round ends with about `factor` models on
     all rows, and as long as there are evaluations another follows. Beyond the paper, most models of a later round are
-    bred from the best ones so far.
+    bred from the best ones so far, or foreseen by a forest that learns who got how far.
     """
     options, terrain, rng = setting.options, setting.terrain, setting.rng
     total = left = int(options["evaluations"])
@@ -34,6 +36,7 @@ def halving(setting: Setting) -> Strategy:
     fresh = Fresh(terrain)
     best = Incumbent(setting.objectives)
     whole: list[Told] = []
+    got_to: dict[float, list[Told]] = {}
 
     while left > 0:
         shares = rungs(float(options["first"]), factor, left)
@@ -41,6 +44,8 @@ def halving(setting: Setting) -> Strategy:
         points: list[Vector] = [] if whole else list(fresh.of(setting.seeds(size)))
         if len(whole) > 1:
             points += list(fresh.of(_bred(setting, whole, round(_BRED * size), done=1 - left / total)))
+            if setting.objectives == 1:
+                points += foreseen(setting, fresh, _farthest_first(got_to), round(_FORESEEN * size))
         points += fresh.draws(lambda size: rng.random((size, terrain.dimensions)), size - len(points))
         if not points:
             setting.note(ended("all models are known" if fresh.has_all else "draws give no new model any more"))
@@ -48,6 +53,7 @@ def halving(setting: Setting) -> Strategy:
         for share in shares:
             told = yield [Ask(point, share=share) for point in points]
             left -= len(told)
+            got_to.setdefault(share, []).extend(told)
             if share == 1.0:
                 best.update(told)
                 whole = by_rank([*whole, *(one for one in told if one.is_exact)])[:_PARENTS]
@@ -56,6 +62,15 @@ def halving(setting: Setting) -> Strategy:
             points = _survivors(told, factor)
             if not points:
                 break
+
+
+def _farthest_first(got_to: Mapping[float, list[Told]]) -> list[Told]:
+    """Each model where it got farthest, those on all rows first, and by their losses within a share."""
+    ranked: dict[bytes, Told] = {}
+    for _, told in sorted(got_to.items(), reverse=True):
+        for one in by_rank(told):
+            ranked.setdefault(one.vector.tobytes(), one)
+    return list(ranked.values())
 
 
 def _bred(setting: Setting, parents: list[Told], size: int, done: float) -> Vectors:
