@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,7 +59,7 @@ def as_bits(x: Vectors, bits: Flags) -> Vectors:
     return np.where(bits, x >= 0.5, x) if bits.any() else x
 
 
-def written_back(told: list[Told]) -> Vectors:
+def written_back(told: Sequence[Told]) -> Vectors:
     """The positions as the decoder clipped and rounded them, from which the next step is taken."""
     return np.array([one.vector for one in told])
 

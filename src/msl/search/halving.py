@@ -17,7 +17,7 @@ from msl.search.mutation import non_uniform, uniform
 from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
 
-#: The shares of a later round that a forest foresees and that are bred from the best models; the rest is drawn anywhere.
+#: The shares of a later round that a forest foresees and that are bred from the best; the rest is drawn anywhere.
 _FORESEEN, _BRED = 0.4, 0.3
 #: How many of the best are parents.
 _PARENTS = 5
