@@ -86,7 +86,7 @@ class Race:
     @property
     def trials(self) -> int:
         """How many a peer may be told that there will be."""
-        return self._budget.evaluations or 100_000
+        return self._budget.evaluations or 400
 
 
 def random_search(race: Race, seed: int, folder: Path) -> None:

@@ -20,7 +20,7 @@ from msl.space.measure import DEFAULT_MEASURES, MEASURES
 from msl.space.spec import measures_of
 from msl.space.value import Model
 
-_POOL = 50  # how many of the best a greedy choice looks at
+_POOL = 25  # how many of the best a greedy choice looks at
 _SMALLEST, _LARGEST = 3, 51  # sizes that `top = auto` tries
 _FOLDS = 5
 
@@ -43,13 +43,22 @@ def choose_members(plan: Plan, found: Search) -> Members | None:
     match call.name:
         case "vote":
             top = options["top"]
-            size = _consensus_size(plan, ranked) if top == "auto" else int(top)  # type: ignore[arg-type]
-            chosen = ranked[:size]
+            pool = _unlike(ranked)
+            size = _consensus_size(plan, pool) if top == "auto" else int(top)  # type: ignore[arg-type]
+            chosen = pool[:size]
         case "best_first":
-            chosen = _greedy(plan, ranked[:_POOL], int(options["max"]), bool(options["replacement"]))  # type: ignore[arg-type]
+            chosen = _greedy(plan, _unlike(ranked)[:_POOL], int(options["max"]), bool(options["replacement"]))  # type: ignore[arg-type]
         case _:
             chosen = _remembered(plan, found, ranked)
     return Members(tuple(chosen), _weights(chosen, bool(options["weighted"])))
+
+
+def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """The first of those with equal losses: local searches end among models that hardly differ and outvote all."""
+    first: dict[tuple[float, ...], Candidate] = {}
+    for one in ranked:
+        first.setdefault(one.losses, one)
+    return list(first.values())
 
 
 def build_committee(plan: Plan, members: Members) -> Any:
