@@ -412,11 +412,11 @@ def test_siblings_share_rankings_and_kernels():
     before = judge.cache_figures
     judge.evaluate(only_model(text.format(3, 0.1), ground))
     judge.evaluate(only_model(text.format(4, 0.1), ground))
-    # rows and ranking of both folds
-    assert judge.cache_figures.hits - before.hits == 4
+    # targets, rows and ranking of both folds
+    assert judge.cache_figures.hits - before.hits == 6
     judge.evaluate(only_model(text.format(4, 0.2), ground))
-    # rows, the selector, and the kernel three times: to fit, to judge, and for the bias
-    assert judge.cache_figures.hits - before.hits == 4 + 10
+    # targets, rows, the selector, and the kernel three times: to fit, to judge, and for the bias
+    assert judge.cache_figures.hits - before.hits == 6 + 12
 
 
 def test_the_specs_defaults_serve_a_spec_without_a_goal():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 
+from msl.evaluate import splits as splitting
 from msl.evaluate.estimates import ESTIMATES, check_estimate
 from msl.evaluate.population import Population
 from msl.evaluate.splits import (
@@ -55,6 +56,19 @@ def test_folds_are_as_even_as_those_of_scikit_learn():
     theirs = sorted(tuple(np.bincount(classes[test], minlength=3)) for _, test in reference)
     assert [sum(counts) for counts in ours] == [18] * 5
     assert {counts[:1] for counts in ours} == {counts[:1] for counts in theirs}
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(90) // 4])
+def test_folds_of_many_rows_are_the_same_ones_made_when_asked_for(groups, monkeypatch):
+    population = Population(90, np.arange(90) % 3, groups)
+    expected = fold_splits(population, 5, 1, rng(1))
+    monkeypatch.setattr(splitting, "MANY_ROWS", 80)
+    late = fold_splits(population, 5, 1, rng(1))
+    assert isinstance(late, SplitsByUnit)
+    assert [split.pool for split in late] == [split.pool for split in expected]
+    for one, other in zip(late, expected, strict=True):
+        assert np.array_equal(one.train, other.train)
+        assert np.array_equal(one.test, other.test)
 
 
 def test_repeats_differ_and_seeds_decide():

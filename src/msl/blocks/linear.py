@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.base import BlockClassifier, Floats
 from msl.blocks.magnitude import reject_huge, unit_scale
+from msl.blocks.moments import scaled_moments
 from msl.blocks.present import present_classes, scores_of_all
 
 #: A feature without any spread inside the classes would weigh infinitely much.
@@ -35,13 +36,12 @@ class Zarbi(BlockClassifier):
             return
         # Signal to noise is free of scale, so each column is brought to where its squares do not vanish.
         scale = unit_scale(X, axis=0)
-        scaled = X * scale
-        constant = scaled.max(axis=0) == scaled.min(axis=0)
+        constant = X.max(axis=0) * scale == X.min(axis=0) * scale
         for column, positive in enumerate(positives):
             inside = codes == positive
-            mean, spread = moments(scaled[inside])
-            mean_of_rest, spread_of_rest = moments(scaled[~inside])
-            weights = signal_to_noise(mean - mean_of_rest, spread + spread_of_rest)
+            mean, variance = scaled_moments(X[inside], scale)
+            mean_of_rest, variance_of_rest = scaled_moments(X[~inside], scale)
+            weights = signal_to_noise(mean - mean_of_rest, np.sqrt(variance) + np.sqrt(variance_of_rest))
             weights[constant] = 0.0
             self.coef_[:, column] = weights
             self.intercept_[column] = -(weights * ((mean + mean_of_rest) / 2.0 / scale)).sum()
@@ -52,10 +52,6 @@ class Zarbi(BlockClassifier):
 
     def complexity(self) -> float:
         return float(self.coef_.size)
-
-
-def moments(X: Floats) -> tuple[Floats, Floats]:
-    return X.mean(axis=0), X.std(axis=0)
 
 
 def signal_to_noise(signal: Floats, noise: Floats) -> Floats:

@@ -10,6 +10,7 @@ from sklearn.base import OneToOneFeatureMixin
 
 from msl.blocks.base import BlockTransformer, Floats
 from msl.blocks.frame import Frame, frame_of, mean_and_deviation
+from msl.blocks.moments import spent_moments
 
 #: Outside these bounds the square of a length may have lost what its smallest parts add, or overflowed.
 SMALLEST_SQUARE, LARGEST_SQUARE = 1e-200, 1e200
@@ -111,7 +112,7 @@ class ShiftScale(Scaler):
         if frame.constant.all():
             return 1.0, float(X.min()), 1.0
         factor = float(frame.factor.item())
-        return factor, float(X.min()) * factor, float(frame.apply(X).std())
+        return factor, float(X.min()) * factor, float(np.sqrt(spent_moments(frame.apply(X), axis=None)[1]))
 
     def fit_prepared(self, prepared: tuple[float, float, float], X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.factor_, self.shift_, self.deviation_ = prepared

@@ -51,7 +51,7 @@ class Evaluator:
         if "fit_time" in measured:
             cache_bytes = 0
         self._n_objectives, self._on_step = len(objectives), on_step
-        self._cache = PrefixCache(cache_bytes)
+        self._cache = PrefixCache(cache_bytes, lent=(ground.X, ground.y))
         judge = Judge(Fitter(ground, self._cache), keeps=cache_bytes > 0, weighs_all="complexity" in measured)
         self._losses = Losses(ground, objectives, seed, trusted, judge)
         self._remembers = cache_bytes > 0

@@ -9,13 +9,11 @@ Rows were validated when the table was read, and are not again.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from hashlib import blake2b
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msl.blocks.base import Block, Codes, Floats
 from msl.blocks.chain import apply_steps, fit_learner, fit_step, learner_outputs
@@ -23,63 +21,15 @@ from msl.blocks.complexity import complexity
 from msl.evaluate.column_sources import joined_sources, kept_columns, sources_after
 from msl.evaluate.diary import Diary, FitFigures
 from msl.evaluate.ground import Ground
+from msl.evaluate.late_rows import LateRows, at_hand, read_only, taken
 from msl.evaluate.plan import Plan, PlannedStep
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.splits import Split
+from msl.evaluate.stages import Fold, Said, Stage, Way
 from msl.evaluate.trouble import checked_columns, checked_outputs
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fold:
-    """Rows to fit on and rows to judge on, both read-only; `key` names them in the cache, None when nobody else
-    meets them. `is_weighed` says that the complexity of learners is asked for: it may cost more than their fit."""
-
-    key: Hashable | None
-    X: Floats
-    y: NDArray[Any]
-    X_test: Floats
-    is_weighed: bool
-
-    def key_of(self, *parts: str) -> Hashable | None:
-        return None if self.key is None else (self.key, *parts)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Stage:
-    """How far some steps have brought the rows of a fold; `seconds` is what the last of them took to fit.
-
-    On one fold, stages with the same `identity` have the same rows.
-    """
-
-    identity: str
-    X: Floats
-    X_test: Floats
-    sources: Codes
-    complexity: float = 0.0
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Way:
-    """Where some steps have led, and what all of them add to the figures of the fit. The rows of the steps between are
-    not held: of a large table they would be many times its memory."""
-
-    end: Stage
-    complexity: float
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Said:
-    """Outputs for the rows to judge on, and for those fitted on where these are needed; and what the block that gave
-    them adds to the figures of the fit."""
-
-    identity: str
-    outputs: Floats
-    training_outputs: Floats | None
-    complexity: float
-    seconds: float
-    features: float = 0.0
+#: Rows that take fewer bytes are made at once: there is nothing to gain by making them late.
+_LARGE = 1 << 23
 
 
 class Fitter:
@@ -90,19 +40,29 @@ class Fitter:
         self._may_lack = bool(ground.columns.incomplete)
 
     def fold(self, split: Split, key: Hashable | None, is_weighed: bool = True) -> Fold:
-        """The rows of a split."""
-        return self.cache.get(
-            None if key is None else (key, "rows"), lambda: self._gather(split, key, is_weighed)
-        ).value
+        """A split to fit models on."""
+        fold_key = None if key is None else (key, "fold")
+        return self.cache.get(fold_key, lambda: Fold(key, split, taken(self.ground.y, split.train), is_weighed)).value
 
-    def _gather(self, split: Split, key: Hashable | None, is_weighed: bool) -> Fold:
-        X, y = self.ground.X, self.ground.y
-        return Fold(key, read_only(X[split.train]), read_only(y[split.train]), read_only(X[split.test]), is_weighed)
+    def start(self, fold: Fold) -> Stage:
+        """The rows of a fold as they are in the table."""
+        return self.cache.get(fold.key_of("rows"), lambda: self._gather(fold)).value
+
+    def _gather(self, fold: Fold) -> Stage:
+        table, split = self.ground.X, fold.split
+        X = taken(table, split.train)
+        is_late = self._is_late(X, fold)
+        X_test = LateRows(lambda: taken(table, split.test)) if is_late else taken(table, split.test)
+        return Stage("", X, X_test, np.arange(table.shape[1]))
+
+    def _is_late(self, X: Floats, fold: Fold) -> bool:
+        """Whether the rows to judge on are to be made late: beside these, which are large and which no cache keeps."""
+        return X.nbytes > _LARGE and (fold.key is None or not self.cache.has_room(X.nbytes))
 
     def outputs(self, plan: Plan, fold: Fold, diary: Diary, figures: FitFigures) -> Floats:
         """What a model, fitted on the one part of a fold, says of the other."""
         way = self.way(plan.before, fold, diary)
-        learnt = said = self._learnt(plan, way.end, fold, diary)
+        learnt = said = self._learnt(plan, way, fold, diary)
         parts: list[Way | Said] = [way, learnt]
         for post in plan.after:
             said = self._corrected(post, said, fold, diary)
@@ -115,7 +75,7 @@ class Fitter:
 
     def way(self, steps: tuple[PlannedStep, ...], fold: Fold, diary: Diary, start: Stage | None = None) -> Way:
         """What steps make of the rows of a fold, or of the stage where they start."""
-        stage = start or Stage("", fold.X, fold.X_test, np.arange(fold.X.shape[1]))
+        stage = start or self.start(fold)
         complexity = seconds = 0.0
         for planned in steps:
             diary.at(planned.name)
@@ -147,7 +107,7 @@ class Fitter:
             X = fit_step(estimator, before.X, fold.y, self.ground.n_classes)
         seconds = perf_counter() - start
         X = checked_columns(X, len(before.X), self._may_lack)
-        X_test = checked_columns(apply_steps([estimator], before.X_test), len(before.X_test), self._may_lack)
+        X_test = self._judged_rows(estimator, planned, before.X_test, diary, self._is_late(X, fold))
         kept = kept_columns(estimator)
         if X is before.X and X_test is before.X_test:
             identity = before.identity
@@ -156,15 +116,33 @@ class Fitter:
         else:
             identity = identity_of(before.identity, planned.text.encode())
         sources = sources_after(estimator, planned.role, kept, before.sources, X.shape[1])
-        return Stage(identity, read_only(X), read_only(X_test), sources, complexity(estimator), seconds)
+        return Stage(identity, read_only(X), X_test, sources, complexity(estimator), seconds)
+
+    def _judged_rows(
+        self, estimator: Any, planned: PlannedStep, before: Floats | LateRows, diary: Diary, is_late: bool
+    ) -> Floats | LateRows:
+        """What a fitted step makes of the rows to judge on."""
+
+        def made() -> Floats:
+            rows = at_hand(before)
+            if is_late or isinstance(before, LateRows):
+                diary.at(planned.name)  # other steps have been at work since it was fitted
+            return read_only(checked_columns(apply_steps([estimator], rows), len(rows), self._may_lack))
+
+        return LateRows(made) if is_late else made()
 
     def _fit_branches(self, planned: PlannedStep, before: Stage, fold: Fold, diary: Diary) -> Stage:
         ways = [self.way(branch, fold, diary, before) for branch in planned.branches]
         ends = [way.end for way in ways]
+        X, tests = read_only(np.hstack([end.X for end in ends])), [end.X_test for end in ends]
+
+        def joined() -> Floats:
+            return read_only(np.hstack([at_hand(rows) for rows in tests]))
+
         return Stage(
             identity=identity_of("&", "&".join(end.identity for end in ends).encode()),
-            X=read_only(np.hstack([end.X for end in ends])),
-            X_test=read_only(np.hstack([end.X_test for end in ends])),
+            X=X,
+            X_test=LateRows(joined) if self._is_late(X, fold) else joined(),
             sources=joined_sources([end.sources for end in ends], before.sources),
             complexity=sum(way.complexity for way in ways),
             seconds=sum(way.seconds for way in ways),
@@ -184,38 +162,45 @@ class Fitter:
 
     # --- the learner and what comes after it ---
 
-    def _learnt(self, plan: Plan, stage: Stage, fold: Fold, diary: Diary) -> Said:
+    def _learnt(self, plan: Plan, way: Way, fold: Fold, diary: Diary) -> Said:
         diary.at(plan.learner.name)
-        key = fold.key_of(stage.identity, "learnt" if plan.after else "judged", plan.learner.text)
-        got = self.cache.get(key, lambda: self._learn(plan, stage, fold, diary))
+        key = fold.key_of(way.end.identity, "learnt" if plan.after else "judged", plan.learner.text)
+        got = self.cache.get(key, lambda: self._learn(plan, way, fold, diary))
         if not got.is_new:
             diary.fits_saved += 1
         return got.value
 
-    def _learn(self, plan: Plan, stage: Stage, fold: Fold, diary: Diary) -> Said:
+    def _learn(self, plan: Plan, way: Way, fold: Fold, diary: Diary) -> Said:
         diary.fits += 1
         learner = plan.learner.estimator()
         start = perf_counter()
         if isinstance(learner, Block):
-            self._fit_block(learner, plan.learner, stage, fold)
+            self._fit_block(learner, plan.learner, way.end, fold)
         else:
-            fit_learner(learner, stage.X, fold.y, self.ground.n_classes)
+            fit_learner(learner, way.end.X, fold.y, self.ground.n_classes)
         seconds = perf_counter() - start
+        identity, sources, X_test = way.end.identity, way.end.sources, way.end.X_test
+        training_outputs = None
+        if plan.after:
+            training_outputs = self._asked(learner, plan.learner, identity, fold, way.end.X, "own query")
+        del way.end  # so that the rows fitted on are gone when those to judge on come
+        if isinstance(X_test, LateRows):
+            X_test = X_test.rows()
+            diary.at(plan.learner.name)
         return Said(
-            identity=identity_of(stage.identity, plan.learner.text.encode()),
-            outputs=self._asked(learner, plan.learner, stage, fold, "query"),
-            training_outputs=self._asked(learner, plan.learner, stage, fold, "own query") if plan.after else None,
+            identity=identity_of(identity, plan.learner.text.encode()),
+            outputs=self._asked(learner, plan.learner, identity, fold, X_test, "query"),
+            training_outputs=training_outputs,
             complexity=complexity(learner) if fold.is_weighed else 0.0,
             seconds=seconds,
-            features=float(features_seen(learner, stage.sources)),
+            features=float(features_seen(learner, sources)),
         )
 
-    def _asked(self, learner: Any, planned: PlannedStep, stage: Stage, fold: Fold, kind: str) -> Floats:
+    def _asked(self, learner: Any, planned: PlannedStep, identity: str, fold: Fold, X: Floats, kind: str) -> Floats:
         """The learner's outputs for the rows to judge on, or for its own; the part of the answer that siblings share
         comes from the cache."""
-        X = stage.X_test if kind == "query" else stage.X
         if isinstance(learner, Block) and learner.query_parameters is not None:
-            key = fold.key_of(stage.identity, kind, planned.part_text(learner.query_parameters))
+            key = fold.key_of(identity, kind, planned.part_text(learner.query_parameters))
             query = self.cache.get(key, lambda: guarded(learner.prepare_query(X)), shared=(X,)).value
             start = perf_counter()
             outputs = learner.outputs_prepared(query)
@@ -258,12 +243,6 @@ def features_seen(learner: Any, sources: Codes) -> int:
     """How many features have a say in what a learner says."""
     used = learner.n_features_used() if isinstance(learner, Block) else None
     return len(np.unique(sources)) if used is None or used == len(sources) else used
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, guarded: what models share must not be changed by one of them."""
-    array.flags.writeable = False
-    return array
 
 
 def guarded(value: Any) -> Any:

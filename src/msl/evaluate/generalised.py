@@ -20,8 +20,9 @@ from msl.blocks.base import Block, Floats, GeneralisedTable
 from msl.blocks.complexity import complexity
 from msl.blocks.problem import BlockProblem
 from msl.evaluate.diary import Diary
-from msl.evaluate.fitting import Fitter, Fold, Stage, Way, features_seen
+from msl.evaluate.fitting import Fitter, features_seen
 from msl.evaluate.plan import Plan
+from msl.evaluate.stages import Fold, Stage, Way
 
 #: Those of scikit-learn's learners whose outputs are linear in the targets.
 _LINEAR = (LinearRegression, Ridge, KernelRidge)
@@ -47,13 +48,14 @@ class Generaliser:
         siblings: dict[tuple[str, type], list[int]] = defaultdict(list)
         learners: list[Any] = []
         ways: list[Way] = []
+        start = self._fitter.start(fold)
         for place, plan in enumerate(plans):
             diary.at(plan.learner.name)
             if plan.after:
                 message = f"`gcv` cannot judge what `{plan.after[0].name}` makes of the outputs"
                 raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.after[0].name)
             learners.append(plan.learner.estimator())
-            ways.append(self._fitter.way(plan.before, fold, diary))
+            ways.append(self._fitter.way(plan.before, fold, diary, start))
             siblings[ways[-1].end.identity, type(learners[-1])].append(place)
         judged: dict[int, Generalisation] = {}
         for places in siblings.values():

@@ -9,9 +9,10 @@ from sklearn.utils import get_tags
 
 from msl.blocks.base import Block, Floats, LeaveOneOutTable
 from msl.evaluate.diary import Diary, FitFigures
-from msl.evaluate.fitting import Fitter, Fold, Stage
+from msl.evaluate.fitting import Fitter
 from msl.evaluate.plan import Plan, PlannedStep
 from msl.evaluate.splits import Split
+from msl.evaluate.stages import Fold, Stage
 from msl.evaluate.trial import Trial
 from msl.evaluate.trouble import checked_outputs
 

@@ -56,10 +56,14 @@ class CacheFigures:
 
 
 class PrefixCache:
-    """Values by key; `get` computes what is not there. A key of None is never kept."""
+    """Values by key; `get` computes what is not there. A key of None is never kept.
 
-    def __init__(self, most_bytes: int) -> None:
-        self._cap = most_bytes
+    `lent` are arrays that stay in memory in any case, such as the table.
+    """
+
+    def __init__(self, most_bytes: int, lent: Collection[Any] = ()) -> None:
+        self._cap, self._largest = most_bytes, _LARGEST_PART * most_bytes
+        self._lent = lent
         self._entries: dict[Hashable, _Entry] = {}
         self._bytes = self._most_bytes = 0
         self._hits = self._misses = self._evictions = 0
@@ -69,7 +73,7 @@ class PrefixCache:
     def get(self, key: Hashable | None, compute: Callable[[], T], shared: Collection[Any] = ()) -> Got[T]:
         """The value of a key, computed unless it is there.
 
-        `shared` are parts of the value that others keep in any case, such as the rows that a step was given.
+        `shared` are arrays in the value that others keep too, such as the rows that a step was given.
         """
         entry = None if key is None else self._entries.get(key)
         if entry is not None:
@@ -91,7 +95,7 @@ class PrefixCache:
         entry = None if key is None else self._entries.get(key)
         if entry is None or isinstance(entry.value, np.ndarray):
             return
-        size = approximate_size(entry.value, shared)
+        size = self._size(entry.value, shared)
         if size <= entry.size:
             return
         self._bytes += size - entry.size
@@ -107,13 +111,21 @@ class PrefixCache:
             self._hits, self._misses, self._seconds_saved, self._evictions, self._bytes, self._most_bytes
         )
 
+    def has_room(self, size: int) -> bool:
+        """Whether a value of so many bytes may be kept."""
+        return size <= self._largest
+
+    def _size(self, value: Any, shared: Collection[Any]) -> int:
+        """The bytes that a value adds. Parts too large to be kept on their own are kept by it, if at all."""
+        return approximate_size(value, [*self._lent, *[part for part in shared if part.nbytes <= self._largest]])
+
     def _worth(self, seconds: float, uses: int, size: int) -> float:
         """Seconds saved by a use, for each byte; `_age` is what the last entry dropped was worth."""
         return self._age + seconds * uses / size
 
     def _keep(self, key: Hashable, value: Any, seconds: float, shared: Collection[Any]) -> None:
-        size = approximate_size(value, shared)
-        if size > _LARGEST_PART * self._cap:
+        size = self._size(value, shared)
+        if not self.has_room(size):
             return
         self._entries[key] = _Entry(value, seconds, seconds, size, 1, self._worth(seconds, 1, size))
         self._bytes += size

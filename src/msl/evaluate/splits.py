@@ -10,6 +10,9 @@ import numpy as np
 
 from msl.evaluate.population import Population, Rows
 
+#: Beyond this, it takes little time beside a fit to make a split anew, and much memory to keep those of all folds.
+MANY_ROWS = 20_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
@@ -54,18 +57,24 @@ class SplitsByUnit(Sequence[Split]):
         return split if self._rows is None else split.of(self._rows)
 
 
-def fold_splits(population: Population, folds: int, repeats: int, rng: np.random.Generator) -> list[Split]:
+def fold_splits(population: Population, folds: int, repeats: int, rng: np.random.Generator) -> Splits:
     """Every row judged once a repeat, by a model of the other folds."""
+    if repeats == 1 and folds < MANY_ROWS < population.n_rows:
+        return SplitsByUnit(deal(population, folds, rng))
     splits = []
     for repeat in range(repeats):
-        if population.groups is None:
-            fold_of = deal_rows(population.strata, min(folds, population.n_rows), rng)
-        else:
-            fold_of = deal_groups(population.groups, population.strata, folds, rng)
+        fold_of = deal(population, folds, rng)
         for fold in range(int(fold_of.max()) + 1):
             test = fold_of == fold
             splits.append(Split(np.flatnonzero(~test), np.flatnonzero(test), repeat))
     return splits
+
+
+def deal(population: Population, folds: int, rng: np.random.Generator) -> Rows:
+    """The fold of each row."""
+    if population.groups is None:
+        return deal_rows(population.strata, min(folds, population.n_rows), rng)
+    return deal_groups(population.groups, population.strata, folds, rng)
 
 
 def deal_rows(strata: Rows, folds: int, rng: np.random.Generator) -> Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from msl.blocks.base import Floats
+from msl.blocks.frame import BLOCK, row_blocks
 from msl.blocks.problem import BlockProblem
 from msl.evaluate.outcome import Failure
 
@@ -45,9 +46,16 @@ def checked_columns(columns: Floats, n_rows: int, may_lack: bool) -> Floats:
         raise BadOutputs("shape", f"makes an array of shape {columns.shape} of {n_rows} rows")
     if columns.shape[1] == 0:
         raise BadOutputs("shape", "leaves no column to learn from")
-    if not np.isfinite(columns).all() and (not may_lack or np.isinf(columns).any()):
+    if not _is_finite(columns) and (not may_lack or np.isinf(columns).any()):
         raise BadOutputs("not a number", "makes values that are infinite or not a number")
     return columns
+
+
+def _is_finite(columns: Floats) -> bool:
+    """Whether all values are; many of them are looked at some at a time, since even a byte for each is a lot."""
+    if columns.size <= BLOCK:
+        return bool(np.isfinite(columns).all())
+    return all(np.isfinite(columns[block]).all() for block in row_blocks(columns))
 
 
 def checked_outputs(outputs: Floats, n_rows: int, n_classes: int) -> Floats:

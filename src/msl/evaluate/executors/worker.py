@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import pickle
 import resource
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from time import monotonic
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from msl.evaluate.executors.attempt import Attempts
+from msl.evaluate.executors.heap import LARGE, Heap
 from msl.evaluate.executors.mapped import mapped_value
 from msl.evaluate.executors.pulse import Pulse
 from msl.evaluate.executors.task import Job, Task, failed
@@ -21,7 +21,6 @@ from msl.evaluate.outcome import Failure, Outcome
 
 #: The first byte of a message from a worker.
 ANSWERS, BROKEN = b"A", b"B"
-_TIDY_BYTES = 8_000_000  # what may lie about in the heap after work
 _PATIENCE = 0.05  # seconds that an outcome waits at most for its mates before it is sent
 
 
@@ -50,7 +49,7 @@ class _Worker:
         self._usage = OwnUsage()
         self._first_held = self._tidied_held = self._now().held
         self._has_lacked_memory = False
-        self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has it
+        self._heap = Heap()
         threadpool_limits(job.threads)
 
     def serve(self, group: list[tuple[int, bytes]], connection: Connection) -> None:
@@ -69,8 +68,8 @@ class _Worker:
 
     def tidy(self) -> None:
         """Gives back what evaluations on many rows have freed; the system's allocator would keep it for later."""
-        if self._trim is not None and self._now().held - self._tidied_held > _TIDY_BYTES:
-            self._trim(0)
+        if self._now().held - self._tidied_held > LARGE:
+            self._heap.give_back()
             self._tidied_held = self._now().held
 
     def _now(self) -> Usage:

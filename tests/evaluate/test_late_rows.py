@@ -1,0 +1,161 @@
+"""Large folds: the same outcomes in less memory, because rows are taken late, let go early, or not copied at all."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+import weakref
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from judged import QUICK_PSMS, block, evaluator, models_of, only_model, two_moons
+
+from msl.evaluate import fitting
+from msl.evaluate.evaluator import Evaluator
+from msl.evaluate.ground import Ground
+from msl.evaluate.late_rows import LateRows, at_hand, taken
+from msl.evaluate.outcome import Effort, Outcome
+from msl.evaluate.prefix_cache import PrefixCache
+from msl.space.value import Branches, Model
+
+GOAL = "minimize ber by cv(folds = 2)"
+#: So small that no rows are kept.
+LITTLE = 2000
+
+
+def without_effort(outcome: Outcome) -> Outcome:
+    return replace(outcome, effort=Effort())
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "_LARGE", 0)
+
+
+def test_late_rows_are_made_once_and_let_go_of_what_they_are_made_of():
+    class Source:
+        rows = np.zeros((3, 2))
+
+    source, made = Source(), []
+    kept = weakref.ref(source)
+
+    def make(source: Source = source) -> np.ndarray:
+        made.append(1)
+        return source.rows + 1
+
+    late = LateRows(make)
+    del source, make
+    gc.collect()
+    assert kept() is not None
+    assert not made
+    assert at_hand(late) is at_hand(late)
+    assert len(made) == 1
+    assert kept() is None
+    assert not PrefixCache(1_000_000).has_room(late.nbytes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_view"),
+    [
+        *((rows, True) for rows in ([0, 1, 2, 3], [1, 2], [3])),
+        *((rows, False) for rows in ([], [0, 2], [0, 0, 2], [2, 1, 0], [1, 0, 3, 2], [0, 2, 1, 3])),
+    ],
+)
+def test_rows_that_follow_each_other_are_not_copied(rows, is_view):
+    table = np.arange(8.0).reshape(4, 2)
+    found = taken(table, np.array(rows, dtype=np.intp))
+    assert np.array_equal(found, table[np.array(rows, dtype=np.intp)])
+    assert np.shares_memory(found, table) == is_view
+    assert not found.flags.writeable
+    assert table.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "goal", [GOAL, "minimize ber by cv(folds = 3, shuffle = true)", "minimize ber by bootstrap632"]
+)
+@pytest.mark.usefixtures("everything_is_large")
+def test_large_folds_are_judged_as_small_ones_are(goal, monkeypatch):
+    ground = two_moons(80)
+    models = models_of(QUICK_PSMS, ground, 25, seed=3)
+    standardize = only_model("use clop\nchain c = standardize(rest = default) >> zarbi >> bias", ground)
+    relief = only_model("use clop\nchain c = relief(fmax = 3, rest = default) >> zarbi", ground)
+    branches = Branches((standardize.steps[:1], relief.steps[:1]))
+    models += [Model((branches, *standardize.steps)), Model((standardize.steps[0], branches, relief.steps[-1]))]
+    # One and the same for all models, so that what fits into the cache meets what does not.
+    late = [evaluator(goal, ground, cache_bytes=size) for size in (0, LITTLE, 5 * LITTLE)]
+    found = [[without_effort(judge.evaluate(model)) for model in models] for judge in late]
+    monkeypatch.setattr(fitting, "_LARGE", 1 << 30)
+    soon = evaluator(goal, ground)
+    expected = [without_effort(soon.evaluate(model)) for model in models]
+    assert found == [expected] * 3
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_step_that_fails_late_is_named():
+    ground = two_moons()
+    learner = only_model("use clop\nchain c = zarbi", ground).steps[0]
+    first, second = block("faulty_blocks:Copies"), block("late_faults:FailsOnOthers")
+    for steps in ((first, second, first), (second,), (Branches(((first,), (second,))), first)):
+        judge = evaluator(GOAL, ground, cache_bytes=LITTLE, trusted=("faulty_blocks", "late_faults"))
+        failure = judge.evaluate(Model((*steps, learner))).failure
+        assert failure is not None
+        assert failure.step == "FailsOnOthers"
+        assert "rows that I was not fitted on" in failure.message
+
+
+def peak_copies(judge: Evaluator, model: Model, table_bytes: int) -> float:
+    """The most memory that arrays take during an evaluation, in tables."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        assert judge.evaluate(model).failure is None
+        return tracemalloc.get_traced_memory()[1] / table_bytes
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("chain", "goal", "most"),
+    [
+        # Half of the table to fit on, and its standardized copy; nothing to judge on beside them.
+        ("standardize(rest = default) >> zarbi", GOAL, 1.2),
+        ("normalize(rest = default) >> standardize(rest = default) >> zarbi", GOAL, 1.2),
+        # Half of the table to judge on, its scaled copy, and its deviations from one class.
+        ("standardize(rest = default) >> naive", GOAL, 1.75),
+        # Four fifths, and once more.
+        ("standardize(rest = default) >> zarbi", "minimize ber by cv(folds = 5)", 1.8),
+        # The table itself, with the squares of its rows.
+        ("zarbi", "minimize ber by bootstrap632(samples = 1)", 2.2),
+    ],
+)
+def test_the_memory_of_a_large_fold(chain, goal, most):
+    ground = two_moons(50_000, 50)
+    judge = evaluator(goal, ground, cache_bytes=1_000_000)
+    model = only_model(f"use clop\nchain c = {chain}", ground)
+    assert peak_copies(judge, model, ground.X.nbytes) < most
+
+
+def test_a_cache_keeps_no_rows_that_are_too_large_for_it():
+    """A step that hands on what it was given is small by itself, and would hold all of it."""
+    ground = two_moons(50_000, 50)
+    judge = evaluator(GOAL, ground, cache_bytes=4_000_000)
+    model = only_model(f"use clop, sbm\nchain c = keep(features = [{', '.join(['true'] * 50)}]) >> zarbi", ground)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        assert judge.evaluate(model).failure is None
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert held < 6_000_000 < ground.X.nbytes / 2
+
+
+def test_views_of_the_table_take_nothing_from_a_cache():
+    ground = Ground.of_arrays(np.random.default_rng(0).normal(size=(2000, 20)), np.arange(2000) / 100.0, 0)
+    judge = evaluator("minimize mse by gcv", ground, cache_bytes=1_000_000)
+    assert (
+        judge.evaluate(only_model("use sklearn\nchain c = linear_regression(rest = default)", ground)).failure is None
+    )
+    assert judge.cache_figures.bytes < 50_000
