@@ -10,9 +10,10 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline, make_union
 
 from msl.blocks.adapt import ColumnKinds
+from msl.blocks.array_model import are_probabilities, probabilities
 from msl.blocks.bias import Bias
 from msl.blocks.build import flat_parameters, recipe_of, step_to_estimator
-from msl.blocks.chain import Branch, ChainClassifier, are_probabilities, probabilities
+from msl.blocks.chain import Branch, ChainClassifier
 from msl.blocks.construct import model_to_chain, split_at_learner
 from msl.blocks.linear import Zarbi
 from msl.blocks.problem import BlockProblem

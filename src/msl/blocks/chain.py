@@ -7,14 +7,12 @@ through `fit`, `transform`, `predict_proba` or `decision_function`. Rows are val
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import NDArray
 
+from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor
 from msl.blocks.base import Block, Floats
 
 
@@ -96,20 +94,7 @@ def _dense(columns: Any) -> Floats:
     return np.ascontiguousarray(dense, dtype=np.float64)
 
 
-def are_probabilities(outputs: Floats) -> bool:
-    return bool(outputs.min(initial=0.0) >= 0.0 and (np.abs(outputs.sum(axis=1) - 1.0) <= 1e-6).all())
-
-
-def probabilities(outputs: Floats) -> Floats:
-    """Outputs as probabilities of the classes: as they are when they are, else by softmax."""
-    if are_probabilities(outputs):
-        return outputs
-    raised = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-    scaled: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return scaled
-
-
-class _Chain(BaseEstimator):
+class _Chain(ArrayModel):
     """What chains for both tasks share."""
 
     def __init__(self, steps: Sequence[Any] = (), learner: Any = None, posts: Sequence[Any] = ()) -> None:
@@ -118,7 +103,6 @@ class _Chain(BaseEstimator):
         self.posts = posts
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        """Fits on validated rows; `y` holds codes of classes, or numbers when `n_classes` is 0."""
         self.n_classes_ = n_classes
         inner = fit_steps(self.steps, X, y, n_classes)
         fit_learner(self.learner, inner, y, n_classes)
@@ -131,47 +115,10 @@ class _Chain(BaseEstimator):
         outputs = learner_outputs(self.learner, apply_steps(self.steps, X), self.n_classes_)
         return apply_steps(self.posts, outputs)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_classes_")
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _validated(self, X: ArrayLike) -> Floats:
-        check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
-        return rows
-
-
-class ChainClassifier(ClassifierMixin, _Chain):
+class ChainClassifier(ArrayClassifier, _Chain):
     """A model of classes."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        self.fit_arrays(rows, codes, len(self.classes_))
-        return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        winners: NDArray[Any] = self.classes_[self.outputs(self._validated(X)).argmax(axis=1)]
-        return winners
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        return probabilities(self.outputs(self._validated(X)))
-
-
-class ChainRegressor(RegressorMixin, _Chain):
+class ChainRegressor(ArrayRegressor, _Chain):
     """A model of numbers."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        rows, numbers = validate_data(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite="allow-nan"
-        )
-        self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0)
-        return self
-
-    def predict(self, X: ArrayLike) -> Floats:
-        return self.outputs(self._validated(X))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from numpy.typing import NDArray
 
+from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor
 from msl.blocks.base import Floats
 
 
@@ -31,7 +29,7 @@ def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, r
     return shares
 
 
-class _Committee(BaseEstimator):
+class _Committee(ArrayModel):
     """What committees for both tasks share."""
 
     def __init__(
@@ -42,7 +40,6 @@ class _Committee(BaseEstimator):
         self.random_state = random_state
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        """Fits every member on validated rows."""
         self.n_classes_ = n_classes
         for member in self.members:
             member.fit_arrays(X, y, n_classes)
@@ -51,42 +48,10 @@ class _Committee(BaseEstimator):
         weights = [1.0] * len(self.members) if self.weights is None else self.weights
         return voted([member.outputs(X) for member in self.members], weights, self.n_classes_, self.random_state)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_classes_")
 
-    def _validated(self, X: ArrayLike) -> Floats:
-        check_is_fitted(self)
-        rows: Floats = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite="allow-nan")
-        return rows
-
-
-class CommitteeClassifier(ClassifierMixin, _Committee):
+class CommitteeClassifier(ArrayClassifier, _Committee):
     """Members vote; `predict_proba` gives the shares of the vote."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        self.fit_arrays(rows, codes, len(self.classes_))
-        return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        winners: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return winners
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        return self.outputs(self._validated(X))
-
-
-class CommitteeRegressor(RegressorMixin, _Committee):
+class CommitteeRegressor(ArrayRegressor, _Committee):
     """The mean of the members."""
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        rows, numbers = validate_data(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite="allow-nan"
-        )
-        self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0)
-        return self
-
-    def predict(self, X: ArrayLike) -> Floats:
-        return self.outputs(self._validated(X))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from msl.blocks.array_model import probabilities
 from msl.blocks.base import Floats
-from msl.blocks.chain import probabilities
 from msl.engine.ensembles import Members, build_committee
 from msl.engine.plan import Plan
 from msl.engine.verdict import Verdict, refit, winner_chain

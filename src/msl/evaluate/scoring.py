@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from msl.blocks.array_model import are_probabilities, probabilities
 from msl.blocks.base import Floats
-from msl.blocks.chain import are_probabilities, probabilities
 
 
 def score(measure: str, y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats | None = None) -> float:
