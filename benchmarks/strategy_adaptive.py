@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.strategy_problems import Arena, made_up, real_searches
+from benchmarks.strategy_problems import Arena, larger_searches, made_up, real_searches
 from msl.search.registry import load_strategy
 from msl.testing.options import options_of
 from msl.testing.play import play
@@ -16,7 +16,7 @@ from msl.testing.play import play
 Figure = tuple[str, float, float | None, str]
 
 #: What a search may cost, in evaluations on all rows.
-COST = {"made-up problems": 150, "searches on tables": 100}
+COST = {"made-up problems": 150, "searches on small tables": 100, "searches on larger tables": 40}
 
 
 def single_calls(cost: int) -> dict[str, str]:
@@ -39,7 +39,12 @@ def adaptive_calls(cost: int) -> dict[str, str]:
 
 def adaptive_figures(seeds: int, data: Path | None = None) -> Iterator[Figure]:
     """The median rank of each of the two among the single ones; the target is the best single one's."""
-    for kind, arenas in (("made-up problems", made_up()), ("searches on tables", real_searches(data))):
+    kinds = {
+        "made-up problems": made_up(),
+        "searches on small tables": real_searches(data),
+        "searches on larger tables": larger_searches(data),
+    }
+    for kind, arenas in kinds.items():
         cost = COST[kind]
         singles, adaptive = single_calls(cost), adaptive_calls(cost)
         found: dict[str, list[list[float]]] = {name: [] for name in (*singles, *adaptive)}

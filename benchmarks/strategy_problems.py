@@ -96,16 +96,31 @@ def _on_a_share(problem: Problem, ask: Ask, number: int) -> Told:
 #: Specs and tables for which a whole search takes seconds: those that scikit-learn has, and some of a folder of data.
 _ANYWHERE = (("psms", "wine"), ("psms", "breast_cancer"), ("kms", "wine"), ("kms", "breast_cancer"))
 _OF_A_FOLDER = (("psms", "heart"), ("psms", "thyroid"), ("kms", "heart"), ("kms", "sonar"))
+#: Tables with so many rows that a share of them tells models apart, which is what halving is for.
+_LARGER_ANYWHERE = (("kms", "digits"),)
+_LARGER_OF_A_FOLDER = (("kms", "image"), ("kms", "waveform"), ("kms", "banana"))
 
 
 def real_searches(data: Path | None) -> Iterator[AbstractContextManager[Arena]]:
     """Searches of small tables, with more of them if there is a folder of data."""
-    for spec, name in _ANYWHERE:
+    return _searches(_ANYWHERE, _OF_A_FOLDER, data)
+
+
+def larger_searches(data: Path | None) -> Iterator[AbstractContextManager[Arena]]:
+    """Searches of tables with thousands of rows."""
+    return _searches(_LARGER_ANYWHERE, _LARGER_OF_A_FOLDER, data)
+
+
+Names = tuple[tuple[str, str], ...]
+
+
+def _searches(anywhere: Names, of_a_folder: Names, data: Path | None) -> Iterator[AbstractContextManager[Arena]]:
+    for spec, name in anywhere:
         bunch = getattr(sklearn.datasets, f"load_{name}")()
         frame = pl.DataFrame(bunch.data, schema=[f"x{column}" for column in range(bunch.data.shape[1])])
         yield real(spec, name, frame.with_columns(pl.Series("class", [f"c{code}" for code in bunch.target])))
     if data is not None:
-        yield from (real(spec, name, pl.read_csv(data / f"{name}.csv")) for spec, name in _OF_A_FOLDER)
+        yield from (real(spec, name, pl.read_csv(data / f"{name}.csv")) for spec, name in of_a_folder)
 
 
 @contextmanager
