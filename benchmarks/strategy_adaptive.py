@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -38,26 +39,46 @@ def adaptive_calls(cost: int) -> dict[str, str]:
 
 
 def adaptive_figures(seeds: int, data: Path | None = None) -> Iterator[Figure]:
-    """The median rank of each of the two among the single ones; the target is the best single one's."""
+    """The mean rank of each of the two among the single ones, for each kind of problem and over all of them.
+
+    The target is the best single one's.
+    """
     kinds = {
         "made-up problems": made_up(),
         "searches on small tables": real_searches(data),
         "searches on larger tables": larger_searches(data),
     }
+    everything: Found = {}
     for kind, arenas in kinds.items():
-        cost = COST[kind]
-        singles, adaptive = single_calls(cost), adaptive_calls(cost)
-        found: dict[str, list[list[float]]] = {name: [] for name in (*singles, *adaptive)}
-        for opened in arenas:
-            with opened as arena:
-                for name, call in (singles | adaptive).items():
-                    found[name].append([best_within(arena, call, cost, seed) for seed in range(seeds)])
-        problems = len(found["auto"])
-        for name in adaptive:
-            ranks = median_ranks({each: found[each] for each in (*singles, name)})
-            best = min(singles, key=ranks.__getitem__)
-            what = f"{name} among {len(singles)} single strategies on {problems} {kind}, {seeds} seeds, cost {cost}"
-            yield f"{what}; the best of them is {best}", ranks[name], ranks[best], "median rank"
+        found = _play(arenas, COST[kind], seeds)
+        yield from _compared(found, f"{len(found['auto'])} {kind}, {seeds} seeds, cost {COST[kind]}")
+        for name, losses in found.items():
+            everything.setdefault(name, []).extend(losses)
+    yield from _compared(everything, f"all {len(everything['auto'])} problems")
+
+
+#: For each strategy the losses of each problem, one a seed.
+Found = dict[str, list[list[float]]]
+
+
+def _play(arenas: Iterable[AbstractContextManager[Arena]], cost: int, seeds: int) -> Found:
+    calls = single_calls(cost) | adaptive_calls(cost)
+    found: Found = {name: [] for name in calls}
+    for opened in arenas:
+        with opened as arena:
+            for name, call in calls.items():
+                found[name].append([best_within(arena, call, cost, seed) for seed in range(seeds)])
+    return found
+
+
+def _compared(found: Found, where: str) -> Iterator[Figure]:
+    adaptive = list(adaptive_calls(1))
+    singles = [name for name in found if name not in adaptive]
+    for name in adaptive:
+        ranks = mean_ranks({each: found[each] for each in (*singles, name)})
+        best = min(singles, key=ranks.__getitem__)
+        what = f"{name} among {len(singles)} single strategies on {where}; the best of them is {best}"
+        yield what, ranks[name], ranks[best], "mean rank"
 
 
 def best_within(arena: Arena, call: str, cost: float, seed: int) -> float:
@@ -74,10 +95,10 @@ def best_within(arena: Arena, call: str, cost: float, seed: int) -> float:
     return best
 
 
-def median_ranks(found: dict[str, list[list[float]]]) -> dict[str, float]:
+def mean_ranks(found: Found) -> dict[str, float]:
     """Over all problems and seeds; equal losses share the middle of their places."""
     losses: NDArray[np.float64] = np.array([np.ravel(each) for each in found.values()])
     below = (losses[None] < losses[:, None]).sum(axis=1)
     equal = (losses[None] == losses[:, None]).sum(axis=1)
-    ranks = np.median(below + (equal + 1) / 2, axis=1)
+    ranks = np.mean(below + (equal + 1) / 2, axis=1)
     return dict(zip(found, ranks.tolist(), strict=True))
