@@ -67,11 +67,10 @@ def test_arms_get_what_they_gain() -> None:
 
 
 def test_the_arm_that_gains_is_used_more() -> None:
-    """One gene after the other suits the pattern; on a bowl it earns more than chance does."""
-    arms = arms_used(sphere(6), 300)[1:]
-    before_the_finish = arms[: len(arms) // 2]
-    assert before_the_finish.count("pattern") > 2 * before_the_finish.count("random")
-    assert before_the_finish.count("random") > 0
+    """On a bowl every arm gains more than chance does."""
+    arms = [arm for seed in range(5) for arm in arms_used(sphere(6), 300, seed)[1:40]]
+    for name in ("forest", "swarm", "pattern"):
+        assert arms.count(name) > arms.count("random") > 0
 
 
 def test_the_pattern_tries_every_alternative_and_then_smaller_steps() -> None:

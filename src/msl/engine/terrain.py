@@ -93,6 +93,7 @@ def space_to_terrain(
         groups=_groups(genes),
         heads=np.array([_is_head(gene, _parameters(space.root)) for gene in genes], dtype=np.bool_),
         absent=np.array([_absent(gene) for gene in genes], dtype=np.int64),
+        optional=np.array([_is_optional(gene) for gene in genes], dtype=np.bool_),
         families=np.array([_family(gene) for gene in genes], dtype=np.int64),
         labels=tuple(gene.meanings[0].path for gene in genes),
         channels=_channels(codec, channels),
@@ -148,12 +149,16 @@ def _absent(gene: Gene) -> int:
     if gene.kind == "count":
         return 0 if meaning.range.startswith("0..") else -1
     if gene.kind == "choice" and meaning.levels is not None:
-        if meaning.range.endswith("?"):
+        if _is_optional(gene):
             return meaning.levels - 1
         options = meaning.range.split(" | ")
         if "none" in options and len(options) == meaning.levels:
             return options.index("none")
     return -1
+
+
+def _is_optional(gene: Gene) -> bool:
+    return gene.kind == "choice" and len(gene.meanings) == 1 and gene.meanings[0].range.endswith("?")
 
 
 def _family(gene: Gene) -> int:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from msl.search.anywhere import anywhere
 from msl.search.ask import Ask, Told, Vector, Vectors
 from msl.search.flight import Flight, scattered, written_back
 from msl.search.foresight import foreseen
@@ -45,8 +46,7 @@ class RandomArm:
         return [Ask(point) for point in self.points(WIDTH)]
 
     def points(self, size: int) -> list[Vector]:
-        rng, d = self._setting.rng, self._setting.terrain.dimensions
-        return self._fresh.draws(lambda more: rng.random((more, d)), size)
+        return self._fresh.draws(lambda more: anywhere(self._setting.terrain, more, self._setting.rng), size)
 
     def learn(self, told: list[Told]) -> None:
         pass

@@ -14,7 +14,7 @@ from msl.search.pareto import by_rank
 from msl.search.setting import Setting, Strategy
 
 #: The shares of the evaluations for a random start, and for the pattern at the end.
-_START, _FINISH = 0.2, 0.5
+_START, _FINISH = 0.2, 0.3
 #: More random points do not help the other arms.
 _LONGEST_START = 20
 #: The share that an arm gets however little it gains; the rest is divided by gains.

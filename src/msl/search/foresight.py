@@ -7,6 +7,7 @@ from itertools import islice
 
 import numpy as np
 
+from msl.search.anywhere import anywhere
 from msl.search.ask import Told, Vector, Vectors
 from msl.search.flight import written_back
 from msl.search.forest import Forest, columns_of, expected_gain
@@ -33,8 +34,7 @@ def foreseen(setting: Setting, fresh: Fresh, ranked: Sequence[Told], size: int) 
     known = written_back(ranked[:_REMEMBERED])
     places = _places(ranked[:_REMEMBERED])
     forest = Forest.grown(columns_of(terrain, known), places, rng)
-    anywhere = rng.random((_CANDIDATES, terrain.dimensions))
-    points = np.concatenate([anywhere, _near(setting, known[:_NEAR])])
+    points = np.concatenate([anywhere(terrain, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
     gains = expected_gain(*forest.foretold(columns_of(terrain, points)), best=0.0)
     return list(islice(fresh.of(points[np.argsort(-gains, kind="stable")]), size))
 

@@ -30,6 +30,7 @@ class Terrain:
     groups    numbers the steps of the chain and the units of a network: genes that belong together
     heads     the genes that decide which alternative their group is, or whether it is there
     absent    which value of the gene means that nothing is there; -1 where none does
+    optional  whether that value stands beside a choice as a whole (`part?`), not among its alternatives
     families  numbers switches of which one at least stays on, as the units of one network; -1 for those on their own
     labels    what the genes are called
     channels  named groups of genes, in the order in which best-first search tries them
@@ -42,6 +43,7 @@ class Terrain:
     groups: Integers
     heads: Flags
     absent: Integers
+    optional: Flags
     families: Integers
     labels: tuple[str, ...]
     channels: Mapping[str, tuple[int, ...]]
@@ -57,6 +59,7 @@ class Terrain:
         groups: ArrayLike | None = None,
         heads: ArrayLike = (),
         absent: Mapping[int, int] | None = None,
+        optional: ArrayLike = (),
         families: Mapping[int, int] | None = None,
         labels: Sequence[str] = (),
         channels: Mapping[str, tuple[int, ...]] | None = None,
@@ -72,6 +75,7 @@ class Terrain:
             groups=np.arange(d) if groups is None else np.asarray(groups, dtype=np.int64),
             heads=np.isin(np.arange(d), heads),
             absent=np.array([(absent or {}).get(gene, -1) for gene in range(d)], dtype=np.int64),
+            optional=np.isin(np.arange(d), optional),
             families=np.array([(families or {}).get(gene, -1) for gene in range(d)], dtype=np.int64),
             labels=names,
             channels={name: (gene,) for gene, name in enumerate(names)} if channels is None else channels,

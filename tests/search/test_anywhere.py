@@ -1,0 +1,45 @@
+"""Points anywhere: optional parts are left out half the time, all else is uniform."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import kstest
+
+from msl.check.spec import check_source
+from msl.engine.terrain import space_to_terrain
+from msl.evaluate.read import read_table
+from msl.search.anywhere import anywhere
+from msl.search.terrain import Terrain
+from msl.space.resolve import resolve
+from msl.text.source import Source
+
+
+def test_an_optional_part_is_left_out_half_the_time() -> None:
+    terrain = Terrain.of(
+        [13, 2, 4, 0], ordered=[False, False, False, True], absent={0: 12, 1: 0, 2: 0}, optional=[0, 1]
+    )
+    points = anywhere(terrain, 20_000, np.random.default_rng(0))
+    cells = terrain.cells(points)
+    assert np.mean(cells[:, 0] == 12) == pytest.approx(0.5, abs=0.02)
+    assert np.mean(cells[:, 1] == 0) == pytest.approx(0.5, abs=0.02)
+    assert np.mean(cells[:, 2] == 0) == pytest.approx(0.25, abs=0.02), "nothing is one of its alternatives"
+    there = cells[cells[:, 0] != 12, 0]
+    assert np.bincount(there.astype(int), minlength=12) / len(there) == pytest.approx(np.full(12, 1 / 12), abs=0.02)
+    assert kstest(points[:, 3], "uniform").pvalue > 0.001
+
+
+def test_without_optional_parts_points_are_plain() -> None:
+    terrain = Terrain.continuous(3)
+    points = anywhere(terrain, 5, np.random.default_rng(1))
+    assert np.array_equal(points, np.random.default_rng(1).random((5, 3)))
+
+
+def test_which_parts_of_a_spec_are_optional() -> None:
+    steps = "subset(standardize, normalize) >> (ttest | relief)? >> (zarbi | naive)"
+    table = read_table(pl.DataFrame({"a": [0.5, 1.5] * 4, "b": [2.5, 1.5] * 4, "class": ["x", "y"] * 4}))
+    spec = check_source(Source("m.msl", f"use clop\nchain m = {steps}"), facts=table.facts).spec
+    assert spec is not None
+    terrain = space_to_terrain(resolve(spec.space, table.facts)[0])
+    assert terrain.optional.sum() == 1
+    assert terrain.levels[terrain.optional].tolist() == [3]
+    assert terrain.absent[terrain.optional].tolist() == [2]
