@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -13,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from msl.blocks.base import Floats
 
 
-class ArrayModel(BaseEstimator):
+class ArrayModel(BaseEstimator, ABC):
     """Fits and answers on validated rows; what is missing in them is the model's own matter."""
 
     n_classes_: int
 
+    @abstractmethod
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         """Fits on validated rows; `y` holds codes of classes, or numbers when `n_classes` is 0."""
-        raise NotImplementedError
 
+    @abstractmethod
     def outputs(self, X: Floats) -> Floats:
         """A number for each row, or for each row and class: the largest is the class."""
-        raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_classes_")

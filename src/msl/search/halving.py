@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from msl.search.anywhere import anywhere
 from msl.search.ask import Ask, Event, Told, Vector, Vectors, ended
 from msl.search.crossover import cluster_crossover
 from msl.search.flight import written_back
@@ -46,7 +47,7 @@ def halving(setting: Setting) -> Strategy:
             points += list(fresh.of(_bred(setting, whole, round(_BRED * size), done=1 - left / total)))
             if setting.objectives == 1:
                 points += foreseen(setting, fresh, _farthest_first(got_to), round(_FORESEEN * size))
-        points += fresh.draws(lambda size: rng.random((size, terrain.dimensions)), size - len(points))
+        points += fresh.draws(lambda more: anywhere(terrain, more, rng), size - len(points))
         if not points:
             setting.note(ended("all models are known" if fresh.has_all else "draws give no new model any more"))
             return
@@ -65,12 +66,12 @@ def halving(setting: Setting) -> Strategy:
 
 
 def _farthest_first(got_to: Mapping[float, list[Told]]) -> list[Told]:
-    """Each model where it got farthest, those on all rows first, and by their losses within a share."""
+    """Each model where it got farthest, those on all rows first, and by their losses within a share; failures last."""
     ranked: dict[bytes, Told] = {}
     for _, told in sorted(got_to.items(), reverse=True):
         for one in by_rank(told):
             ranked.setdefault(one.vector.tobytes(), one)
-    return list(ranked.values())
+    return sorted(ranked.values(), key=lambda one: not one.is_finite)
 
 
 def _bred(setting: Setting, parents: list[Told], size: int, done: float) -> Vectors:
