@@ -195,6 +195,19 @@ def test_mistakes_are_told_before_anything_runs(
     assert not (here / ".msl").exists()
 
 
+def test_a_table_before_its_spec_is_told(msl: Run, here: Path) -> None:
+    (here / "swapped.msl").write_text(SPEC)
+    outcome = msl("run", "train.csv", "swapped.msl")
+    assert outcome.code == 2
+    assert "`train.csv` is read as the spec" in outcome.err
+    assert "name `swapped.msl` before `train.csv`" in outcome.err
+
+
+def test_an_ensemble_of_one_is_no_vote(msl: Run, here: Path) -> None:
+    (here / "one.msl").write_text(SPEC.replace("search grid", "search grid(evaluations = 1)\nensemble vote"))
+    assert "ensemble      one model alone" in msl("run", "one.msl", "train.csv").out
+
+
 def test_a_test_table_needs_its_target(msl: Run, here: Path) -> None:
     lines = (here / "test.csv").read_text(encoding="utf-8").splitlines()
     (here / "blind.csv").write_text("\n".join(line.rsplit(",", 2)[0] + ",x" for line in lines), encoding="utf-8")

@@ -41,7 +41,8 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     if "ensemble" in summary:
         voted = summary.get("ensemble_test")
         tested = f", test {_values(voted)}" if voted else ""
-        rows.append(("ensemble", f"{len(summary['ensemble'])} models vote{tested}"))
+        members = len(summary["ensemble"])
+        rows.append(("ensemble", f"{members} models vote{tested}" if members > 1 else f"one model alone{tested}"))
     return rows
 
 

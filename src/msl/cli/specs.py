@@ -33,6 +33,8 @@ class Loaded:
 
 def load(name: str, data: str | None = None, chain: str | None = None, overrides: Sequence[Override] = ()) -> Loaded:
     """The spec in a file, checked, and against a table where one is given. Errors are told and end the command."""
+    if data is not None and data.endswith(".msl") and not name.endswith(".msl"):
+        raise WrongUse(f"`{name}` is read as the spec, and `{data}` as the table", f"name `{data}` before `{name}`")
     source = read_source(name)
     if not overrides:
         return load_source(source, data, chain)
