@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from msl.blocks import tree_growth
 from msl.blocks.forest import ForestClassifier, ForestRegressor
 
 
@@ -68,3 +69,29 @@ def test_rows_of_another_width_are_refused_before_trees_see_them(width):
     grown.fit_arrays(X, y, 2)
     with pytest.raises(ValueError, match=f"grown on 4 features and is asked about {width}"):
         grown.outputs(np.zeros((10, width)))
+
+
+def test_rows_with_gaps_and_unknown_internals_are_left_to_scikit_learn(monkeypatch):
+    X, y = make_classification(70, 5, random_state=0)
+    plain = ForestClassifier(units=8, random_state=1).fit(X, y).predict_proba(X)
+    monkeypatch.setattr(tree_growth, "IS_KNOWN", False)
+    np.testing.assert_array_equal(ForestClassifier(units=8, random_state=1).fit(X, y).predict_proba(X), plain)
+    monkeypatch.undo()
+    X[::7, 1] = np.nan
+    rows, codes = X.astype(np.float32), y
+    trees = tree_growth.TreeGrowth(rows, codes, 2, 2, None, 1).grown([], 8)
+    theirs = RandomForestClassifier(8, max_features=2, random_state=1).fit(X, y)
+    assert [tree.node_count for tree in trees] == [tree.tree_.node_count for tree in theirs.estimators_]
+
+
+def test_a_grown_tree_is_scikit_learns_node_by_node():
+    X, y = make_classification(90, 7, n_informative=5, n_classes=3, random_state=2)
+    growth = tree_growth.TreeGrowth(X.astype(np.float32), y, 3, 3, None, 11)
+    assert tree_growth.IS_KNOWN, "scikit-learn's internals have changed: forests are grown the slow way"
+    first = growth.grown([], 4)
+    trees = growth.grown(first, 9)
+    assert trees[:4] == first
+    theirs = RandomForestClassifier(9, max_features=3, random_state=11).fit(X, y)
+    for ours, tree in zip(trees, (one.tree_ for one in theirs.estimators_), strict=True):
+        for part in ("feature", "threshold", "children_left", "children_right", "value", "n_node_samples"):
+            np.testing.assert_array_equal(getattr(ours, part), getattr(tree, part))

@@ -12,13 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
-from sklearn import config_context
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Block, BlockRegressor, Floats, ProbabilisticClassifier
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.present import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.tree_growth import TreeGrowth
 
 #: Trees compare in single precision: columns larger than this are scaled down, columns smaller than one up.
 LARGEST_SINGLE = 2.0**100
@@ -27,21 +26,27 @@ STRIDE = 64
 
 
 class Grove:
-    """The trees that siblings share, grown when asked for."""
+    """The trees that siblings share, grown when asked for; `n_classes` is 0 for numbers."""
 
-    def __init__(self, forest: Any, X: Floats, y: NDArray[Any], weights: Floats | None) -> None:
+    def __init__(
+        self,
+        X: Floats,
+        y: NDArray[Any],
+        n_classes: int,
+        max_features: int,
+        weights: Floats | None,
+        random_state: int | RandomState | None,
+    ) -> None:
         self.scale = single_scale(X)
-        self._forest, self._rows, self._y, self._weights = forest, in_single(X, self.scale), y, weights
+        self._rows = in_single(X, self.scale)
+        self._growth = TreeGrowth(self._rows, y, n_classes, max_features, weights, random_state)
         self._trees: list[Any] = []
         self._leaves: list[int] = []
 
     def trees(self, units: int) -> list[Any]:
         """The first so many."""
         if units > len(self._trees):
-            self._forest.set_params(n_estimators=units)
-            with config_context(assume_finite=True, skip_parameter_validation=True):
-                self._forest.fit(self._rows, self._y, self._weights)
-            self._trees = [tree.tree_ for tree in self._forest.estimators_]
+            self._trees = self._growth.grown(self._trees, units)
             self._leaves += [tree.n_leaves for tree in self._trees[len(self._leaves) :]]
         return self._trees[:units]
 
@@ -104,10 +109,10 @@ class Forest(Block):
         self.balance = balance
         self.random_state = random_state
 
-    def _settings(self, n_features: int) -> dict[str, Any]:
-        """What scikit-learn's forest is told."""
+    def _grove(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> Grove:
+        n_features = X.shape[1]
         max_features = min(n_features, int(self.mtry * sqrt(n_features)))
-        return {"max_features": max_features, "n_jobs": 1, "random_state": self.random_state, "warm_start": True}
+        return Grove(X, y, n_classes, max_features, weights, self.random_state)
 
     def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.scale_ = prepared.scale
@@ -129,7 +134,7 @@ class ForestRegressor(Forest, BlockRegressor):
     """A random forest for numbers (Breiman, 2001); there is nothing for `balance` to weigh."""
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
-        return Grove(RandomForestRegressor(**self._settings(X.shape[1])), X, y, None)
+        return self._grove(X, y, 0, None)
 
     def outputs_prepared(self, query: TreeSums) -> Floats:
         return query.mean(self.trees_)[:, 0]
@@ -141,7 +146,7 @@ class ForestClassifier(Forest, ProbabilisticClassifier):
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
         present, codes = present_classes(y, n_classes)
         weights = balanced_weights(codes, len(present)) if self.balance else None
-        return Grove(RandomForestClassifier(**self._settings(X.shape[1])), X, codes, weights)
+        return self._grove(X, codes, len(present), weights)
 
     def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes

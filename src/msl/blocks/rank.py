@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, ndtr, stdtr
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Codes, Floats
 from msl.blocks.frame import frame_of, framed_sums, standard_columns, unit_range
+from msl.blocks.present import present_classes
 from msl.blocks.ranking import Ranker, Ranking, SignificanceRanker
 from msl.blocks.samples import TwoSamples, class_samples, one_against_rest, ratio
+from msl.blocks.tree_growth import TreeGrowth
 
 #: How many numbers are sorted at a time: enough for vectorised work, few enough for the cache.
 BLOCK = 1 << 18
@@ -151,12 +152,19 @@ class ForestImportance(Ranker):
         self.random_state = random_state
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
-        forest = RandomForestClassifier if n_classes else RandomForestRegressor
-        target = y if n_classes else standard_columns(y[:, np.newaxis])[:, 0]
-        model = forest(n_estimators=self.units, max_features="sqrt", random_state=self.random_state)
         # Trees work in single precision and take differences below 1e-7 for none.
-        model.fit(unit_range(X), target)
-        return Ranking.by(model.feature_importances_)
+        rows = unit_range(X).astype(np.float32)
+        n_present, target = 0, y
+        if n_classes:
+            present, target = present_classes(y, n_classes)
+            n_present = len(present)
+        else:
+            target = standard_columns(y[:, np.newaxis])[:, 0]
+        max_features = max(1, int(np.sqrt(X.shape[1])))
+        growth = TreeGrowth(rows, target, n_present, max_features, None, self.random_state)
+        split = [tree for tree in growth.grown([], self.units) if tree.node_count > 1]
+        importances = np.mean([tree.compute_feature_importances() for tree in split] or [np.zeros(X.shape[1])], axis=0)
+        return Ranking.by(ratio(importances, importances.sum()))
 
 
 def correlation(X: Floats, y: Floats) -> Floats:
