@@ -21,7 +21,8 @@ from benchmarks.speed import measure_speed
 from benchmarks.workers import run_cells
 
 NAMES = (*BENCHMARKS, "speed", "results")
-STORE = Path.home() / ".cache" / "msl-benchmarks"
+#: Finished cells are kept with the code, so that long protocols go on from one machine to the next.
+STORE = Path(__file__).parent / "records"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, help="the folder of the data sets")
     parser.add_argument("--quick", action="store_true", help="a small part with small budgets; the report says so")
     parser.add_argument("--json", type=Path, help="writes the reports to this file too")
-    parser.add_argument("--store", type=Path, default=STORE, help=f"where results are kept, {STORE} by default")
+    parser.add_argument("--store", type=Path, default=STORE, help="where results are kept, benchmarks/records by default")
     parser.add_argument("--jobs", type=int, default=1, help="cells worked at once, 1 by default")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose data/split/method has this text")
     return parser

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,28 +14,30 @@ import numpy as np
 _DEEPEST = 8
 _ATOMS = (str, bytes, int, float, complex, bool, type(None), type, types.ModuleType)
 
+Reader = Callable[[Any], Iterable[Any]]
+
 
 def approximate_size(value: Any, but: Collection[Any] = ()) -> int:
     """The bytes of the arrays and objects inside a value, each counted once; those in `but` belong to others."""
     # The objects themselves are held, so that no number stands for two that come one after the other.
     met = {id(owner): owner for owner in map(_owner, but)}
-    return _size(value, met, 0)
-
-
-def _size(value: Any, met: dict[int, Any], depth: int) -> int:
-    if isinstance(value, np.ndarray):
-        value = _owner(value)
-    if id(value) in met:
-        return 0
-    met[id(value)] = value
-    own = sys.getsizeof(value)
-    if isinstance(value, np.ndarray):
-        return max(own, int(value.nbytes))
-    if isinstance(told := getattr(value, "nbytes", None), int):
-        return own + told
-    if isinstance(value, _ATOMS) or depth == _DEEPEST:
-        return own
-    return own + sum(_size(part, met, depth + 1) for part in _parts(value))
+    pending = [(value, 0)]
+    total = 0
+    while pending:
+        value, depth = pending.pop()
+        if isinstance(value, np.ndarray):
+            value = _owner(value)
+        if id(value) in met:
+            continue
+        met[id(value)] = value
+        total += sys.getsizeof(value)
+        if isinstance(value, np.ndarray):
+            total += max(int(value.nbytes) - sys.getsizeof(value), 0)
+        elif isinstance(told := getattr(value, "nbytes", None), int):
+            total += told
+        elif (read := _reader(type(value))) is not None and depth < _DEEPEST:
+            pending += [(part, depth + 1) for part in read(value)]
+    return total
 
 
 def _owner(array: Any) -> Any:
@@ -44,15 +47,42 @@ def _owner(array: Any) -> Any:
     return array
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        yield from value.values()
-    elif isinstance(value, list | tuple | set | frozenset):
-        yield from value
-    elif own := getattr(value, "__dict__", None):
-        yield from own.values()
-    elif not callable(value):
+@cache
+def _reader(kind: type) -> Reader | None:
+    """How to get at the parts of the values of a type; None if they have none.
+
+    Found once a type: a cache asks for the sizes of a few kinds of values over and over.
+    """
+    if issubclass(kind, _ATOMS):
+        return None
+    if issubclass(kind, Mapping):
+        return lambda value: value.values()
+    if issubclass(kind, list | tuple | set | frozenset):
+        return lambda value: value
+    slots = [
+        slot for base in kind.__mro__ for slot in vars(base).values() if isinstance(slot, types.MemberDescriptorType)
+    ]
+    if slots and not hasattr(kind, "__call__"):
+        return lambda value: _slotted(value, slots)
+    return _attributes
+
+
+def _slotted(value: Any, slots: list[types.MemberDescriptorType]) -> Iterable[Any]:
+    parts = list(getattr(value, "__dict__", {}).values())
+    for slot in slots:
         try:
-            yield value.__getstate__()  # compiled classes and slotted ones tell what they hold as they do to pickle
-        except Exception:
-            return
+            parts.append(slot.__get__(value))
+        except AttributeError:  # not filled yet
+            continue
+    return parts
+
+
+def _attributes(value: Any) -> Iterable[Any]:
+    if own := getattr(value, "__dict__", None):
+        return list(own.values())
+    if callable(value):
+        return ()
+    try:
+        return (value.__getstate__(),)  # compiled classes tell what they hold as they do to pickle
+    except Exception:
+        return ()

@@ -57,10 +57,11 @@ class Question:
     seed: int
     share: float = 1.0
     turn: int = 0
+    #: Asked for many times on the way of one evaluation, so it is hashed once.
+    key: str = field(init=False, repr=False, compare=False)
 
-    @property
-    def key(self) -> str:
-        return evaluation_key(
+    def __post_init__(self) -> None:
+        key = evaluation_key(
             model=self.model,
             versions=self.versions,
             data=self.data,
@@ -69,6 +70,7 @@ class Question:
             share=self.share,
             turn=self.turn,
         )
+        object.__setattr__(self, "key", key)
 
 
 @dataclass(frozen=True, slots=True)
