@@ -1,6 +1,6 @@
 """The command.
 
-python -m benchmarks NAME --data DIR [--quick] [--json FILE] [--store FOLDER] [--jobs N] [--only TEXT]
+python -m benchmarks NAME --data DIR [--quick | --reduced] [--json FILE] [--store FOLDER] [--jobs N] [--only TEXT]
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run_benchmark(benchmark: Benchmark, options: argparse.Namespace) -> Report:
     """Works the cells, prints the report of those that are done; an interruption is followed by the report too."""
-    cells = [cell for cell in benchmark.cells(options.quick) if options.only in cell.key]
+    is_reduced = options.reduced and benchmark.reduced is not None
+    protocol = benchmark.reduced() if is_reduced else benchmark.cells(options.quick)  # type: ignore[misc]
+    cells = [cell for cell in protocol if options.only in cell.key]
     try:
         run_cells(benchmark, cells, options.data, options.store, options.jobs, _say)
     except KeyboardInterrupt:
@@ -88,8 +90,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("name", help=f"one of {', '.join(NAMES)}, or papers for all that begin so")
     parser.add_argument("--data", type=Path, help="the folder of the data sets")
     parser.add_argument("--quick", action="store_true", help="a small part with small budgets; the report says so")
+    parser.add_argument("--reduced", action="store_true", help="what takes days with smaller budgets, fewer repeats")
     parser.add_argument("--json", type=Path, help="writes the reports to this file too")
-    parser.add_argument("--store", type=Path, default=STORE, help="where results are kept, benchmarks/records by default")
+    parser.add_argument(
+        "--store", type=Path, default=STORE, help="where results are kept, benchmarks/records by default"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="cells worked at once, 1 by default")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose data/split/method has this text")
     return parser

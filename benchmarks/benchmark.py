@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,19 @@ class Benchmark:
     """A table of a paper, or a comparison.
 
     `cells` gives them in the order of work, balanced, so that a benchmark that is stopped has figures for every data
-    set; with `quick` a small part with small budgets. `report` takes whatever is finished.
+    set; with `quick` a small part with small budgets. `reduced` is for protocols that take days as they are printed:
+    smaller budgets and fewer repeats, but enough of both to judge every claim by. `report` takes whatever is finished.
     """
 
     name: str
     cells: Callable[[bool], Sequence[Cell]]
     work: Callable[[Cell, Workplace], Mapping[str, Any]]
     report: Callable[[Sequence[Record]], Report]
+    reduced: Callable[[], Sequence[Cell]] | None = None
+
+    def protocols(self) -> Iterator[Sequence[Cell]]:
+        """The cells of each, the fullest first."""
+        yield self.cells(False)
+        if self.reduced is not None:
+            yield self.reduced()
+        yield self.cells(True)

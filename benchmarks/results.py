@@ -36,9 +36,9 @@ def write_results(store: Path, document: Path = DOCUMENT) -> int:
 
 
 def stored_reports(store: Path) -> Iterator[Report]:
-    """Of each benchmark that has records: of the full protocol where there are any, else of the quick one."""
+    """Of each benchmark that has records: of the fullest protocol that has any."""
     for benchmark in BENCHMARKS.values():
-        records = full_or_quick(benchmark, Journal(store / f"{benchmark.name}.jsonl").read())
+        records = fullest(benchmark, Journal(store / f"{benchmark.name}.jsonl").read())
         if records:
             yield benchmark.report(records)
     speed = store / "speed.json"
@@ -46,10 +46,13 @@ def stored_reports(store: Path) -> Iterator[Report]:
         yield report_of_json(json.loads(speed.read_text(encoding="utf-8")))
 
 
-def full_or_quick(benchmark: Benchmark, records: list[Record]) -> list[Record]:
-    full, quick = set(benchmark.cells(False)), set(benchmark.cells(True))
-    whole = [record for record in records if record.cell in full]
-    return whole or [record for record in records if record.cell in quick]
+def fullest(benchmark: Benchmark, records: list[Record]) -> list[Record]:
+    """The records of one protocol: budgets do not mix."""
+    for cells in benchmark.protocols():
+        wanted = set(cells)
+        if found := [record for record in records if record.cell in wanted]:
+            return found
+    return []
 
 
 def report_of_json(found: Mapping[str, Any]) -> Report:

@@ -22,7 +22,7 @@ REPEATS = 50
 #: Fewer cannot show a difference.
 LEAST_PAIRS = 8
 TRAINING_ROWS, TEST_ROWS = 40, 200
-FULL, QUICK = (500, 500), (60, 40)
+FULL, REDUCED, QUICK = (500, 500), (100, 60), (60, 40)
 #: The objectives, what is more than the defaults, and the fits of one evaluation.
 METHODS = {
     "plain": ("mse by holdout(0.5)", "elitism = plain", 1),
@@ -34,6 +34,8 @@ METHODS = {
     "two, shuffle": ("mse by holdout(0.5), mse by gcv()", "elitism = occam, shuffle = true", 2),
     "two, shuffle, grow": ("mse by holdout(0.5), mse by gcv()", "elitism = occam, shuffle = true, grow = true", 2),
 }
+
+ELITISM = ("occam", "plain")
 
 _SPEC = """msl 1
 use "rbf.msl"
@@ -55,6 +57,15 @@ def cells(quick: bool) -> list[Cell]:
         for method in METHODS
         for noise in levels
     ]
+
+
+def reduced() -> list[Cell]:
+    """The two kinds of elitism at every level of noise, then all methods at three of them, repeat by repeat."""
+    budget = f"{REDUCED[0]} × {REDUCED[1]} generations"
+    elitism = [Cell(noise, repeat, method, budget) for repeat in range(10) for noise in NOISE for method in ELITISM]
+    rest = [method for method in METHODS if method not in ELITISM]
+    others = [Cell(noise, repeat, method, budget) for repeat in range(5) for noise in NOISE[::3] for method in rest]
+    return elitism + others
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
@@ -171,4 +182,4 @@ def _compared(levels: Sequence[str], found: Found, figure: str, ours: str, other
     return str(compare_pairs(*zip(*pairs, strict=True))) if pairs else "no pairs"
 
 
-BENCHMARK = Benchmark("papers.hermite", cells, work, report)
+BENCHMARK = Benchmark("papers.hermite", cells, work, report, reduced)

@@ -41,6 +41,7 @@ class Searching:
         for written, stage in zip(search.stages, stages, strict=True):
             if stage is not None:
                 self._objectives_fit(stage, written, objectives)
+                self._place_fits(stage, written, search)
         return tuple(stage for stage in stages if stage is not None)
 
     def default_stages(self, objectives: int) -> tuple[Stage, ...]:
@@ -99,6 +100,14 @@ class Searching:
             return None
         self.starts.append((start, argument.value.span))
         return start
+
+    def _place_fits(self, stage: Stage, written: ast.Node, search: ast.Search) -> None:
+        """What judges again comes last, behind what found something."""
+        if stage.call.name != "confirm" or (len(search.stages) > 1 and written is search.stages[-1]):
+            return
+        text = self.module.source.slice(written.span)
+        message = "`confirm` judges again what other strategies found, so it comes last, behind `then`"
+        self.report.error("MSL149", self.module.source, written.span, message, "", f"write `search auto then {text}`")
 
     def _objectives_fit(self, stage: Stage, written: ast.Node, objectives: int) -> None:
         name = stage.call.name

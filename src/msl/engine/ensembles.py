@@ -13,9 +13,10 @@ from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, voted
 from msl.blocks.construct import model_to_chain
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
-from msl.engine.verdict import Candidate, candidates_of
+from msl.engine.verdict import Candidate, candidates_of, ranked_candidates
 from msl.evaluate.scoring import score
 from msl.evaluate.splits import fold_splits
+from msl.search.confirm import CONFIRMED
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
 from msl.space.spec import measures_of
 from msl.space.value import Model
@@ -38,7 +39,7 @@ def choose_members(plan: Plan, found: Search) -> Members | None:
     call = plan.spec.ensemble
     if call is None:
         return None
-    ranked = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
+    ranked = ranked_candidates(plan, found)
     options = dict(call.options)
     match call.name:
         case "vote":
@@ -49,7 +50,7 @@ def choose_members(plan: Plan, found: Search) -> Members | None:
         case "best_first":
             chosen = _greedy(plan, _unlike(ranked)[:_POOL], int(options["max"]), bool(options["replacement"]))  # type: ignore[arg-type]
         case _:
-            chosen = _remembered(plan, found, ranked)
+            chosen = _remembered(plan, found)
     return Members(tuple(chosen), _weights(chosen, bool(options["weighted"])))
 
 
@@ -82,14 +83,19 @@ def _weights(chosen: Sequence[Candidate], weighted: bool) -> tuple[float, ...]:
     return tuple((least + shift) / (one.losses[0] + shift) for one in chosen)
 
 
-def _remembered(plan: Plan, found: Search, ranked: list[Candidate]) -> list[Candidate]:
+def _remembered(plan: Plan, found: Search) -> list[Candidate]:
     """What the last strategy went on from at its end: personal bests, a population, an archive."""
-    kept = next((event.kept for event in reversed(found.events) if event.kept), ())
-    terrain = plan.terrains[-1]
-    models = [model for one in kept if isinstance(model := terrain.decode(one.vector), Model)]
-    by_model = {one.model: one for one in ranked}
-    chosen = [by_model[model] for model in dict.fromkeys(models) if model in by_model]
-    return chosen or ranked[:1]
+    everyone = candidates_of(plan, found)
+    by_model = {one.model: one for one in everyone}
+    for event in reversed(found.events):
+        if event.kept and event.kind != CONFIRMED:
+            terrain = plan.terrains[int(event.figures["stage"])]
+            models = [model for one in event.kept if isinstance(model := terrain.decode(one.vector), Model)]
+            chosen = [by_model[model] for model in dict.fromkeys(models) if model in by_model]
+            if chosen:
+                return chosen
+            break
+    return ranked_candidates(plan, found)[:1]
 
 
 # --- validation outputs -----------------------------------------------------------------------------

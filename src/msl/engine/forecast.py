@@ -68,6 +68,8 @@ def _of_stage(stage: Stage, name: str) -> int | None:
         return int(options["swarm"]) * (int(options["iterations"]) + 1)
     if options.keys() >= {"population", "generations"}:
         return int(options["population"]) * (int(options["generations"]) + 1)
+    if options.keys() >= {"top", "repeats"}:
+        return int(options["top"]) * int(options["repeats"])
     most = options.get("evaluations")
     if name in _NEW_ONLY and stage.terrain.size is not None:
         return stage.terrain.size if most is None else min(int(most), stage.terrain.size)

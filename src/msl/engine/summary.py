@@ -130,13 +130,15 @@ def _about_winner(plan: Plan, found: Search, verdict: Verdict, best: Candidate) 
 
 
 def _measures(found: Search, best: Candidate) -> Mapping[str, float]:
-    """What the winner's losses were made of."""
-    own = [one for model, one in found.answers.met.values() if model == best.model and _is_whole(one, best.turn)]
-    return own[0].measures if own else {}
+    """What the winner's losses were made of; where they are means, the means."""
+    turns = range(best.turn, best.turn + best.turns)
+    own = [one for model, one in found.answers.met.values() if model == best.model and _is_whole(one, turns)]
+    return {name: float(np.mean([one.measures[name] for one in own])) for name in (own[0].measures if own else ())}
 
 
-def _is_whole(evaluation: Evaluation, turn: int) -> bool:
-    return evaluation.question.share == 1.0 and evaluation.question.turn == turn and bool(evaluation.measures)
+def _is_whole(evaluation: Evaluation, turns: range) -> bool:
+    question = evaluation.question
+    return question.share == 1.0 and question.turn in turns and bool(evaluation.measures)
 
 
 def _judged_held_out(plan: Plan, outputs: Mapping[Call, HeldOut]) -> dict[str, Any] | None:

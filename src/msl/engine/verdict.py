@@ -14,7 +14,8 @@ from msl.engine.plan import Plan
 from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import score
 from msl.evaluate.table import Table
-from msl.search.ask import Ask, Told
+from msl.search.ask import Ask, Event, Told
+from msl.search.confirm import CONFIRMED
 from msl.search.pareto import non_dominated
 from msl.space.measure import MEASURES
 from msl.space.spec import measures_of
@@ -23,12 +24,16 @@ from msl.space.value import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A model of the run with what it was judged at; `turn` says on which draw of the rows, where each is another."""
+    """A model of the run with what it was judged at; `turn` says on which draw of the rows, where each is another.
+
+    What was confirmed has the means over so many `turns`, from that one on.
+    """
 
     model: Model
     losses: tuple[float, ...]
     complexity: float
     turn: int = 0
+    turns: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,8 +50,8 @@ def judge(plan: Plan, found: Search) -> Verdict:
     The best has the lowest loss and is the simplest on ties; of a front it is the first by loss.
     """
     last = next((event for event in reversed(found.events) if event.chosen), None)
-    if last is not None and last.stands and (chosen := _candidates(plan, found, last.chosen)):
-        front = _front(_candidates(plan, found, last.kept)) if len(plan.objectives) > 1 else ()
+    if last is not None and last.stands and (chosen := _candidates(plan, found, last, last.chosen)):
+        front = _front(_candidates(plan, found, last, last.kept)) if len(plan.objectives) > 1 else ()
         return Verdict(min(chosen, key=_rank), front)
     candidates = candidates_of(plan, found)
     if not candidates:
@@ -72,8 +77,19 @@ def candidates_of(plan: Plan, found: Search) -> list[Candidate]:
     return _distinct(plan, found.told)
 
 
-def _candidates(plan: Plan, found: Search, told: Sequence[Told]) -> list[Candidate]:
-    """The models of these answers, as they were asked for last."""
+def ranked_candidates(plan: Plan, found: Search) -> list[Candidate]:
+    """Every model that can be compared, the best first: those that were confirmed if any were, else all."""
+    last = next((event for event in reversed(found.events) if event.kind == CONFIRMED), None)
+    confirmed = [] if last is None else _candidates(plan, found, last, last.kept)
+    return sorted(confirmed or candidates_of(plan, found), key=_rank)
+
+
+def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Told]) -> list[Candidate]:
+    """The models of these answers of an event, as they were asked for last; of those confirmed, their means."""
+    if event.kind == CONFIRMED:
+        terrain, turns = plan.terrains[int(event.figures["stage"])], int(event.figures["turn"])
+        models = ((terrain.decode(one.vector), one) for one in told)
+        return [Candidate(m, one.losses, one.complexity, 1, turns) for m, one in models if isinstance(m, Model)]
     asked = {(one.vector.tobytes(), one.losses): ask for ask, one in found.told}
     return _distinct(plan, [(asked[key], one) for one in told if (key := (one.vector.tobytes(), one.losses)) in asked])
 

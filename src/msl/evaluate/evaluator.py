@@ -104,7 +104,7 @@ class Evaluator:
     # --- what was judged before ---
 
     def _key(self, case: Case) -> Hashable:
-        return case.digest, case.request.share, case.request.turn if self._losses.is_fresh else 0
+        return case.digest, case.request.share, case.request.turn
 
     def _known(self, case: Case) -> Outcome | None:
         """The remembered outcome, if it answers the request: a bound only says that a loss is not below it."""

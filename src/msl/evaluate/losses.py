@@ -33,8 +33,6 @@ class Losses:
         for objective in objectives:
             wanted = self._wanted.setdefault(objective.estimate, [])
             wanted.extend(name for name in measures_of(objective.loss) if name not in wanted)
-        #: Whether evaluations of one model differ.
-        self.is_fresh = any(map(self._trials.is_fresh, self._trials.estimates))
 
     def of(self, case: Case) -> tuple[dict[str, float], tuple[float, ...]]:
         """The measures of a model and its losses; raises LostRace, or whatever a block raises."""
@@ -55,11 +53,14 @@ class Losses:
         for estimate in self._trials.estimates:
             if estimate.name != "gcv" or self._trials.is_fresh(estimate):
                 continue
-            for share in {case.request.share for case in cases}:
-                self._generalise(estimate, [case for case in cases if case.request.share == share])
+            judged: dict[tuple[float, int], list[Case]] = {}
+            for case in cases:
+                judged.setdefault((case.request.share, case.request.turn), []).append(case)
+            for siblings in judged.values():
+                self._generalise(estimate, siblings)
 
     def _generalise(self, estimate: Call, cases: Sequence[Case]) -> None:
-        trial = self._trials.trial(estimate, 0, cases[0].request.share, 0)
+        trial = self._trials.trial(estimate, 0, cases[0].request.share, cases[0].request.turn)
         try:
             plans = [case.plan(self._planner) for case in cases]
             judged = self._judge.generalised(plans, trial, cases[0].diary)

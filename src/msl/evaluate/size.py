@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def approximate_size(value: Any, but: Collection[Any] = ()) -> int:
             total += max(int(value.nbytes) - sys.getsizeof(value), 0)
         elif isinstance(told := getattr(value, "nbytes", None), int):
             total += told
-        elif (read := _reader(type(value))) is not None and depth < _DEEPEST:
+        elif depth < _DEEPEST and (read := _reader_of(value)) is not None:
             pending += [(part, depth + 1) for part in read(value)]
     return total
 
@@ -47,12 +46,19 @@ def _owner(array: Any) -> Any:
     return array
 
 
-@cache
-def _reader(kind: type) -> Reader | None:
-    """How to get at the parts of the values of a type; None if they have none.
+def _reader_of(value: Any) -> Reader | None:
+    """Found once a type: a cache asks for the sizes of a few kinds of values over and over."""
+    kind = type(value)
+    if kind not in _readers:
+        _readers[kind] = _reader(kind)
+    return _readers[kind]
 
-    Found once a type: a cache asks for the sizes of a few kinds of values over and over.
-    """
+
+_readers: dict[type, Reader | None] = {}
+
+
+def _reader(kind: type) -> Reader | None:
+    """How to get at the parts of the values of a type; None if they have none."""
     if issubclass(kind, _ATOMS):
         return None
     if issubclass(kind, Mapping):
@@ -62,7 +68,7 @@ def _reader(kind: type) -> Reader | None:
     slots = [
         slot for base in kind.__mro__ for slot in vars(base).values() if isinstance(slot, types.MemberDescriptorType)
     ]
-    if slots and not hasattr(kind, "__call__"):
+    if slots and not any("__call__" in vars(base) for base in kind.__mro__):
         return lambda value: _slotted(value, slots)
     return _attributes
 

@@ -15,6 +15,8 @@ from msl.space.spec import Call
 
 # What random numbers are for, so that no two uses of one seed draw the same.
 _SPLITS, _OWN, _ROWS = 1, 2, 3
+#: Trials of later turns that are kept at once: a batch is of one turn, or every evaluation of it of its own.
+_MOST_TURNS = 16
 
 
 class Trials:
@@ -30,6 +32,7 @@ class Trials:
         holdouts = [estimate for estimate in self.estimates if estimate.name == "holdout"]
         self._holdout = holdouts[0] if len(holdouts) == 1 else None
         self._shared: dict[Hashable, Trial] = {}
+        self._later: dict[Hashable, Trial] = {}
         for estimate in self.estimates:
             if not self.is_fresh(estimate):
                 self.trial(estimate, 0, 1.0, 0)
@@ -44,17 +47,25 @@ class Trials:
         return self._holdout if estimate.name == "gcv" and self._holdout is not None else estimate
 
     def trial(self, estimate: Call, stream: int, share: float, turn: int) -> Trial:
-        """The trial of one evaluation: `stream` stands for the model, `share` is the share of rows to judge on."""
+        """The trial of one evaluation: `stream` stands for the model, `share` is the share of rows to judge on.
+
+        Turn 0 has the splits that all models meet, a later turn splits of its own, again the same for all models.
+        """
         if self.is_fresh(estimate):
             return self._own(estimate, stream, share, turn)
-        key = (estimate, share)
-        if key not in self._shared:
+        kept = self._later if turn else self._shared
+        key = (estimate, share, turn)
+        if key not in kept:
+            if len(self._later) >= _MOST_TURNS * len(self.estimates):
+                del self._later[next(iter(self._later))]
+            again = [turn] if turn else []
             rows = None
             if share < 1.0:
-                rows = self._ground.population.subsample(share, np.random.default_rng([self._seed, _ROWS]))
-            splits = self._splits(estimate, rows, np.random.default_rng([self._seed, _SPLITS]))
-            self._shared[key] = Trial.of(estimate, splits, self._ground.y, (estimate.name, len(self._shared)))
-        return self._shared[key]
+                rows = self._ground.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
+            splits = self._splits(estimate, rows, np.random.default_rng([self._seed, _SPLITS, *again]))
+            name = (estimate.name, self.estimates.index(estimate), share, turn)
+            kept[key] = Trial.of(estimate, splits, self._ground.y, name)
+        return kept[key]
 
     def _own(self, estimate: Call, stream: int, share: float, turn: int) -> Trial:
         rng = np.random.default_rng([self._seed, _OWN, stream, turn])

@@ -10,7 +10,10 @@ from typing import cast
 from msl.check.offers import GROUP, Offer, offers
 from msl.search.setting import StrategyFunction
 
-BUILT_IN = ("pso", "bpso", "pattern", "random", "grid", "best_first", "occam_ga", "nspso", "cmdpso", "halving", "auto")
+BUILT_IN = (
+    "pso", "bpso", "pattern", "random", "grid", "best_first", "occam_ga", "nspso", "cmdpso", "halving", "auto",
+    "confirm",
+)  # fmt: skip
 
 
 def strategy_names() -> tuple[str, ...]:
