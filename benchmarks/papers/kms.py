@@ -57,7 +57,7 @@ FULL, QUICK = 128, 24
 _SPEC = """msl 1
 use "kms.msl"
 minimize ber by cv(folds = 3)
-search random(evaluations = {evaluations}, draw = models)
+search random(evaluations = {evaluations})
 """
 _VOTE = "ensemble vote(top = 15)\n"
 

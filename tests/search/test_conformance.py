@@ -64,7 +64,8 @@ def subject(name: str) -> Subject:
 
 
 def test_every_strategy_is_checked() -> None:
-    assert {call.split("(")[0] for call, *_ in SUBJECTS.values()} == set(BUILT_IN)
+    # `confirm` finds nothing by itself: it has tests of its own.
+    assert {call.split("(")[0] for call, *_ in SUBJECTS.values()} == set(BUILT_IN) - {"confirm"}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=ids())

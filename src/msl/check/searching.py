@@ -107,7 +107,9 @@ class Searching:
             return
         text = self.module.source.slice(written.span)
         message = "`confirm` judges again what other strategies found, so it comes last, behind `then`"
-        self.report.error("MSL149", self.module.source, written.span, message, "", f"write `search auto then {text}`")
+        is_alone = len(search.stages) == 1
+        help = f"write `auto then {text}`" if is_alone else "move it to the end of the search"
+        self.report.error("MSL149", self.module.source, written.span, message, "", help)
 
     def _objectives_fit(self, stage: Stage, written: ast.Node, objectives: int) -> None:
         name = stage.call.name

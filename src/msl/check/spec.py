@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
     from msl.check.required import Required
     from msl.space.resolve import Removal
 
+#: Estimates that split the rows in one way only.
+_ONE_WAY = frozenset({"loo", "gcv"})
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
     ast.Edition: "msl",
@@ -114,6 +116,7 @@ class _Checker:
                 judge(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         stages = self._stages(root, written)
+        self._confirmable(objectives)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
         budget = next((settings.budget(s) for s in self.module.statements(ast.Budget)), Budget())
@@ -212,6 +215,18 @@ class _Checker:
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
+
+    def _confirmable(self, objectives: tuple[Objective, ...]) -> None:
+        """What has no other splits to judge on cannot be confirmed."""
+        for search in self.module.statements(ast.Search):
+            last = search.stages[-1]
+            name = last.text if isinstance(last, ast.Path) else last.path.text
+            if name == "confirm" and objectives and all(each.estimate.name in _ONE_WAY for each in objectives):
+                message = (
+                    f"`{objectives[0].estimate.name}` has one way to split the rows, so there is nothing to confirm"
+                )
+                help = "judge by `cv` or `holdout`, or leave `confirm` out"
+                self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
         for statement in self.module.statements(ast.Ensemble):

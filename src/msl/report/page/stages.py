@@ -1,4 +1,4 @@
-"""Stages: what each strategy told of its own way — particles, sweeps, levels, generations, fronts, arms, rungs."""
+"""Stages: what each strategy told of its own way — particles, sweeps, levels, generations, fronts, arms, finalists."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msl.report.page.arms import arms_table
+from msl.report.page.confirmed import confirmed_table
 from msl.report.page.front_history import hypervolume_figure
 from msl.report.page.generations import generations_figure
 from msl.report.page.html import Content, Html
@@ -28,6 +29,7 @@ _KINDS: dict[str, tuple[str, Callable[[Record, int, Told], Html | None]]] = {
     "front": ("The front as it grew", hypervolume_figure),
     "arm": ("Arms", arms_table),
     "rung": ("Rungs of successive halving", rungs_table),
+    "confirmed": ("Confirmed", confirmed_table),
 }
 
 
