@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from msl.blocks.basis import BASES, Multiquadric
 from msl.blocks.clusters import k_means
-from msl.blocks.rbf import Layout, RBFNetworkClassifier, RBFNetworkRegressor
+from msl.blocks.rbf import Layout, RBFNetworkClassifier, RBFNetworkRegressor, Regions
 
 
 @parametrize_with_checks(
@@ -84,10 +84,11 @@ def test_a_ridge_pulls_to_the_mean_not_to_zero():
 def test_centres_lie_in_the_boxes_of_their_regions():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    low, high = Layout.of(X).boxes(3)
-    clusters = k_means(X, 3, np.random.default_rng(0))
+    low, high = Layout.of(X).regions.boxes(3)
+    ordered = np.unique(X, axis=0)
+    clusters = k_means(ordered, 3, np.random.default_rng(0))
     for region in range(3):
-        rows = X[clusters.labels == region]
+        rows = ordered[clusters.labels == region]
         np.testing.assert_array_equal(low[region], rows.min(axis=0))
         np.testing.assert_array_equal(high[region], rows.max(axis=0))
     network = RBFNetworkRegressor([[0.0, 0.25], None, [1.0, 0.5]]).fit(X, y)
@@ -106,7 +107,7 @@ def test_regions_do_not_depend_on_the_seed():
 def test_one_unit_always_stays():
     X, y = curve()
     network = RBFNetworkRegressor([None, None, None]).fit(X, y)
-    low, high = Layout.of(X).boxes(3)
+    low, high = Layout.of(X).regions.boxes(3)
     np.testing.assert_allclose(network.centers_, (low[:1] + high[:1]) / 2)
     spread = np.sqrt(np.mean((X - network.centers_) ** 2))
     np.testing.assert_allclose(network.widths_, 0.5 * 5 * spread)
@@ -189,3 +190,22 @@ def test_wrong_centres_are_explained(centers):
 def test_parameters_out_of_range_are_named(parameters, name):
     with pytest.raises(ValueError, match=name):
         RBFNetworkRegressor(**parameters).fit(*curve())
+
+
+def test_regions_depend_neither_on_the_order_of_rows_nor_on_how_often_one_comes():
+    X = np.random.default_rng(3).normal(size=(30, 2))
+    shuffled = np.random.default_rng(4).permutation(np.repeat(X, 2, axis=0))
+    for one, other in zip(Regions.of(X).boxes(4), Regions.of(shuffled).boxes(4), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_network_in_the_regions_of_a_table_has_the_same_centres_on_any_part_of_it():
+    X, y = curve()
+    network = RBFNetworkRegressor([[0.2], None, [0.7], [0.5]])
+    whole = network.fit(X, y).centers_
+    regions = network.lay_out(X)
+    part = slice(None, None, 3)
+    network.fit_prepared(network.prepare_in(regions, X[part], y[part], 0), X[part], y[part], 0)
+    np.testing.assert_array_equal(network.centers_, whole)
+    network.fit_arrays(X[part], y[part], 0)
+    assert not np.array_equal(network.centers_, whole), "left to itself it has the regions of its own rows"

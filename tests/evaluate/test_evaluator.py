@@ -170,9 +170,13 @@ def test_fresh_splits_depend_on_the_model_and_the_turn_alone():
 def test_a_share_of_the_rows_is_the_same_for_all_models():
     ground = two_moons(200)
     judge = evaluator("minimize ber by cv(folds = 2)", ground)
-    half = judge._losses._trials.trial(judge._losses._trials.estimates[0], 1, 0.5, 0)
-    again = judge._losses._trials.trial(judge._losses._trials.estimates[0], 2, 0.5, 3)
-    assert half is again
+    trials = judge._losses._trials
+    half = trials.trial(trials.estimates[0], 1, 0.5, 0)
+    assert half is trials.trial(trials.estimates[0], 2, 0.5, 0)
+    later = trials.trial(trials.estimates[0], 1, 0.5, 3)
+    assert later is trials.trial(trials.estimates[0], 2, 0.5, 3)
+    assert later.key != half.key
+    assert not np.array_equal(later.pools[0].rows, half.pools[0].rows)
     rows = np.sort(np.concatenate([split.test for split in half.splits]))
     assert len(rows) == pytest.approx(100, abs=2)
     model = models_of(QUICK_PSMS, ground, 1)[0]

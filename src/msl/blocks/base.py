@@ -68,10 +68,24 @@ class Block(BaseEstimator):
     takes_missing: ClassVar[bool] = False
     #: Whether it does the same to a row whatever it was fitted on.
     row_by_row: ClassVar[bool] = False
+    #: Whether parameters of it are places among the inputs, which `lay_out` lays out.
+    has_places: ClassVar[bool] = False
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
         """The part of the fit that siblings share; it must not look at any parameter outside `shared_parameters`."""
         return None
+
+    @classmethod
+    def lay_out(cls, inputs: Floats) -> Any:
+        """What parameters that are places among the inputs refer to.
+
+        It is laid out once for a table, so that a model means the same on every fold as on all rows.
+        """
+        raise NotImplementedError
+
+    def prepare_in(self, laid_out: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
+        """As `prepare`, in what was laid out before."""
+        return self.prepare(X, y, n_classes)
 
     def fit_prepared(self, prepared: Any, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         """The rest of the fit."""
@@ -95,7 +109,9 @@ class Block(BaseEstimator):
         return None
 
     @classmethod
-    def generalised_table(cls, X: Floats, y: NDArray[Any], n_classes: int) -> GeneralisedTable | None:
+    def generalised_table(
+        cls, X: Floats, y: NDArray[Any], n_classes: int, laid_out: Any = None
+    ) -> GeneralisedTable | None:
         """The way to generalised cross-validation; none unless the block is linear in its targets and says so."""
         return None
 

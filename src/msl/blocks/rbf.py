@@ -32,30 +32,48 @@ RegionCenters = Sequence[Sequence[float] | None]
 
 
 @dataclass(slots=True)
-class Layout:
-    """The rows, scaled, and the centres that they suggest, found when asked for and kept for sibling networks."""
+class Regions:
+    """The different inputs of a table in an order of their own, scaled, and the boxes around their clusters.
+
+    Found when asked for and kept. Neither the order of the rows nor how often one comes changes anything.
+    """
 
     placement: Scaled
-    rows: Floats
+    inputs: Floats
     _boxes: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
-    _centroids: dict[tuple[int, int | None], Floats] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Floats) -> Layout:
+    def of(cls, X: Floats) -> Regions:
         # As if for fourth powers: squares of distances, times weights, must not overflow for far queries.
-        placement = Scaled.fitted(X, np.ones(X.shape[1]), power=4.0)
-        return cls(placement, placement.place(X))
+        inputs = np.unique(X, axis=0)
+        placement = Scaled.fitted(inputs, np.ones(X.shape[1]), power=4.0)
+        return cls(placement, placement.place(inputs))
 
     def boxes(self, n_regions: int) -> tuple[Floats, Floats]:
         """The lowest and the highest corner of each region; with fewer clusters than regions, they come again."""
         if n_regions not in self._boxes:
-            clusters = k_means(self.rows, n_regions, np.random.default_rng(REGION_SEED))
-            members = [self.rows[clusters.labels == label] for label in range(len(clusters.centroids))]
+            clusters = k_means(self.inputs, n_regions, np.random.default_rng(REGION_SEED))
+            members = [self.inputs[clusters.labels == label] for label in range(len(clusters.centroids))]
             again = np.arange(n_regions) % len(members)
             low = np.array([rows.min(axis=0) for rows in members])[again]
             high = np.array([rows.max(axis=0) for rows in members])[again]
             self._boxes[n_regions] = low, high
         return self._boxes[n_regions]
+
+
+@dataclass(slots=True)
+class Layout:
+    """Rows in the regions of their table, and the centres that they suggest, kept for sibling networks."""
+
+    regions: Regions
+    rows: Floats
+    _centroids: dict[tuple[int, int | None], Floats] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: Floats, regions: Regions | None = None) -> Layout:
+        """In the regions of these rows themselves unless others are given."""
+        regions = regions or Regions.of(X)
+        return cls(regions, regions.placement.place(X))
 
     def centroids(self, units: int, random_state: int | None) -> Floats:
         key = units, random_state
@@ -84,7 +102,7 @@ class Layout:
             raise ValueError(
                 f"centers must hold, for each region, None or {n_features} numbers from 0 to 1, one for each feature"
             )
-        low, high = self.boxes(n_regions)
+        low, high = self.regions.boxes(n_regions)
         placed = low[places] + inside * (high[places] - low[places])
         return [placed[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
@@ -108,6 +126,7 @@ class RBFNetwork(Block):
     }
     # The layout finds boxes and centroids when it is asked for them, so it depends on no parameter.
     shared_parameters = frozenset[str]()
+    has_places = True
 
     def __init__(
         self,
@@ -125,11 +144,18 @@ class RBFNetwork(Block):
         self.units = units
         self.random_state = random_state
 
+    @classmethod
+    def lay_out(cls, inputs: Floats) -> Regions:
+        return Regions.of(inputs)
+
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Layout:
         return Layout.of(X)
 
+    def prepare_in(self, laid_out: Regions, X: Floats, y: NDArray[Any], n_classes: int) -> Layout:
+        return Layout.of(X, laid_out)
+
     def fit_prepared(self, prepared: Layout, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        self.placement_ = prepared.placement
+        self.placement_ = prepared.regions.placement
         self.centers_ = placed_centers([self], prepared)[0]
         squares = cdist(prepared.rows, self.centers_, "sqeuclidean")
         self.widths_ = unit_widths(cdist(self.centers_, self.centers_, "sqeuclidean"), squares, self.overlap)
@@ -150,11 +176,13 @@ class RBFNetwork(Block):
         return float(len(self.centers_))
 
     @classmethod
-    def generalised_table(cls, X: Floats, y: NDArray[Any], n_classes: int) -> GeneralisedTable:
+    def generalised_table(
+        cls, X: Floats, y: NDArray[Any], n_classes: int, laid_out: Regions | None = None
+    ) -> GeneralisedTable:
         # It is made for these networks, and so imports this module.
         from msl.blocks.rbf_batch import NetworkBatch
 
-        return NetworkBatch(X, y, n_classes)
+        return NetworkBatch(X, y, n_classes, laid_out)
 
 
 class RBFNetworkClassifier(RBFNetwork, BlockClassifier):

@@ -155,10 +155,23 @@ class Fitter:
             block.fit_arrays(X, fold.y, n_classes)
             return
         key = fold.key_of(before.identity, "fit", planned.part_text(block.shared_parameters))
-        prepared = self.cache.get(key, lambda: guarded(block.prepare(X, fold.y, n_classes)), shared=(X, fold.y)).value
+        prepared = self.cache.get(key, lambda: guarded(self._prepared(block, before, fold)), shared=(X, fold.y)).value
         start = perf_counter()
         block.fit_prepared(prepared, X, fold.y, n_classes)
         self.cache.weigh(key, perf_counter() - start, shared=(X, fold.y))
+
+    def _prepared(self, block: Block, before: Stage, fold: Fold) -> Any:
+        laid_out = self.laid_out(block, before)
+        if laid_out is None:
+            return block.prepare(before.X, fold.y, self.ground.n_classes)
+        return block.prepare_in(laid_out, before.X, fold.y, self.ground.n_classes)
+
+    def laid_out(self, block: Block, before: Stage) -> Any:
+        """What the places among a block's parameters refer to: the whole table. Behind other steps, which make other
+        rows of it on every fold, it is the rows that the block is fitted on, and this is None."""
+        if before.identity or not block.has_places:
+            return None
+        return self.cache.get(("laid out", type(block)), lambda: block.lay_out(self.ground.X)).value
 
     # --- the learner and what comes after it ---
 

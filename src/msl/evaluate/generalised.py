@@ -87,7 +87,9 @@ class Generaliser:
         key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
         n_classes = self._fitter.ground.n_classes
         return self._fitter.cache.get(
-            key, lambda: learner.generalised_table(stage.X, fold.y, n_classes), shared=(stage.X, fold.y)
+            key,
+            lambda: learner.generalised_table(stage.X, fold.y, n_classes, self._fitter.laid_out(learner, stage)),
+            shared=(stage.X, fold.y),
         ).value
 
 
