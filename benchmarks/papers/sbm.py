@@ -22,7 +22,8 @@ PAPER: dict[tuple[str, str], tuple[float, float]] = {
     ("monks1", "weights"): (99.2, 100.0),
     ("monks1", "search"): (100.0, 100.0),
     ("monks2", "search"): (89.9, 90.7),
-    ("monks3", "search"): (93.4, 97.2),
+    # "Just two non-zero coefficients": a weight of 0 or 1 for each feature is a choice of features.
+    ("monks3", "features"): (93.4, 97.2),
     ("ionosphere", "reference"): (86.0, 92.0),
     ("ionosphere", "distance"): (87.5, 96.0),
     ("ionosphere", "features"): (92.5, 92.7),
@@ -51,7 +52,7 @@ _OPENED = (
     _HEAD
     + """chain nearest = sbm({opened}, rest = default)
 minimize error by loo()
-search best_first(start = sbm(k = 1, distance = euclidean), channels = [{channels}], gain = 0.5%)
+search best_first(start = sbm(k = 1, distance = euclidean), channels = [{channels}], gain = 0.5%, beam = 3)
 """
 )
 
@@ -141,7 +142,10 @@ def _short(model: str) -> str:
 
 def _claims(found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Iterable[Claim]:
     """What the paper says of the rows that do not hang on how ties are broken."""
-    judged = [("monks1", "features"), ("monks1", "weights"), *((f"monks{n}", "search") for n in (1, 2, 3))]
+    judged = [
+        ("monks1", "features"), ("monks1", "weights"), ("monks1", "search"), ("monks2", "search"),
+        ("monks3", "features"), ("ionosphere", "distance"),
+    ]  # fmt: skip
     for key in judged:
         training, test = PAPER[key]
         text = f"{key[0]}, {key[1]}: at least {training:g} in training and {test:g} on the test rows"
