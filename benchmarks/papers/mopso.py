@@ -28,7 +28,8 @@ FILES = {
 }
 HILL_ROWS = 606
 RUNS = 40
-#: Features and error in percent of linear forward selection, as the paper reports it.
+#: Features and error in percent of linear forward selection, as the paper reports it on a split that is not known. On
+#: ours `forward`, plain forward selection by the same judge, stands in for it.
 FORWARD = {"zoo": (6, 4.76), "wdbc": (9, 11.70)}
 FULL, REDUCED, QUICK = (30, 100), (30, 40), (12, 10)
 METHODS = {
@@ -38,16 +39,20 @@ METHODS = {
     "nspso": ("error, features", "nspso"),
     "cmdpso binary": ("error, features", "cmdpso"),
     "cmdpso": ("error, features", "cmdpso"),
+    "forward": ("error", "best_first"),
 }
+#: Those that find one solution, and judge it by its error alone or with the features in it.
+_FORWARD = "best_first(channels = [features], inner = forward)"
 
 _SPEC = """msl 1
 use sbm
 chain wrapper = keep(features: vector(n_features) of bool) >> knn(k = 5, rest = default)
 minimize {objectives} by cv(folds = {folds})
-search {strategy}(
-  swarm = {swarm}, iterations = {iterations}, inertia = 0.7298, c1 = 1.49618, c2 = 1.49618, vmax = 6{more}
-)
+search {search}
 """
+_SWARM = """{strategy}(
+  swarm = {swarm}, iterations = {iterations}, inertia = 0.7298, c1 = 1.49618, c2 = 1.49618, vmax = 6{more}
+)"""
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -56,13 +61,18 @@ def cells(quick: bool) -> list[Cell]:
     budget = f"{swarm} × {iterations + 1} evaluations"
     names = ("wine", "zoo") if quick else tuple(FILES)
     runs = range(2 if quick else RUNS)
-    return [Cell(name, run, method, budget) for run in runs for method in METHODS for name in names]
+    return [Cell(name, run, method, budget) for run in runs for method in _methods(run) for name in names]
 
 
 def reduced() -> list[Cell]:
     """All methods on all data sets, run by run."""
     budget = f"{REDUCED[0]} × {REDUCED[1] + 1} evaluations"
-    return [Cell(name, run, method, budget) for run in range(5) for name in FILES for method in METHODS]
+    return [Cell(name, run, method, budget) for run in range(5) for name in FILES for method in _methods(run)]
+
+
+def _methods(run: int) -> list[str]:
+    """Forward selection has nothing random, and is run once."""
+    return [method for method in METHODS if run == 0 or method != "forward"]
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
@@ -80,11 +90,12 @@ def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
 def _text(cell: Cell) -> str:
     swarm, moves = (int(part) for part in cell.budget.removesuffix(" evaluations").split(" × "))
     objectives, strategy = METHODS[cell.method]
+    if strategy == "best_first":
+        return _SPEC.format(objectives=objectives, folds=10, search=_FORWARD)
     more = "" if strategy == "bpso" else ", threshold = 0.6"
     more += ", encoding = binary" if cell.method.endswith("binary") else ""
-    return _SPEC.format(
-        objectives=objectives, folds=10, strategy=strategy, swarm=swarm, iterations=moves - 1, more=more
-    )
+    search = _SWARM.format(strategy=strategy, swarm=swarm, iterations=moves - 1, more=more)
+    return _SPEC.format(objectives=objectives, folds=10, search=search)
 
 
 def _split(cell: Cell, place: Workplace) -> Split:
@@ -205,13 +216,20 @@ def _beats_bpso(found: Found) -> Claim:
 
 
 def _beats_forward(found: Found, name: str, features: int, error: float) -> Claim:
-    text = f"{name}: better than {features} features at {error:g} %, linear forward selection's"
-    if (name, "cmdpso") not in found:
+    """Against forward selection on the same rows; the paper's figures are of rows that are not known."""
+    text = f"{name}: a front with better than forward selection (in the paper {features} features at {error:g} %)"
+    if (name, "cmdpso") not in found or (name, "forward") not in found:
         return Claim(text, None, "not run")
-    points = average_front(_test_fronts(found[name, "cmdpso"]))
-    good = [point for point in points if point[0] <= features and 100 * point[1] <= error]
-    least = min(good or points, key=lambda point: point[1])
-    return Claim(text, bool(good), f"{least[0]} features at {100 * least[1]:.2f} % in the average front")
+    ((own_features, own_error),) = {point for run in _test_fronts(found[name, "forward"]) for point in run}
+    points = [point for run in _test_fronts(found[name, "cmdpso"]) for point in run]
+    runs = [any(f <= own_features and e <= own_error for f, e in run) for run in _test_fronts(found[name, "cmdpso"])]
+    good = [point for point in points if point[0] <= own_features and point[1] <= own_error]
+    least = min(good or points, key=lambda point: (point[1], point[0]))
+    seen = (
+        f"{least[0]} features at {100 * least[1]:.2f} % against {own_features} at {100 * own_error:.2f} % here, "
+        f"in {sum(runs)} of {len(runs)} runs"
+    )
+    return Claim(text, sum(runs) > len(runs) / 2, seen)
 
 
 BENCHMARK = Benchmark("papers.mopso", cells, work, report, reduced)
