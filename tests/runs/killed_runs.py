@@ -41,6 +41,7 @@ SPECS = {
     "cmdpso": f"{_BITS}{_TWO}search cmdpso(swarm = 6, iterations = 5)\n",
     "halving": f"{_CLASSES}{_ONE}search halving(evaluations = 30, factor = 2)\n",
     "auto": f"{_CLASSES}{_ONE}search auto(evaluations = 30)\n",
+    "confirm": f"{_CLASSES}{_ONE}search random(evaluations = 12) then confirm(top = 5, repeats = 3)\nensemble vote\n",
     "then": f"{_CLASSES}{_ONE}search random(evaluations = 10) then pso(swarm = 4, iterations = 4)\n",
 }
 #: What a run costs, what it found in the store and what it is called is not what it comes to.
