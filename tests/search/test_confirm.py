@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from msl.search.ask import Ask, Event, Told
-from msl.search.confirm import CONFIRMED, confirm
+from msl.search.confirm import CONFIRMED, FIRST_TURN, confirm
 from msl.search.setting import Setting
 from msl.testing.problems import sphere, two_bowls
 
@@ -33,7 +33,7 @@ def confirmed(
         batches.append(asks)
         places = [round(float(ask.vector[0]) * 100) for ask in asks]
         answers = [
-            Told(ask.vector, (luck.get((place, ask.turn), told[place].loss),), told[place].complexity)
+            Told(ask.vector, (luck.get((place, ask.turn - FIRST_TURN + 1), told[place].loss),), told[place].complexity)
             for ask, place in zip(asks, places, strict=True)
         ]
         try:
@@ -52,7 +52,7 @@ def test_the_best_of_unlike_losses_are_asked_again_in_every_turn(top: int, repea
     batches, _ = confirmed(known([0.4, 0.1, 0.1, 0.3, 0.2]), options(top, repeats), {})
     # 1 and 2 have one loss: the simpler of them stands for both.
     assert [places(batch) for batch in batches] == [[1, 4, 3, 0][:top]] * repeats
-    assert [{ask.turn for ask in batch} for batch in batches] == [{turn} for turn in range(1, repeats + 1)]
+    assert [{ask.turn for ask in batch} for batch in batches] == [{FIRST_TURN + turn} for turn in range(repeats)]
     assert all(ask.beat is None and ask.share == 1.0 for batch in batches for ask in batch)
 
 
@@ -92,3 +92,11 @@ def test_a_front_is_confirmed_as_a_front() -> None:
         running.send(answers)
     assert [one.vector[0] for one in events[-1].chosen] == [0.5]
     assert len(events[-1].kept) == 3
+
+
+def test_a_model_that_was_judged_on_several_splits_is_one_finalist() -> None:
+    one, other = known([0.2, 0.3])
+    luckier = Told(one.vector, (0.1,), one.complexity)
+    batches, events = confirmed([one, other, luckier], options(5, 1), {})
+    assert places(batches[0]) == [0, 1]
+    assert events[-1].figures["found_at"] == [0.1, 0.3]

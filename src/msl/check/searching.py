@@ -108,7 +108,7 @@ class Searching:
         text = self.module.source.slice(written.span)
         message = "`confirm` judges again what other strategies found, so it comes last, behind `then`"
         is_alone = len(search.stages) == 1
-        help = f"write `auto then {text}`" if is_alone else "move it to the end of the search"
+        help = f"write `auto then {text}`" if is_alone else "have one, at the end of the search"
         self.report.error("MSL149", self.module.source, written.span, message, "", help)
 
     def _objectives_fit(self, stage: Stage, written: ast.Node, objectives: int) -> None:

@@ -221,7 +221,7 @@ class _Checker:
         for search in self.module.statements(ast.Search):
             last = search.stages[-1]
             name = last.text if isinstance(last, ast.Path) else last.path.text
-            if name == "confirm" and objectives and all(each.estimate.name in _ONE_WAY for each in objectives):
+            if name == "confirm" and objectives and all(_has_one_way(each.estimate) for each in objectives):
                 message = (
                     f"`{objectives[0].estimate.name}` has one way to split the rows, so there is nothing to confirm"
                 )
@@ -264,6 +264,11 @@ class _Checker:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _has_one_way(estimate: Call) -> bool:
+    options = dict(estimate.options)
+    return estimate.name in _ONE_WAY and not options.get("shuffle") and options.get("subsample", 1) == 1
 
 
 def _why_not_in(space: Space, start: Node) -> str | None:

@@ -15,6 +15,7 @@ from msl.engine.loop import Search
 from msl.engine.plan import Plan
 from msl.engine.verdict import Candidate, candidates_of, ranked_candidates
 from msl.evaluate.scoring import score
+from msl.evaluate.split_outputs import SplitOutputs
 from msl.evaluate.splits import fold_splits
 from msl.search.confirm import CONFIRMED
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
@@ -112,17 +113,12 @@ class _Validation:
         self.y = np.concatenate([ground.y[split.test] for split in self.splits])
         named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
         self.measure = next((n for n in named if n != "relative_error"), DEFAULT_MEASURES[ground.task])
+        self._fitted = SplitOutputs(ground, plan.seed, plan.job.trusted)
         self._outputs: dict[Model, Floats] = {}
 
     def outputs(self, model: Model) -> Floats:
         if model not in self._outputs:
-            ground = self.plan.job.ground
-            folds = []
-            for split in self.splits:
-                chain = _chain(self.plan, model)
-                chain.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
-                folds.append(chain.outputs(ground.X[split.test]))
-            self._outputs[model] = np.concatenate(folds)
+            self._outputs[model] = np.concatenate([self._fitted.of(model, split) for split in self.splits])
         return self._outputs[model]
 
     def vote(self, chosen: Sequence[Candidate]) -> Floats:

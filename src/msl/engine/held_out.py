@@ -17,7 +17,7 @@ from msl.evaluate.judge import Judge
 from msl.evaluate.listening import Listener
 from msl.evaluate.plan import Planner
 from msl.evaluate.prefix_cache import PrefixCache
-from msl.evaluate.trial import Trial
+from msl.evaluate.trial import Trial, joined
 from msl.evaluate.trials import Trials
 from msl.space.measure import MEASURES
 from msl.space.spec import Call, Objective, measures_of
@@ -47,9 +47,10 @@ def held_out(plan: Plan, winner: Candidate) -> dict[Call, HeldOut]:
     with Listener(), config_context(assume_finite=True, skip_parameter_validation=True), threadpool_limits(job.threads):
         case = Case.of(Request(winner.model, turn=winner.turn), Diary())
         for estimate in dict.fromkeys(wanted):
-            trial = trials.trial(estimate, case.stream, 1.0, winner.turn)
-            outputs = judge.outputs(case.plan(planner), trial, case.diary, FitFigures())
-            found[estimate] = HeldOut(trial, tuple(outputs))
+            turns = range(winner.turn, winner.turn + winner.turns)
+            met = [trials.trial(estimate, case.stream, 1.0, turn) for turn in turns]
+            outputs = [judge.outputs(case.plan(planner), trial, case.diary, FitFigures()) for trial in met]
+            found[estimate] = HeldOut(joined(met), tuple(pool for turn in outputs for pool in turn))
     return found
 
 

@@ -67,7 +67,8 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         terrain = made[key]
         terrains.append(terrain)
         strategy = load_strategy(stage.call.name)
-        stages.append(Stage(strategy, options, terrain, start_vector(terrain, stage.start, table.facts)))
+        start = start_vector(terrain, stage.start, table.facts)
+        stages.append(Stage(strategy, options, terrain, start, again=stage.call.name == "confirm"))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     job = Job(Ground.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)

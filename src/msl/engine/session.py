@@ -229,6 +229,7 @@ def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
         **losses,
         "complexity": float(evaluation.complexity),
         "share": float(evaluation.question.share),
+        "turn": int(evaluation.question.turn),
         "seconds": float(evaluation.seconds),
         "failure": None if trouble is None else f"{trouble.cause}: {trouble.message}",
     }

@@ -15,7 +15,7 @@ from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import score
 from msl.evaluate.table import Table
 from msl.search.ask import Ask, Event, Told
-from msl.search.confirm import CONFIRMED
+from msl.search.confirm import CONFIRMED, FIRST_TURN
 from msl.search.pareto import non_dominated
 from msl.space.measure import MEASURES
 from msl.space.spec import measures_of
@@ -89,7 +89,11 @@ def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Told]) -
     if event.kind == CONFIRMED:
         terrain, turns = plan.terrains[int(event.figures["stage"])], int(event.figures["turn"])
         models = ((terrain.decode(one.vector), one) for one in told)
-        return [Candidate(m, one.losses, one.complexity, 1, turns) for m, one in models if isinstance(m, Model)]
+        return [
+            Candidate(model, one.losses, one.complexity, FIRST_TURN, turns)
+            for model, one in models
+            if isinstance(model, Model)
+        ]
     asked = {(one.vector.tobytes(), one.losses): ask for ask, one in found.told}
     return _distinct(plan, [(asked[key], one) for one in told if (key := (one.vector.tobytes(), one.losses)) in asked])
 

@@ -92,7 +92,8 @@ class Losses:
     def _error_with_all(self, trial: Trial, case: Case) -> float:
         """The error of the same model with every feature, at least that of one row: less cannot be told from it."""
         model = with_all_features(case.request.model, self._ground.task, self._trusted)
-        key = None if trial.key is None else (model_digest(model), trial.key)
+        # Of later turns there may be as many as evaluations, and each is asked for once.
+        key = None if trial.key is None or case.request.turn else (model_digest(model), trial.key)
         if key is not None and key in self._errors_with_all:
             return self._errors_with_all[key]
         plan = self._planner.plan(model)

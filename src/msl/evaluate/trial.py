@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,14 @@ class Trial:
             pool.share * score(measure, pool.y, given, n_classes, pool.weights)
             for pool, given in zip(self.pools, outputs, strict=True)
         )
+
+
+def joined(trials: Sequence[Trial]) -> Trial:
+    """Several trials of one estimate as one, whose score is the mean of theirs."""
+    if len(trials) == 1:
+        return trials[0]
+    pools = [replace(pool, share=pool.share / len(trials)) for trial in trials for pool in trial.pools]
+    return Trial(trials[0].estimate, [split for trial in trials for split in trial.splits], tuple(pools), None)
 
 
 def _bootstrap_pools(judged: list[Rows], y: NDArray[Any]) -> tuple[Pool, ...]:

@@ -6,13 +6,11 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sklearn import config_context
-
-from msl.blocks.construct import model_to_chain
 from msl.blocks.problem import BlockProblem
 from msl.check.model import text_to_model
 from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import score
+from msl.evaluate.split_outputs import SplitOutputs
 from msl.evaluate.table import Table
 from msl.evaluate.trial import Trial
 from msl.evaluate.trials import Trials
@@ -81,15 +79,13 @@ def _losses(winner: Winner, ground: Ground, trial: Trial, measure: str, trusted:
     losses = []
     # What the bootstrap judges on the rows that it fits on is no fold.
     splits = [split for split in trial.splits if split.pool == 1 or trial.estimate.name == "cv"]
-    with config_context(assume_finite=True, skip_parameter_validation=True):
-        for split in splits:
-            try:
-                chain = model_to_chain(model, ground.task, seed, trusted, ground.columns)
-                chain.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
-                outputs = chain.outputs(ground.X[split.test])
-            except BlockProblem as problem:
-                raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {problem.message}") from None
-            losses.append(score(measure, ground.y[split.test], outputs, ground.n_classes))
+    fitted = SplitOutputs(ground, seed, trusted)
+    for split in splits:
+        try:
+            outputs = fitted.of(model, split)
+        except BlockProblem as problem:
+            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {problem.message}") from None
+        losses.append(score(measure, ground.y[split.test], outputs, ground.n_classes))
     if not all(map(math.isfinite, losses)):
         raise NoFolds(f"`{measure}` has no value on some folds, which are too small for it")
     return tuple(losses)

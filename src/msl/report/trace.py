@@ -13,7 +13,7 @@ from msl.report.levels import Traced, accuracy, levels_table
 from msl.space.spec import Measured, Objective
 
 #: Figures that are losses, whose sign is changed where the objective is maximised.
-_LOSSES = ("best", "losses")
+_LOSSES = ("best", "losses", "found_at")
 
 
 def trace_to_text(events: Iterable[Traced], objective: Objective | None = None) -> str:

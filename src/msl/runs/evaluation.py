@@ -10,7 +10,7 @@ from enum import IntEnum
 from msl.space.entries import content_hash
 
 #: Part of every key: a change of what keys are made of is a new number here, never a silent one.
-_FORM = 1
+_FORM = 2
 
 
 def evaluation_key(

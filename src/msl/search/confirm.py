@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
 from msl.search.ask import Ask, Event, Told, ended
 from msl.search.pareto import by_rank, front_of
 from msl.search.setting import Setting, Strategy
+from msl.search.terrain import Terrain
 
 #: The kind of the events that tell of means over several turns.
 CONFIRMED = "confirmed"
+#: Turns from here on are its own: no search has had their splits.
+FIRST_TURN = 1 << 32
 
 
 def confirm(setting: Setting) -> Strategy:
@@ -21,23 +23,25 @@ def confirm(setting: Setting) -> Strategy:
     Who is best of a thousand on one split is so partly by the luck of that split (Cawley and Talbot, 2010). The mean
     over the new splits decides, and does not count the split that the models were found on.
     """
-    finalists = list(islice(_unlike(by_rank([one for one in setting.known if one.is_exact])), setting.options["top"]))
+    ranked = by_rank([one for one in setting.known if one.is_exact])
+    finalists = _unlike(setting.terrain, ranked)[: int(setting.options["top"])]
     if not finalists:
         setting.note(ended("there is no model to confirm"))
         return
     told: list[list[Told]] = []
-    for turn in range(1, int(setting.options["repeats"]) + 1):
-        told.append((yield [Ask(one.vector, turn=turn) for one in finalists]))
-        if len(told[-1]) < len(finalists):
-            return  # the evaluations are used up: a turn that not all have had does not compare
+    for turn in range(int(setting.options["repeats"])):
+        told.append((yield [Ask(one.vector, turn=FIRST_TURN + turn) for one in finalists]))
         means = by_rank([_mean(each) for each in zip(*told, strict=True)])
-        setting.note(_event(turn, finalists, means))
+        setting.note(_event(turn + 1, finalists, means))
 
 
-def _unlike(ranked: Sequence[Told]) -> list[Told]:
-    """The first of those with equal losses: clones of the best would be confirmed over and over."""
-    first: dict[tuple[float, ...], Told] = {}
+def _unlike(terrain: Terrain, ranked: Sequence[Told]) -> list[Told]:
+    """Each model once, the first of those with equal losses: clones of the best would be confirmed again and again."""
+    models: dict[Hashable, Told] = {}
     for one in ranked:
+        models.setdefault(terrain.decode(one.vector), one)
+    first: dict[tuple[float, ...], Told] = {}
+    for one in models.values():
         first.setdefault(one.losses, one)
     return list(first.values())
 

@@ -15,12 +15,16 @@ from msl.search.terrain import Terrain
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """A strategy, its options, the cube that it searches, and where it was told to start."""
+    """A strategy, its options, the cube that it searches, and where it was told to start.
+
+    One that judges `again` what others found is run also when there is nothing more to find.
+    """
 
     strategy: StrategyFunction
     options: Mapping[str, Any]
     terrain: Terrain
     start: Vector | None = None
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,16 @@ def then(
     """Runs the stages as one strategy.
 
     Each stage knows every outcome so far, in the terms of its own cube, and draws from (seed, stage): what one stage
-    does with its randomness changes nothing for the next. It ends when the last stage does, when the evaluations are
-    used up (the last batch is cut short), when a loss is good enough, or when every model has been evaluated.
+    does with its randomness changes nothing for the next. It ends when the last stage does, or when the evaluations are
+    used up (the last batch is cut short). When a loss is good enough, or every model has been evaluated, only what was
+    found is judged again.
     """
     memory = Memory()
     left = limits.evaluations
+    is_found = False
     for number, stage in enumerate(stages):
+        if is_found and not stage.again:
+            continue
         setting = Setting(
             terrain=stage.terrain,
             options=stage.options,
@@ -67,22 +75,33 @@ def then(
             memory.add(stage.terrain, granted, told)
             if left is not None:
                 left -= len(told)
-            why = _why_end(left, limits.until, objectives, told, memory.has_all(stage.terrain))
+            is_over = left == 0
+            why = None if stage.again else _why_found(limits.until, objectives, told, memory.has_all(stage.terrain))
+            is_found = why is not None
+            if why is None and is_over:
+                why = "all evaluations are used"
+            # Who judges again hears the last answers too, since they decide; who searches has nothing more to ask.
+            hears = len(told) == len(asks) and (why is None or stage.again)
+            asks = _next(strategy, told) if hears else None
             if why is not None:
                 strategy.close()
                 note(ended(why))
-                return
-            try:
-                asks = strategy.send(told)
-            except StopIteration:
-                asks = None
+                if is_over:
+                    return
+                break
 
 
-def _why_end(left: int | None, until: float | None, objectives: int, told: list[Told], has_all: bool) -> str | None:
+def _next(strategy: Strategy, told: list[Told]) -> list[Ask] | None:
+    try:
+        return strategy.send(told)
+    except StopIteration:
+        return None
+
+
+def _why_found(until: float | None, objectives: int, told: list[Told], has_all: bool) -> str | None:
+    """Why there is nothing more to find."""
     if until is not None and objectives == 1 and any(one.is_exact and one.loss <= until for one in told):
         return "a loss is good enough"
-    if left == 0:
-        return "all evaluations are used"
     return "every model of the space has been evaluated" if has_all else None
 
 

@@ -93,9 +93,11 @@ class Record:
 
     @cached_property
     def improvements(self) -> tuple[Trial, ...]:
-        """Each trial that was better than all before, by the first objective."""
+        """Each trial that was better than all before, by the first objective; luck on a split of its own is no gain."""
         found: list[Trial] = []
         for trial in self.trials:
+            if self.strategy(trial.stage) == "confirm":
+                continue
             if trial.is_exact and (not found or self.goal.is_better(trial.values[0], found[-1].values[0])):
                 found.append(trial)
         return tuple(found)
