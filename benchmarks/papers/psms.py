@@ -103,7 +103,9 @@ def report(records: Sequence[Record]) -> Report:
         "and titanic; the others are drawn with the published sizes."
     )
     table = Table("Full model selection", columns, tuple(rows), (note,))
-    claims = (_figures_claim(found), *(_pairs_claim(found, suffix) for suffix in ("", " unconfirmed", " vote")))
+    figures = [_figures_claim(found, suffix) for suffix in ("", " vote")]
+    pairs = [_pairs_claim(found, suffix) for suffix in ("", " unconfirmed", " vote")]
+    claims = (*figures, *pairs)
     counts = {name: len(found.get((name, "pso"), {})) for name in PAPER}
     budgets = sorted({record.cell.budget for record in records if record.cell.method == "pso"})
     ran = (
@@ -138,15 +140,15 @@ def _row(name: str, found: Mapping[tuple[str, str], Mapping[int, float]]) -> tup
     )
 
 
-def _figures_claim(found: Mapping[tuple[str, str], Mapping[int, float]]) -> Claim:
-    ours = {name: list(found.get((name, "pso"), {}).values()) for name in PAPER}
+def _figures_claim(found: Mapping[tuple[str, str], Mapping[int, float]], suffix: str) -> Claim:
+    ours = {name: list(found.get((name, f"pso{suffix}"), {}).values()) for name in PAPER}
     known = {name: verdict_on(values, PAPER[name][1]) for name, values in ours.items() if values}
     reached = sum(verdict == "reached" for verdict in known.values())
     near = sum(verdict == "within 1 s.e." for verdict in known.values())
     enough = all(len(values) >= LEAST_SPLITS for values in ours.values())
     holds = None if not enough else reached >= 7 and reached + near == len(PAPER)
     text = "test BER at or below the paper's on at least 7 of 9 data sets, within one standard error on the rest"
-    return Claim(text, holds, f"{reached} reached, {near} within one standard error, of {len(known)}")
+    return Claim(f"pso{suffix}: {text}", holds, f"{reached} reached, {near} within one standard error, of {len(known)}")
 
 
 def _pairs_claim(found: Mapping[tuple[str, str], Mapping[int, float]], suffix: str) -> Claim:

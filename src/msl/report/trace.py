@@ -13,7 +13,7 @@ from msl.report.levels import Traced, accuracy, levels_table
 from msl.space.spec import Measured, Objective
 
 #: Figures that are losses, whose sign is changed where the objective is maximised.
-_LOSSES = ("best", "losses", "found_at")
+_LOSSES = ("best", "losses")
 
 
 def trace_to_text(events: Iterable[Traced], objective: Objective | None = None) -> str:
@@ -55,7 +55,7 @@ def _table(events: Sequence[Traced], maximised: bool) -> str:
 def _cells(figures: Mapping[str, Any], maximised: bool) -> dict[str, str]:
     cells: dict[str, str] = {}
     for name, figure in figures.items():
-        if name in ("stage", "reference"):
+        if name in ("stage", "reference", "found_at"):
             continue
         if name == "losses":
             cells |= _spread([-one if maximised else one for one in figure])
