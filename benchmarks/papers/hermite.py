@@ -104,7 +104,7 @@ def report(records: Sequence[Record]) -> Report:
     methods = [method for method in METHODS if any(key[1] == method for key in found)]
     levels = [noise for noise in NOISE if any(key[0] == noise for key in found)]
     tables = (
-        _table("Error on the curve", "rmse", methods, levels, found),
+        _table("Error on the curve, in thousandths", "rmse", methods, levels, found, unit=0.001),
         _table("Units of the network", "units", methods, levels, found),
         _cost(methods, found),
     )
@@ -118,8 +118,13 @@ def report(records: Sequence[Record]) -> Report:
     return Report("papers.hermite", title, ran, tables, tuple(_claims(levels, found)), made_by(records))
 
 
-def _table(title: str, figure: str, methods: Sequence[str], levels: Sequence[str], found: Found) -> Table:
-    rows = [(noise, *(_trimmed(found, noise, method, figure) for method in methods)) for noise in levels]
+def _table(
+    title: str, figure: str, methods: Sequence[str], levels: Sequence[str], found: Found, unit: float = 1.0
+) -> Table:
+    rows = []
+    for noise in levels:
+        means = [_trimmed(found, noise, method, figure) for method in methods]
+        rows.append((noise, *(None if mean is None else mean / unit for mean in means)))
     note = "5 % trimmed means; the paper gives its figures as plots only."
     return Table(title, ("variance of the noise", *methods), tuple(rows), (note,))
 
