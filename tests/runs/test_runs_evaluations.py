@@ -82,7 +82,7 @@ def evaluations(asked: st.SearchStrategy[Question]) -> st.SearchStrategy[Evaluat
 
 def test_a_key_is_the_hash_of_its_parts_spelt_out() -> None:
     spelt = (
-        '["msl evaluation",1,{"data":"d","model":"m","protocol":"p","seed":3,"share":0.5,"turn":1,'
+        '["msl evaluation",2,{"data":"d","model":"m","protocol":"p","seed":3,"share":0.5,"turn":1,'
         '"versions":{"msl":"1","sklearn":"2"}}]'
     )
     assert evaluation_key(**PARTS) == hashlib.sha256(spelt.encode()).hexdigest()

@@ -17,8 +17,9 @@ _OBJECTIVES = ("error by cv(folds = 2)", "error by cv(folds = 2), features")
 @cache
 def options_of(call: str) -> Mapping[str, Any]:
     """The options of a call such as `pso(swarm = 3)`; a strategy of an installed package is known too."""
+    search = f"random then {call}" if call.split("(")[0] == "confirm" else call
     for objectives in _OBJECTIVES:
-        checked = check_source(Source("spec.msl", _SPEC.format(objectives=objectives, call=call)))
+        checked = check_source(Source("spec.msl", _SPEC.format(objectives=objectives, call=search)))
         if checked.spec is not None:
-            return dict(checked.spec.search[0].call.options)
+            return dict(checked.spec.search[-1].call.options)
     raise ValueError("; ".join(diagnostic.message for diagnostic in checked.diagnostics))
