@@ -102,7 +102,7 @@ def networks(quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-4, 4, (40, 1))
     y = 1.1 * (1 - X[:, 0] + 2 * X[:, 0] ** 2) * np.exp(-(X[:, 0] ** 2) / 2) + rng.normal(0, 0.1, 40)
-    low, high = Layout.of(X).boxes(15)  # a centre in each of 15 regions of the rows
+    low, high = Layout.of(X).regions.boxes(15)  # a centre in each of 15 regions of the rows
     centres = low + rng.random((500, 15, 1)) * (high - low)
     overlaps = rng.uniform(0.02, 0.2, 500)
 
