@@ -41,7 +41,7 @@ METHODS = {
     "cmdpso": ("error, features", "cmdpso"),
     "forward": ("error", "best_first"),
 }
-#: Those that find one solution, and judge it by its error alone or with the features in it.
+#: Adds the feature that helps most, until none does.
 _FORWARD = "best_first(channels = [features], inner = forward)"
 
 _SPEC = """msl 1
