@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.benchmark import Benchmark, Workplace
@@ -52,7 +52,9 @@ VALIDATION = {
     "bank_marketing_full": (31647, 29.33, 29.85),
 }
 VALIDATION_SPLITS = 3
-FULL, QUICK = 128, 24
+#: The authors' program draws 128 maps and keeps the better of naive Bayes and one k-NN on each: two evaluations a map.
+#: Their text reads as 128 evaluations; those were run too.
+FULL, AS_WRITTEN, QUICK = "256 evaluations", "128 evaluations", "24 evaluations"
 
 _SPEC = """msl 1
 use "kms.msl"
@@ -65,10 +67,9 @@ _VOTE = "ensemble vote(top = 15)\n"
 def cells(quick: bool) -> list[Cell]:
     """Split by split; the validation sets once after the first ten splits, again at the end."""
     if quick:
-        return [Cell(name, 0, "kmse", f"{QUICK} evaluations") for name in ("thyroid", "heart", "iris")]
-    budget = f"{FULL} evaluations"
+        return [Cell(name, 0, "kmse", QUICK) for name in ("thyroid", "heart", "iris")]
 
-    def characterisation(splits: range) -> list[Cell]:
+    def characterisation(splits: range, budget: str) -> list[Cell]:
         return [
             Cell(name, split, "kmse", budget)
             for split in splits
@@ -77,10 +78,15 @@ def cells(quick: bool) -> list[Cell]:
         ]
 
     def validation(splits: range) -> list[Cell]:
-        return [Cell(name, split, "kmse", budget) for split in splits for name in VALIDATION]
+        return [Cell(name, split, "kmse", FULL) for split in splits for name in VALIDATION]
 
-    first, later = characterisation(range(10)), characterisation(range(10, SPLITS))
-    return [*first, *validation(range(1)), *later, *validation(range(1, VALIDATION_SPLITS))]
+    return [
+        *characterisation(range(10), FULL),
+        *validation(range(1)),
+        *characterisation(range(10, SPLITS), FULL),
+        *characterisation(range(SPLITS), AS_WRITTEN),
+        *validation(range(1, VALIDATION_SPLITS)),
+    ]
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
@@ -105,27 +111,38 @@ def split_of(cell: Cell, place: Workplace) -> Split:
 
 
 def report(records: Sequence[Record]) -> Report:
-    found: dict[str, list[Record]] = {}
-    for record in records:
-        found.setdefault(record.cell.data, []).append(record)
+    found = _by_data(record for record in records if record.cell.budget != AS_WRITTEN)
+    as_written = _by_data(record for record in records if record.cell.budget == AS_WRITTEN)
     tables = (
-        _table("The nine characterisation sets", {name: PAPER[name] for name in PAPER}, found),
-        _table("The validation sets that can be had", {name: row[1:] for name, row in VALIDATION.items()}, found),
+        _table("The nine characterisation sets", PAPER, found, as_written),
+        _table("The validation sets that can be had", {name: row[1:] for name, row in VALIDATION.items()}, found, {}),
     )
     counts = [len(found[name]) for name in PAPER if name in found]
     budgets = sorted({record.cell.budget for record in records})
     validated = sum(name in found for name in VALIDATION)
     ran = (
-        f"Random search of {', '.join(budgets) or 'nothing yet'}, 3-fold BER; {len(counts)} of 9 characterisation sets "
-        f"with {min(counts, default=0)} to {max(counts, default=0)} of the paper's 100 splits, {validated} of 25 "
-        "validation sets (20 can be had)."
+        f"Random search of {' and of '.join(budgets) or 'nothing yet'}, 3-fold BER; {len(counts)} of 9 "
+        f"characterisation sets with {min(counts, default=0)} to {max(counts, default=0)} of the paper's 100 splits, "
+        f"{validated} of 25 validation sets (20 can be had)."
     )
     return Report("papers.kms", "KMS: kernel model selection", ran, tables, _claims(found), made_by(records))
 
 
-def _table(title: str, paper: Mapping[str, Sequence[float]], found: Mapping[str, Sequence[Record]]) -> Table:
+def _by_data(records: Iterable[Record]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(record.cell.data, []).append(record)
+    return found
+
+
+def _table(
+    title: str,
+    paper: Mapping[str, Sequence[float]],
+    found: Mapping[str, Sequence[Record]],
+    as_written: Mapping[str, Sequence[Record]],
+) -> Table:
     columns = ("data", "splits", "paper, KMSE", "KMSE", "s.e.", "difference", "verdict", "paper, KMS", "KMS")
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name, (ensemble, alone) in paper.items():
         if name not in found:
             continue
@@ -133,7 +150,11 @@ def _table(title: str, paper: Mapping[str, Sequence[float]], found: Mapping[str,
         single = mean(_percents(found[name], "kms"))
         difference = mean(ours) - ensemble
         error, verdict = standard_error(ours), verdict_on(ours, ensemble)
-        rows.append((name, len(ours), ensemble, mean(ours), error, difference, verdict, alone, single))
+        row = (name, len(ours), ensemble, mean(ours), error, difference, verdict, alone, single)
+        fewer = _percents(as_written.get(name, ()), "ber")
+        rows.append((*row, mean(fewer) if fewer else None) if as_written else row)
+    if as_written:
+        columns = (*columns, f"KMSE, {AS_WRITTEN}")
     return Table(title, columns, tuple(rows), ("Test BER in percent.",))
 
 

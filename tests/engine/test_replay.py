@@ -13,6 +13,7 @@ from msl.engine.locked import plan_to_lock
 from msl.engine.replay import changed_digests, repeat_run
 from msl.engine.session import run_plan
 from msl.runs.asked import Asked
+from msl.runs.evaluation import KEY_FORM
 from msl.runs.lock import differences
 from msl.runs.run import Run
 from msl.runs.store import Store
@@ -85,6 +86,14 @@ def test_digests_say_what_has_changed(tmp_path: Path) -> None:
         assert changed_digests(run.digests, plan.digests) == parts
     longer = commissioned(tmp_path, TEXT + PSO, write_classes(tmp_path, 93)).plan
     assert changed_digests(run.digests, longer.digests) == ["data", "run"]
+
+
+def test_a_run_of_other_keys_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its answers would not be known again: a new run starts instead of one that stops at its first question."""
+    _, run, _ = finished(tmp_path, TEXT + PSO)
+    monkeypatch.setattr("msl.engine.plan.KEY_FORM", KEY_FORM + 1)
+    later = commissioned(tmp_path, TEXT + PSO, tmp_path / "classes.csv").plan
+    assert changed_digests(run.digests, later.digests) == ["run"]
 
 
 # --- locks ---

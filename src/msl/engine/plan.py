@@ -11,6 +11,7 @@ from msl.evaluate.executors.task import Job
 from msl.evaluate.executors.task import Limits as EvaluationLimits
 from msl.evaluate.ground import Ground
 from msl.evaluate.table import Table
+from msl.runs.evaluation import KEY_FORM
 from msl.runs.run import Digests
 from msl.search.registry import load_strategy
 from msl.search.stages import Limits, Stage
@@ -96,6 +97,7 @@ def _digests(spec: Spec, table: Table) -> Digests:
             "search": search,
             "data": table.fingerprint,
             "seed": spec.seed,
+            "keys": KEY_FORM,
         }
     )
     return Digests(space, run, table.fingerprint, evaluation, search)

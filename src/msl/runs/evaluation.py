@@ -10,7 +10,7 @@ from enum import IntEnum
 from msl.space.entries import content_hash
 
 #: Part of every key: a change of what keys are made of is a new number here, never a silent one.
-_FORM = 2
+KEY_FORM = 2
 
 
 def evaluation_key(
@@ -32,7 +32,7 @@ def evaluation_key(
     return content_hash(
         (
             "msl evaluation",
-            _FORM,
+            KEY_FORM,
             {
                 "model": model,
                 "versions": dict(versions),
