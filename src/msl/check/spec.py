@@ -9,7 +9,6 @@ from msl.check import lints
 from msl.check.blocks import Blocks
 from msl.check.calls import Calls
 from msl.check.chains import Chains
-from msl.check.collector import paused_collector
 from msl.check.judging import Judging, task_of
 from msl.check.library import Declaration, Library, ReadFile
 from msl.check.report import Report
@@ -17,6 +16,7 @@ from msl.check.searching import SWARMS, Searching
 from msl.check.settings import Settings
 from msl.check.spaces import Spaces, blocks_in
 from msl.check.structure import Structure
+from msl.space.collector import paused_collector
 from msl.space.facts import Facts
 from msl.space.node import BlockUse, Node
 from msl.space.space import Space

@@ -41,7 +41,7 @@ def check(
 
 
 def _findings(source: Source, data: str | None, chain: str | None) -> tuple[Diagnostic, ...]:
-    from msl.check.collector import paused_collector
+    from msl.space.collector import paused_collector
 
     with paused_collector():  # defining classes makes it look for garbage, a tenth of the time to start
         from msl.check.spec import check_source

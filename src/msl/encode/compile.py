@@ -33,6 +33,7 @@ from msl.encode.plan import (
 from msl.encode.plan_step import Arranged, Fork, Part, Row, Some, Times
 from msl.encode.scale import Scale, Steps, scale_of
 from msl.encode.shape import shaped
+from msl.space.collector import paused_collector
 from msl.space.condition import marks
 from msl.space.formula import Amount, Formula
 from msl.space.node import (
@@ -81,6 +82,7 @@ class Compiled:
     plan: Plan | None
 
 
+@paused_collector()
 def compile_space(space: Space, encoding: Encoding) -> Compiled:
     """Lays a space out; raises ValueError where it does not fit the cube."""
     if encoding not in ("shared", "separate"):

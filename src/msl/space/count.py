@@ -12,6 +12,7 @@ from fractions import Fraction
 from random import Random
 
 from msl.space.cell import TooCostly
+from msl.space.collector import paused_collector
 from msl.space.derive import Deriver, NotInSpace
 from msl.space.formula import Amount, Formula, limits
 from msl.space.models import MOST_WORK, Models, accepted
@@ -80,6 +81,7 @@ class Count:
     reason: str = ""
 
 
+@paused_collector()
 def count(space: Space, work: int = MOST_WORK) -> Count:
     """The size of a space; without a table, as far as no table is needed. `work` bounds what exactness may cost."""
     follows_table = any(_follows_table(node) for node in bottom_up(space.root))

@@ -1,4 +1,4 @@
-"""Collector: Python's search for garbage in cycles, paused while a check builds trees that have none."""
+"""Collector: Python's search for garbage in cycles, paused while trees are built that have none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused_collector() -> Iterator[None]:
-    """Does without the collector, whose share of a check would grow with the file; it is as before afterwards."""
+    """Does without the collector, whose share would grow with what is built; it is as before afterwards."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
