@@ -52,9 +52,10 @@ VALIDATION = {
     "bank_marketing_full": (31647, 29.33, 29.85),
 }
 VALIDATION_SPLITS = 3
-#: The authors' program draws 128 maps and keeps the better of naive Bayes and one k-NN on each: two evaluations a map.
-#: Their text reads as 128 evaluations; those were run too.
-FULL, AS_WRITTEN, QUICK = "256 evaluations", "128 evaluations", "24 evaluations"
+#: The authors' program, to judge by what is left of an earlier form in its comments, drew 128 maps and kept the better
+#: of naive Bayes and one k-NN on each: two evaluations a map, run here too on the sets that 128 do not reach.
+FULL, TWICE, QUICK = "128 evaluations", "256 evaluations", "24 evaluations"
+TWICE_DATA = ("heart", "german", "image")
 
 _SPEC = """msl 1
 use "kms.msl"
@@ -84,7 +85,7 @@ def cells(quick: bool) -> list[Cell]:
         *characterisation(range(10), FULL),
         *validation(range(1)),
         *characterisation(range(10, SPLITS), FULL),
-        *characterisation(range(SPLITS), AS_WRITTEN),
+        *(cell for cell in characterisation(range(SPLITS), TWICE) if cell.data in TWICE_DATA),
         *validation(range(1, VALIDATION_SPLITS)),
     ]
 
@@ -111,10 +112,10 @@ def split_of(cell: Cell, place: Workplace) -> Split:
 
 
 def report(records: Sequence[Record]) -> Report:
-    found = _by_data(record for record in records if record.cell.budget != AS_WRITTEN)
-    as_written = _by_data(record for record in records if record.cell.budget == AS_WRITTEN)
+    found = _by_data(record for record in records if record.cell.budget != TWICE)
+    twice = _by_data(record for record in records if record.cell.budget == TWICE)
     tables = (
-        _table("The nine characterisation sets", PAPER, found, as_written),
+        _table("The nine characterisation sets", PAPER, found, twice),
         _table("The validation sets that can be had", {name: row[1:] for name, row in VALIDATION.items()}, found, {}),
     )
     counts = [len(found[name]) for name in PAPER if name in found]
@@ -139,7 +140,7 @@ def _table(
     title: str,
     paper: Mapping[str, Sequence[float]],
     found: Mapping[str, Sequence[Record]],
-    as_written: Mapping[str, Sequence[Record]],
+    twice: Mapping[str, Sequence[Record]],
 ) -> Table:
     columns = ("data", "splits", "paper, KMSE", "KMSE", "s.e.", "difference", "verdict", "paper, KMS", "KMS")
     rows: list[tuple[Any, ...]] = []
@@ -151,10 +152,10 @@ def _table(
         difference = mean(ours) - ensemble
         error, verdict = standard_error(ours), verdict_on(ours, ensemble)
         row = (name, len(ours), ensemble, mean(ours), error, difference, verdict, alone, single)
-        fewer = _percents(as_written.get(name, ()), "ber")
-        rows.append((*row, mean(fewer) if fewer else None) if as_written else row)
-    if as_written:
-        columns = (*columns, f"KMSE, {AS_WRITTEN}")
+        more = _percents(twice.get(name, ()), "ber")
+        rows.append((*row, mean(more) if more else None) if twice else row)
+    if twice:
+        columns = (*columns, f"KMSE, {TWICE}")
     return Table(title, columns, tuple(rows), ("Test BER in percent.",))
 
 
