@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -14,9 +15,9 @@ from benchmarks.cell import Cell, Record
 from benchmarks.contestants import OURS, OWN_SPACE, SEARCHES, Budget, try_ours, try_own_space, try_search
 from benchmarks.datasets import TARGET, drawn_split, read_data
 from benchmarks.provenance import PACKAGES, versions
-from benchmarks.ranks import average_ranks, common_rows, critical_difference, friedman, wins_ties_losses
+from benchmarks.ranks import average_ranks, common_rows, critical_difference, friedman
 from benchmarks.report import Claim, Report, Table, made_by
-from benchmarks.significance import mean
+from benchmarks.significance import compare_pairs, mean
 
 DATA = (
     "heart", "thyroid", "iris", "wine", "sonar", "breast_cancer", "zoo", "parkinsons", "ionosphere", "tae", "diabetis",
@@ -124,23 +125,26 @@ def _seconds(records: Sequence[Record], budget: str) -> dict[str, float]:
 def _table(budget: str, scores: Mapping[str, Mapping[str, float]], seconds: Mapping[str, float]) -> Table:
     ranks = average_ranks(scores)
     shared, rows = common_rows(scores)
+    by_method = dict(zip(scores, rows.T.tolist(), strict=True)) if shared else {}
+    ours = [name for name in OURS if name in by_method]
     lines = []
-    for place, method in enumerate(scores):
-        if not shared:
-            continue
-        ours = list(scores)
-        first = rows[:, ours.index("msl")] if "msl" in ours else rows[:, place]
-        won = wins_ties_losses(first.tolist(), rows[:, place].tolist())
-        against = None if method == "msl" else f"{won[0]}/{won[1]}/{won[2]}"
-        lines.append((method, ranks[method], float(rows[:, place].mean()), against, seconds[method]))
+    for method, figures in by_method.items():
+        against = [_against(by_method[name], figures) if name != method else None for name in ours]
+        lines.append((method, ranks[method], mean(figures), *against, seconds[method]))
     lines.sort(key=lambda line: line[1])
     difference = critical_difference(len(scores), len(shared))
     note = (
         f"{len(shared)} data sets; Nemenyi's critical difference of average ranks is {difference:.2f} (0.05), "
-        f"Friedman p = {friedman(scores):.2g}."
+        f"Friedman p = {friedman(scores):.2g}. Won, tied and lost by us, with Wilcoxon's p."
     )
-    columns = ("method", "average rank", "mean test BER", "msl won/tied/lost", "seconds")
+    columns = ("method", "average rank", "mean test BER", *(f"against {name}" for name in ours), "seconds")
     return Table(f"With {budget}", columns, tuple(lines), (note,))
+
+
+def _against(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    pairs = compare_pairs(ours, theirs)
+    chance = "" if math.isnan(pairs.p_value) else f", {pairs.p_value:.2g}"
+    return f"{pairs.wins}/{pairs.ties}/{pairs.losses}{chance}"
 
 
 def _claim(unit: str, scores: Mapping[str, Mapping[str, float]]) -> Claim:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,3 @@ def friedman(scores: Scores) -> float:
     if len(shared) < 2 or rows.shape[1] < 3:
         return float("nan")
     return float(stats.friedmanchisquare(*rows.T).pvalue)
-
-
-def wins_ties_losses(ours: Sequence[float], theirs: Sequence[float], tie: float = 1e-12) -> tuple[int, int, int]:
-    difference = np.asarray(ours) - np.asarray(theirs)
-    wins, losses = int((difference < -tie).sum()), int((difference > tie).sum())
-    return wins, len(difference) - wins - losses, losses
