@@ -34,6 +34,8 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
 
 #: Estimates that split the rows in one way only.
 _ONE_WAY = frozenset({"loo", "gcv"})
+#: Later rows are judged by earlier ones, whatever the turn.
+_ONE_WAY_IN_ORDER = frozenset({"cv", "holdout"})
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
     ast.Edition: "msl",
@@ -221,11 +223,12 @@ class _Checker:
         for search in self.module.statements(ast.Search):
             last = search.stages[-1]
             name = last.text if isinstance(last, ast.Path) else last.path.text
-            if name == "confirm" and objectives and all(_has_one_way(each.estimate) for each in objectives):
-                message = (
-                    f"`{objectives[0].estimate.name}` has one way to split the rows, so there is nothing to confirm"
-                )
-                help = "judge by `cv` or `holdout`, or leave `confirm` out"
+            is_ordered = self.data.order is not None
+            if name == "confirm" and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
+                estimate = objectives[0].estimate.name
+                where = " that have an order" if estimate in _ONE_WAY_IN_ORDER else ""
+                message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
+                help = "leave `confirm` out" if where else "judge by `cv` or `holdout`, or leave `confirm` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
@@ -266,9 +269,14 @@ class _Checker:
             self.report.error("MSL147", self.module.source, span, message, "", help)
 
 
-def _has_one_way(estimate: Call) -> bool:
+def _has_one_way(estimate: Call, is_ordered: bool) -> bool:
+    """Whether every turn would judge by the same rows."""
     options = dict(estimate.options)
-    return estimate.name in _ONE_WAY and not options.get("shuffle") and options.get("subsample", 1) == 1
+    if options.get("subsample", 1) != 1:
+        return False
+    if is_ordered and estimate.name in _ONE_WAY_IN_ORDER:
+        return True
+    return estimate.name in _ONE_WAY and not options.get("shuffle")
 
 
 def _why_not_in(space: Space, start: Node) -> str | None:
