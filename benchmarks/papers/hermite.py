@@ -62,7 +62,7 @@ def cells(quick: bool) -> list[Cell]:
 def reduced() -> list[Cell]:
     """The two kinds of elitism at every level of noise, then all methods at three of them, repeat by repeat."""
     budget = f"{REDUCED[0]} × {REDUCED[1]} generations"
-    elitism = [Cell(noise, repeat, method, budget) for repeat in range(10) for noise in NOISE for method in ELITISM]
+    elitism = [Cell(noise, repeat, method, budget) for repeat in range(25) for noise in NOISE for method in ELITISM]
     rest = [method for method in METHODS if method not in ELITISM]
     others = [Cell(noise, repeat, method, budget) for repeat in range(5) for noise in NOISE[::3] for method in rest]
     return elitism + others
