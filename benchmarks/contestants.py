@@ -132,7 +132,11 @@ def ask_and_tell(facade: Any, judge: Callable[..., float], race: Race) -> None:
 
     while not race.is_over:
         info = facade.ask()
-        facade.tell(info, TrialValue(cost=judge(info.config), time=0.0))
+        try:
+            cost = judge(info.config)
+        except OutOfTime:  # it was used up by asking
+            return
+        facade.tell(info, TrialValue(cost=cost, time=0.0))
 
 
 SEARCHES: dict[str, Callable[[Race, int, Path], None]] = {"random": random_search, "tpe": tpe, "smac": smac}
