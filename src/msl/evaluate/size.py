@@ -11,7 +11,10 @@ import numpy as np
 
 #: Deeper than this nothing large is hidden, and whatever refers to half the program must not be walked through.
 _DEEPEST = 8
-_ATOMS = (str, bytes, int, float, complex, bool, type(None), type, types.ModuleType)
+#: Kinds of values that are small and have no parts, and about how small: not worth a closer look.
+_SMALL: frozenset[type] = frozenset({int, float, complex, bool, type(None)})
+_SMALL_BYTES = 32
+_ATOMS: tuple[type, ...] = (str, bytes, *_SMALL, type, types.ModuleType)
 
 Reader = Callable[[Any], Iterable[Any]]
 
@@ -19,23 +22,34 @@ Reader = Callable[[Any], Iterable[Any]]
 def approximate_size(value: Any, but: Collection[Any] = ()) -> int:
     """The bytes of the arrays and objects inside a value, each counted once; those in `but` belong to others."""
     # The objects themselves are held, so that no number stands for two that come one after the other.
-    met = {id(owner): owner for owner in map(_owner, but)}
-    pending = [(value, 0)]
-    total = 0
-    while pending:
-        value, depth = pending.pop()
-        if isinstance(value, np.ndarray):
-            value = _owner(value)
-        if id(value) in met:
-            continue
-        met[id(value)] = value
-        total += sys.getsizeof(value)
-        if isinstance(value, np.ndarray):
-            total += max(int(value.nbytes) - sys.getsizeof(value), 0)
-        elif isinstance(told := getattr(value, "nbytes", None), int):
-            total += told
-        elif depth < _DEEPEST and (read := _reader_of(value)) is not None:
-            pending += [(part, depth + 1) for part in read(value)]
+    met = {id(owner): owner for owner in (_owner(part) for part in but)}
+    total, level = 0, [value]
+    for depth in range(_DEEPEST + 1):
+        parts: list[Any] = []
+        for value in level:
+            kind = type(value)
+            if kind in _SMALL:
+                total += _SMALL_BYTES
+                continue
+            is_array = isinstance(value, np.ndarray)
+            if is_array and value.base is not None:
+                value = _owner(value)
+            if id(value) in met:
+                continue
+            met[id(value)] = value
+            own = sys.getsizeof(value)
+            if is_array:
+                total += max(int(value.nbytes), own)
+                continue
+            total += own
+            if kind not in _readers:
+                _readers[kind] = _reader(kind)
+            read, may_tell = _readers[kind]
+            if may_tell and isinstance(told := getattr(value, "nbytes", None), int):
+                total += told
+            elif read is not None and depth < _DEEPEST:
+                parts += read(value)
+        level = parts
     return total
 
 
@@ -46,18 +60,16 @@ def _owner(array: Any) -> Any:
     return array
 
 
-def _reader_of(value: Any) -> Reader | None:
-    """Found once a type: a cache asks for the sizes of a few kinds of values over and over."""
-    kind = type(value)
-    if kind not in _readers:
-        _readers[kind] = _reader(kind)
-    return _readers[kind]
+#: Found once a type, since a cache asks for the sizes of a few kinds of values over and over: how to get at the parts
+#: of its values, and whether they may tell their bytes themselves.
+_readers: dict[type, tuple[Reader | None, bool]] = {}
 
 
-_readers: dict[type, Reader | None] = {}
+def _reader(kind: type) -> tuple[Reader | None, bool]:
+    return _parts_of(kind), not issubclass(kind, (*_ATOMS, Mapping, list, tuple, set, frozenset))
 
 
-def _reader(kind: type) -> Reader | None:
+def _parts_of(kind: type) -> Reader | None:
     """How to get at the parts of the values of a type; None if they have none."""
     if issubclass(kind, _ATOMS):
         return None
