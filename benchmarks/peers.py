@@ -81,15 +81,14 @@ def report(records: Sequence[Record]) -> Report:
     tables, claims = [], []
     for unit in ("evaluations", "seconds"):
         for budget in sorted(budget for budget in budgets if budget.endswith(unit)):
-            scores = _scores(records, budget)
-            tables.append(_table(budget, scores, _seconds(records, budget)))
+            scores, places = _scores(records, budget)
+            tables.append(_table(budget, scores, places, _seconds(records, budget)))
             claims.append(_claim(unit, scores))
     missing = [name for name in PACKAGE if not is_installed(name)]
     absent = f" Not installed here and so not run: {', '.join(missing)}." if missing else ""
     sets = {record.cell.data for record in records}
-    splits = {record.cell.split for record in records}
     ran = (
-        f"{len(sets)} data sets, {len(splits)} of 5 splits (60 % training rows), budgets of "
+        f"{len(sets)} data sets, splits with 60 % training rows, budgets of "
         f"{', '.join(sorted(budgets)) or 'nothing yet'}. msl, random, tpe and smac search the space of "
         "specs/psms.msl, but with at most 200 trees, by 3-fold BER; flaml and tpot have their own spaces and so only "
         f"equal time.{absent}"
@@ -98,8 +97,9 @@ def report(records: Sequence[Record]) -> Report:
     return Report("peers", "Peers", ran, tuple(tables), tuple(claims), made_by(records, packages))
 
 
-def _scores(records: Sequence[Record], budget: str) -> dict[str, dict[str, float]]:
-    """For each method the mean test BER of each data set, in percent, over the splits that all methods have."""
+def _scores(records: Sequence[Record], budget: str) -> tuple[dict[str, dict[str, float]], int]:
+    """For each method the mean test BER of each data set, in percent, over the splits that all methods have, and how
+    many splits these are."""
     found: dict[str, dict[tuple[str, int], float]] = {}
     for record in records:
         if record.cell.budget in (budget, "untuned"):
@@ -107,10 +107,11 @@ def _scores(records: Sequence[Record], budget: str) -> dict[str, dict[str, float
             found.setdefault(record.cell.method, {})[place] = 100 * record.outcome["ber"]
     shared = set.intersection(*(set(each) for each in found.values())) if found else set()
     names = sorted({name for name, _ in shared})
-    return {
+    scores = {
         method: {name: mean([each[place] for place in shared if place[0] == name]) for name in names}
         for method, each in found.items()
     }
+    return scores, len(shared)
 
 
 def _seconds(records: Sequence[Record], budget: str) -> dict[str, float]:
@@ -122,7 +123,7 @@ def _seconds(records: Sequence[Record], budget: str) -> dict[str, float]:
     return {method: mean(values) for method, values in taken.items()}
 
 
-def _table(budget: str, scores: Mapping[str, Mapping[str, float]], seconds: Mapping[str, float]) -> Table:
+def _table(budget: str, scores: Mapping[str, Mapping[str, float]], splits: int, seconds: Mapping[str, float]) -> Table:
     ranks = average_ranks(scores)
     shared, rows = common_rows(scores)
     by_method = dict(zip(scores, rows.T.tolist(), strict=True)) if shared else {}
@@ -134,8 +135,8 @@ def _table(budget: str, scores: Mapping[str, Mapping[str, float]], seconds: Mapp
     lines.sort(key=lambda line: line[1])
     difference = critical_difference(len(scores), len(shared))
     note = (
-        f"{len(shared)} data sets; Nemenyi's critical difference of average ranks is {difference:.2f} (0.05), "
-        f"Friedman p = {friedman(scores):.2g}. Won, tied and lost by us, with Wilcoxon's p."
+        f"{len(shared)} data sets, {splits} splits of them; Nemenyi's critical difference of average ranks is "
+        f"{difference:.2f} (0.05), Friedman p = {friedman(scores):.2g}. Won, tied and lost by us, with Wilcoxon's p."
     )
     columns = ("method", "average rank", "mean test BER", *(f"against {name}" for name in ours), "seconds")
     return Table(f"With {budget}", columns, tuple(lines), (note,))
