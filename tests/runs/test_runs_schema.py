@@ -48,7 +48,7 @@ def test_there_is_an_old_store_for_every_version() -> None:
 @pytest.mark.parametrize("path", OLD_STORES, ids=lambda path: path.stem)
 def test_a_store_of_every_version_can_be_used(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each dump holds ten evaluations of a run, what it asked, and its events, under the keys of its time."""
-    monkeypatch.setattr("msl.runs.evaluation._FORM", 1)
+    monkeypatch.setattr("msl.runs.evaluation.KEY_FORM", 1)
     make(tmp_path, path.read_text())
     with Store.open(tmp_path) as store:
         (run,) = store.runs.all()
