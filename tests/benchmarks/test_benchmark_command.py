@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from benchmarks.__main__ import main
 from benchmarks.cell import Cell, Record
-from benchmarks.contestants import Budget, try_ours, try_search
+from benchmarks.contestants import Budget, OutOfTime, ask_and_tell, try_ours, try_search
 from benchmarks.datasets import drawn_split
 from benchmarks.markdown import report_to_markdown, table_to_markdown
 from benchmarks.registry import BENCHMARKS
@@ -100,6 +101,63 @@ def test_a_report_says_whether_the_paper_is_reached() -> None:
     assert table.rows[0][:4] == ("banana", 3, 11.84, pytest.approx(10.0))
     assert table.rows[0][6] == "reached"
     assert table.rows[0][8] == pytest.approx(20.0)
+
+
+def test_further_splits_stand_apart_and_judge_no_claim() -> None:
+    psms = BENCHMARKS["papers.psms"]
+    first = _records([cell for cell in psms.cells(False) if cell.data == "heart" and cell.split < 10])
+    further = [cell for cell in psms.cells(False) if cell.data == "heart" and cell.split >= 10]
+    later = [Record(cell, {"ber": 0.3}, 1.0, "2025-01-01", "code") for cell in further]
+    alone, both = psms.report(first), psms.report([*first, *later])
+    assert both.tables[0] == alone.tables[0]
+    assert both.claims == alone.claims
+    assert both.tables[1].rows[0][:4] == ("heart", 20, 17.35, pytest.approx(30.0))
+    assert both.tables[1].rows[0][6] == pytest.approx(10.0)
+
+
+def test_twice_the_evaluations_are_a_column_of_their_own() -> None:
+    kms = BENCHMARKS["papers.kms"]
+    cells = [cell for cell in kms.cells(False) if cell.data == "heart" and cell.split < 4]
+    records = _records([cell for cell in cells if cell.budget == "128 evaluations"])
+    twice = [cell for cell in cells if cell.budget == "256 evaluations"]
+    records += [Record(cell, {"ber": 0.4, "kms": 0.5}, 1.0, "2025-01-01", "code") for cell in twice]
+    table = kms.report(records).tables[0]
+    assert table.columns[-1] == "KMSE, 256 evaluations"
+    assert table.rows[0][:4] == ("heart", 4, 17.42, pytest.approx(10.0))
+    assert table.rows[0][-1] == pytest.approx(40.0)
+
+
+def test_methods_are_told_against_both_of_ours() -> None:
+    figures = {"msl": 0.2, "msl vote": 0.1, "random": 0.2}
+    records = [
+        Record(Cell(f"d{place}", 0, method, "40 evaluations"), {"ber": ber}, 1.0, "2025-01-01", "code")
+        for method, ber in figures.items()
+        for place in range(6)
+    ]
+    table = BENCHMARKS["peers"].report(records).tables[0]
+    rows = {row[0]: row[3:5] for row in table.rows}
+    assert table.columns[3:5] == ("against msl", "against msl vote")
+    assert rows == {
+        "msl vote": ("0/0/6, 0.031", None),
+        "msl": (None, "6/0/0, 0.031"),
+        "random": ("0/6/0", "6/0/0, 0.031"),
+    }
+    assert "6 data sets, 6 splits of them" in table.notes[0]
+
+
+def test_time_used_up_by_asking_is_no_failure() -> None:
+    class Facade:
+        def ask(self) -> Any:
+            return type("Info", (), {"config": {}})
+
+    class Race:
+        is_over = False
+
+    def judge(config: Any) -> float:
+        raise OutOfTime
+
+    pytest.importorskip("smac")
+    ask_and_tell(Facade(), judge, Race())  # type: ignore[arg-type]
 
 
 def test_reports_come_back_from_json() -> None:

@@ -22,7 +22,7 @@ Reader = Callable[[Any], Iterable[Any]]
 def approximate_size(value: Any, but: Collection[Any] = ()) -> int:
     """The bytes of the arrays and objects inside a value, each counted once; those in `but` belong to others."""
     # The objects themselves are held, so that no number stands for two that come one after the other.
-    met = {id(owner): owner for owner in (_owner(part) for part in but)}
+    met = {id(owner): owner for owner in map(_owner, but)}
     total, level = 0, [value]
     for depth in range(_DEEPEST + 1):
         parts: list[Any] = []
