@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -57,3 +58,10 @@ def made_by(records: Sequence[Record], packages: dict[str, str] | None = None) -
         "versions": packages or versions(),
         "machine": machine(),
     }
+
+
+def origins(records: Iterable[Record]) -> str:
+    """How many splits of which kind the records are of: published by the collection, or drawn with its sizes."""
+    kinds = {(record.cell.data, record.cell.split): record.outcome.get("origin", "drawn") for record in records}
+    counts = Counter(kinds.values())
+    return f"{counts['published']} published, {counts['drawn']} drawn with the published sizes"

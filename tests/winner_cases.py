@@ -50,6 +50,11 @@ CASES = [
         "wine",
     ),
     Case("vote", "use clop\nchain m = standardize >> (zarbi | naive | kridge)\nensemble vote(top = 3)\n", "wine"),
+    Case(
+        "soft_vote",
+        "use clop\nchain m = standardize >> (zarbi | naive | kridge)\nensemble vote(top = 3, voting = soft)\n",
+        "wine",
+    ),
 ]
 
 

@@ -24,7 +24,7 @@ def exported(msl: Run, done: Finished, path: Path) -> Any:
     ("case", "words"),
     [
         ("kernel", "`SVC` of `msl.blocks.support` has no counterpart"),
-        ("vote", "an ensemble breaks ties by lot"),
+        ("vote", "an ensemble is several models"),
         ("symbols", "`KNNClassifier` of `msl.blocks.similarity` has no counterpart"),
     ],
 )

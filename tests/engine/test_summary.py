@@ -12,6 +12,7 @@ import pytest
 from search_cases import SPACE, write_classes, write_numbers
 
 import msl
+from msl.blocks.array_model import probabilities
 from msl.check.model import text_to_model
 from msl.engine.session import NoModel
 from msl.runs.store import Store
@@ -90,6 +91,26 @@ def test_an_ensemble_is_tested_beside_the_winner(tmp_path: Path) -> None:
     predicted = result.trained.predict(result.trained.read(test))
     wrong = [np.mean(predicted[test["class"] == label] != label) for label in "abc"]
     assert result.summary["ensemble_test"] == {"ber": pytest.approx(np.mean(wrong))}
+
+
+@pytest.mark.parametrize("ensemble", ["vote(top = 5", "vote(top = auto"])
+def test_the_mean_of_probabilities_decides_a_soft_vote(ensemble: str, tmp_path: Path) -> None:
+    table = pl.read_csv(write_classes(tmp_path, 90))
+    result = msl.run(f"{SPACE}{SEARCH}ensemble {ensemble}, voting = soft)\n", table, store=tmp_path / "s")
+    committee, rows = result.trained.estimator, result.trained.read(table)
+    assert len(committee.members) == len(result.summary["ensemble"]) > 1
+    said = np.mean([probabilities(member.outputs(rows.X)) for member in committee.members], axis=0)
+    assert result.trained.predict_proba(rows) == pytest.approx(said)
+    assert (result.trained.predict(rows) == result.trained.labels()[said.argmax(axis=1)]).all()
+
+
+def test_a_weighted_vote_counts_a_member_with_twice_the_loss_half(tmp_path: Path) -> None:
+    table = write_classes(tmp_path, 90)
+    result = msl.run(f"{SPACE}{SEARCH}ensemble vote(top = 4, weighted = true)\n", table, store=tmp_path / "s")
+    losses = {row["model"]: row["ber"] for row in result.evaluations}
+    of_members = np.array([losses[model] for model in result.summary["ensemble"]])
+    assert len(set(of_members)) > 1
+    assert result.trained.estimator.weights == pytest.approx(of_members.min() / of_members)
 
 
 def test_numbers_are_shown_as_pairs(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 from msl.blocks.bias import Bias  # noqa: E402
 from msl.blocks.columns import Columns, Passthrough  # noqa: E402
+from msl.blocks.equal_priors import EqualPriors  # noqa: E402
 from msl.blocks.keep import Keep  # noqa: E402
 from msl.blocks.linear import Zarbi  # noqa: E402
 from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents  # noqa: E402
@@ -84,6 +85,15 @@ def test_scores_and_offsets_are_the_same(n_classes: int) -> None:
     outputs = outputs + 3 * np.arange(n_classes)  # so that there is something to make up for
     post.fit_arrays(outputs, codes, n_classes)
     assert post.offsets_.any()
+    assert np.allclose(computed(post, outputs), post.transform_arrays(outputs), rtol=1e-12)
+
+
+@pytest.mark.parametrize("as_probabilities", [True, False])
+def test_equal_priors_are_the_same(as_probabilities: bool) -> None:
+    outputs = RNG.random((60, 3))
+    outputs = outputs / outputs.sum(axis=1, keepdims=True) if as_probabilities else 4 * outputs - 2
+    post = EqualPriors()
+    post.fit_arrays(outputs, np.minimum(CLASSES * RNG.integers(0, 2, 60), 2), 3)
     assert np.allclose(computed(post, outputs), post.transform_arrays(outputs), rtol=1e-12)
 
 

@@ -238,16 +238,19 @@ class BlockRegressor(RegressorMixin, Block):
 
 
 class BlockPost(TransformerMixin, Block):
-    """A block after the learner: outputs in, outputs out. Fitted on the learner's outputs for the training rows."""
+    """A block after the learner of classes: outputs in, outputs out, one column a class.
+
+    Fitted on the learner's outputs for the training rows.
+    """
 
     def transform_arrays(self, X: Floats) -> Floats:
         raise NotImplementedError
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
-        classes, codes = np.unique(labels, return_inverse=True)
-        self.fit_arrays(rows, codes, len(classes))
+        outputs, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        check_classification_targets(labels)
+        self.fit_arrays(outputs, column_of_each(labels, outputs.shape[1]), outputs.shape[1])
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -258,6 +261,20 @@ class BlockPost(TransformerMixin, Block):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def column_of_each(labels: NDArray[Any], n_columns: int) -> Codes:
+    """The column of each row's class: that of the sorted classes, or the label itself when some class has no row."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) == n_columns:
+        return codes
+    if labels.dtype.kind in "biuf" and np.isin(classes, np.arange(n_columns)).all():
+        return labels.astype(np.intp)
+    raise ValueError(
+        f"a step after the learner got outputs with n_features = {n_columns} columns for a target with {len(classes)} "
+        "classes; give one column a class, or, when a class has no rows, the numbers "
+        f"0 to {n_columns - 1} of the columns as target"
+    )
 
 
 def is_classes(y: ArrayLike) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from numpy.typing import NDArray
 
 from msl.blocks.base import BlockPost, Codes, Floats
 
@@ -29,13 +27,6 @@ class Bias(BlockPost):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        self._validate_params()
-        outputs, labels = validate_data(self, X, y, dtype=np.float64, order="C")
-        check_classification_targets(labels)
-        self.fit_arrays(outputs, column_of_each(labels, outputs.shape[1]), outputs.shape[1])
-        return self
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         n_columns = X.shape[1]
@@ -65,19 +56,6 @@ class Bias(BlockPost):
 
     def complexity(self) -> float:
         return 0.0
-
-
-def column_of_each(labels: NDArray[Any], n_columns: int) -> Codes:
-    """The column of each row's class: that of the sorted classes, or the label itself when some class has no row."""
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) == n_columns:
-        return codes
-    if labels.dtype.kind in "biuf" and np.isin(classes, np.arange(n_columns)).all():
-        return labels.astype(np.intp)
-    raise ValueError(
-        f"Bias got outputs with n_features = {n_columns} columns for a target with {len(classes)} classes; give one "
-        f"column a class, or, when a class has no rows, the numbers 0 to {n_columns - 1} of the columns as target"
-    )
 
 
 def balanced_error(outputs: Floats, y: Codes, shares: Floats) -> float:

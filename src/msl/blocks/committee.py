@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor
+from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor, probabilities
 from msl.blocks.base import Floats
 
+Voting = Literal["hard", "soft"]
 
-def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, random_state: int) -> Floats:
-    """Shares of the vote for each class, ties broken at random (seeded); the weighted mean for numbers."""
+
+def voted(
+    outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, voting: Voting, random_state: int
+) -> Floats:
+    """What members say together: shares of the vote for each class, or the mean of their probabilities or numbers."""
     share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     if n_classes == 0:
-        mean: Floats = np.tensordot(share, np.array(outputs), axes=1)
-        return mean
+        return _mean(outputs, share)
+    if voting == "soft":
+        return _mean([probabilities(one) for one in outputs], share)
+    return _ballot(outputs, share, n_classes, random_state)
+
+
+def _mean(values: Sequence[Floats], share: Floats) -> Floats:
+    mean: Floats = np.tensordot(share, np.array(values), axes=1)
+    return mean
+
+
+def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int, random_state: int) -> Floats:
+    """Each member's vote is for one class; ties are broken at random (seeded)."""
     rows = np.arange(len(outputs[0]))
     votes = np.zeros((len(rows), n_classes))
     for one, weight in zip(outputs, share, strict=True):
@@ -32,11 +47,18 @@ def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, r
 class _Committee(ArrayModel):
     """What committees for both tasks share."""
 
+    voting: Voting = "hard"  # of the class too: committees saved before there was a choice have none of their own
+
     def __init__(
-        self, members: Sequence[Any] = (), weights: Sequence[float] | None = None, random_state: int = 0
+        self,
+        members: Sequence[Any] = (),
+        weights: Sequence[float] | None = None,
+        voting: Voting = "hard",
+        random_state: int = 0,
     ) -> None:
         self.members = members
         self.weights = weights
+        self.voting = voting
         self.random_state = random_state
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
@@ -46,11 +68,12 @@ class _Committee(ArrayModel):
 
     def outputs(self, X: Floats) -> Floats:
         weights = [1.0] * len(self.members) if self.weights is None else self.weights
-        return voted([member.outputs(X) for member in self.members], weights, self.n_classes_, self.random_state)
+        outputs = [member.outputs(X) for member in self.members]
+        return voted(outputs, weights, self.n_classes_, self.voting, self.random_state)
 
 
 class CommitteeClassifier(ArrayClassifier, _Committee):
-    """Members vote; `predict_proba` gives the shares of the vote."""
+    """Members vote; `predict_proba` gives the shares of the vote, or the mean of their probabilities if it is soft."""
 
 
 class CommitteeRegressor(ArrayRegressor, _Committee):

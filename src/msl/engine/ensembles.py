@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from msl.blocks.base import Floats
-from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, voted
+from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, Voting, voted
 from msl.blocks.construct import model_to_chain
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
@@ -29,10 +29,11 @@ _FOLDS = 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """The models of an ensemble and the weights of their votes."""
+    """The models of an ensemble, the weights of their votes, and whether they vote by classes or by probabilities."""
 
     candidates: tuple[Candidate, ...]
     weights: tuple[float, ...]
+    voting: Voting = "hard"
 
 
 def choose_members(plan: Plan, found: Search) -> Members | None:
@@ -42,17 +43,19 @@ def choose_members(plan: Plan, found: Search) -> Members | None:
         return None
     ranked = ranked_candidates(plan, found)
     options = dict(call.options)
+    voting = cast(Voting, options["voting"])
     match call.name:
         case "vote":
             top = options["top"]
             pool = _unlike(ranked)
-            size = _consensus_size(plan, pool) if top == "auto" else int(top)  # type: ignore[arg-type]
+            size = _consensus_size(_Validation(plan, voting), pool) if top == "auto" else int(top)  # type: ignore[arg-type]
             chosen = pool[:size]
         case "best_first":
-            chosen = _greedy(plan, _unlike(ranked)[:_POOL], int(options["max"]), bool(options["replacement"]))  # type: ignore[arg-type]
+            most, again = int(options["max"]), bool(options["replacement"])  # type: ignore[arg-type]
+            chosen = _greedy(_Validation(plan, voting), _unlike(ranked)[:_POOL], most, again)
         case _:
             chosen = _remembered(plan, found)
-    return Members(tuple(chosen), _weights(chosen, bool(options["weighted"])))
+    return Members(tuple(chosen), _weights(chosen, bool(options["weighted"])), voting)
 
 
 def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -68,7 +71,7 @@ def build_committee(plan: Plan, members: Members) -> Any:
     ground = plan.job.ground
     chains = [_chain(plan, one.model) for one in members.candidates]
     kind = CommitteeClassifier if ground.n_classes else CommitteeRegressor
-    return kind(chains, members.weights, plan.seed)
+    return kind(chains, members.weights, members.voting, plan.seed)
 
 
 def _chain(plan: Plan, model: Model) -> Any:
@@ -103,10 +106,10 @@ def _remembered(plan: Plan, found: Search) -> list[Candidate]:
 
 
 class _Validation:
-    """Out-of-fold outputs of models, all on the same folds."""
+    """Out-of-fold outputs of models, all on the same folds, made when they are asked for."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, voting: Voting) -> None:
+        self.plan, self.voting = plan, voting
         ground = plan.job.ground
         rng = np.random.default_rng([plan.seed, 3])
         self.splits = fold_splits(ground.population, _FOLDS, 1, rng)
@@ -123,18 +126,17 @@ class _Validation:
 
     def vote(self, chosen: Sequence[Candidate]) -> Floats:
         outputs = [self.outputs(one.model) for one in chosen]
-        return voted(outputs, [1.0] * len(outputs), self.plan.job.ground.n_classes, self.plan.seed)
+        return voted(outputs, [1.0] * len(outputs), self.plan.job.ground.n_classes, self.voting, self.plan.seed)
 
     def loss(self, chosen: Sequence[Candidate]) -> float:
         value = score(self.measure, self.y, self.vote(chosen), self.plan.job.ground.n_classes)
         return -value if MEASURES[self.measure].larger_is_better else value
 
 
-def _greedy(plan: Plan, pool: list[Candidate], most: int, replacement: bool) -> list[Candidate]:
+def _greedy(validation: _Validation, pool: list[Candidate], most: int, replacement: bool) -> list[Candidate]:
     """Starts with the best and adds whoever helps the vote most, the simpler on ties, until nobody helps."""
     if not pool:
         return []
-    validation = _Validation(plan)
     chosen = [pool[0]]
     loss = validation.loss(chosen)
     while len(chosen) < most:
@@ -147,7 +149,7 @@ def _greedy(plan: Plan, pool: list[Candidate], most: int, replacement: bool) -> 
     return chosen
 
 
-def _consensus_size(plan: Plan, ranked: list[Candidate]) -> int:
+def _consensus_size(validation: _Validation, ranked: list[Candidate]) -> int:
     """The smallest size whose votes hardly differ from those of two members more, as the KMS paper reads its figure.
 
     Disagreement is taken relative to the largest seen; the first size at which it falls below a tenth is taken, or the
@@ -156,8 +158,7 @@ def _consensus_size(plan: Plan, ranked: list[Candidate]) -> int:
     sizes = [size for size in range(_SMALLEST, _LARGEST, 2) if size + 2 <= len(ranked)]
     if not sizes:
         return len(ranked)
-    validation = _Validation(plan)
-    if plan.job.ground.n_classes:
+    if validation.plan.job.ground.n_classes:
         labels = {size: validation.vote(ranked[:size]).argmax(axis=1) for size in [*sizes, sizes[-1] + 2]}
         differ = [float(np.mean(labels[size] != labels[size + 2])) for size in sizes]
     else:

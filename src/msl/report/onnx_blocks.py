@@ -9,6 +9,7 @@ import numpy as np
 
 from msl.blocks.bias import Bias
 from msl.blocks.columns import Columns, Passthrough
+from msl.blocks.equal_priors import EqualPriors
 from msl.blocks.keep import FeatureSelector
 from msl.blocks.linear import Zarbi
 from msl.blocks.orthogonal import PrincipalComponents
@@ -98,6 +99,14 @@ def _bias(graph: Graph, block: Bias, outputs: str) -> str:
     return graph.add("Add", outputs, graph.constant(block.offsets_))
 
 
+def _equal_priors(graph: Graph, block: EqualPriors, outputs: str) -> str:
+    if not block.given_probabilities_:
+        outputs = graph.add("Softmax", outputs, axis=1)
+    quotients = graph.add("Div", outputs, graph.constant(block.shares_))
+    mean = graph.add("ReduceMean", quotients, axes=[1], keepdims=1)
+    return graph.add("Div", quotients, graph.add("Mul", mean, graph.constant(np.array([float(len(block.shares_))]))))
+
+
 _TRANSLATIONS: dict[type, Translation] = {
     Passthrough: lambda graph, block, rows: rows,
     Columns: lambda graph, block, rows: _columns(graph, block.kept_, rows),
@@ -108,4 +117,5 @@ _TRANSLATIONS: dict[type, Translation] = {
     Prepare: _prepare,
     Zarbi: _zarbi,
     Bias: _bias,
+    EqualPriors: _equal_priors,
 }

@@ -1,0 +1,61 @@
+"""Equal priors against Bayes' rule with priors set by hand, and against the quotients written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.naive_bayes import GaussianNB
+
+from msl.blocks.equal_priors import EqualPriors
+
+
+def test_naive_bayes_becomes_the_one_with_equal_priors() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = np.concatenate([np.flatnonzero(y == 0)[:30], np.flatnonzero(y == 1)])
+    X, y = X[rows][:, :3], y[rows]
+    as_they_are, equal = GaussianNB().fit(X, y), GaussianNB(priors=[0.5, 0.5]).fit(X, y)
+    outputs = as_they_are.predict_proba(X)
+    moved = EqualPriors().fit(outputs, y).transform(outputs)
+    assert moved == pytest.approx(equal.predict_proba(X))
+    assert balanced_accuracy_score(y, moved.argmax(axis=1)) > balanced_accuracy_score(y, outputs.argmax(axis=1))
+
+
+@given(arrays(np.float64, (12, 3), elements=st.floats(-20, 20)), st.booleans())
+def test_each_output_is_divided_by_the_share_of_its_class(scores: NDArray[np.float64], given_scores: bool) -> None:
+    y = np.array([0] * 6 + [1] * 4 + [2] * 2)
+    probabilities = softmax(scores, axis=1)
+    outputs = scores - 100.0 if given_scores else probabilities
+    moved = EqualPriors().fit(outputs, y).transform(outputs)
+    quotients = probabilities * [2.0, 3.0, 6.0]
+    assert moved == pytest.approx(quotients / quotients.sum(axis=1, keepdims=True))
+
+
+def test_equally_frequent_classes_change_nothing() -> None:
+    outputs = np.array([[0.9, 0.1], [0.3, 0.7], [0.5, 0.5], [0.0, 1.0]])
+    assert EqualPriors().fit(outputs, [0, 1, 0, 1]).transform(outputs) == pytest.approx(outputs)
+
+
+def test_what_is_a_probability_is_settled_by_the_training_rows() -> None:
+    """A single row of scores may happen to look like probabilities."""
+    block = EqualPriors()
+    block.fit_arrays(np.array([[-2.0, 2.0], [1.0, 3.0], [0.0, -1.0]]), np.array([0, 1, 1]), 2)
+    row = np.array([[0.25, 0.75]])
+    quotients = softmax(row, axis=1) * [3.0, 1.5]
+    assert block.transform_arrays(row) == pytest.approx(quotients / quotients.sum())
+
+
+def test_a_class_without_rows_keeps_its_probability_of_zero() -> None:
+    outputs = np.array([[0.6, 0.0, 0.4], [0.2, 0.0, 0.8], [0.1, 0.0, 0.9]])
+    block = EqualPriors()
+    block.fit_arrays(outputs, np.array([0, 2, 2]), 3)
+    moved = block.transform_arrays(outputs)
+    assert (moved[:, 1] == 0.0).all()
+    assert moved.sum(axis=1) == pytest.approx(1.0)
+    assert block.complexity() == 0.0
