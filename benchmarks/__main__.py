@@ -17,7 +17,7 @@ from benchmarks.markdown import report_to_markdown
 from benchmarks.registry import BENCHMARKS
 from benchmarks.report import Report
 from benchmarks.results import DOCUMENT, write_results
-from benchmarks.speed import measure_speed
+from benchmarks.speed import measure_speed, speed_report
 from benchmarks.workers import run_cells
 
 NAMES = (*BENCHMARKS, "speed", "results")
@@ -68,11 +68,10 @@ def run_benchmark(benchmark: Benchmark, options: argparse.Namespace) -> Report:
 
 
 def _speed(options: argparse.Namespace) -> Report:
-    """Ratios are measured anew each time; the last ones are kept for the results."""
-    report = measure_speed(options.quick, options.only, _say)
+    """Ratios are measured anew each time; of every part the last ones are kept."""
+    measure_speed(options.quick, options.only, options.store, _say)
+    report = speed_report(Journal(options.store / "speed.jsonl").read())
     print(report_to_markdown(report))
-    options.store.mkdir(parents=True, exist_ok=True)
-    (options.store / "speed.json").write_text(json.dumps(report.as_json(), ensure_ascii=False), encoding="utf-8")
     return report
 
 
@@ -96,7 +95,12 @@ def _parser() -> argparse.ArgumentParser:
         "--store", type=Path, default=STORE, help="where results are kept, benchmarks/records by default"
     )
     parser.add_argument("--jobs", type=int, default=1, help="cells worked at once, 1 by default")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only cells whose data/split/method has this text")
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="TEXT",
+        help="only cells whose data/split/method, or parts of speed whose name, has this text",
+    )
     return parser
 
 

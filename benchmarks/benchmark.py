@@ -26,6 +26,7 @@ class Benchmark:
     `cells` gives them in the order of work, balanced, so that a benchmark that is stopped has figures for every data
     set; with `quick` a small part with small budgets. `reduced` is for protocols that take days as they are printed:
     smaller budgets and fewer repeats, but enough of both to judge every claim by. `report` takes whatever is finished.
+    A cell that `can_work` denies needs a package that is not installed: it is left for another machine.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Benchmark:
     work: Callable[[Cell, Workplace], Mapping[str, Any]]
     report: Callable[[Sequence[Record]], Report]
     reduced: Callable[[], Sequence[Cell]] | None = None
+    can_work: Callable[[Cell], bool] = lambda cell: True
 
     def protocols(self) -> Iterator[Sequence[Cell]]:
         """The cells of each, the fullest first."""

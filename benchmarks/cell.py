@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+#: The machine and the versions that something was run with.
+Environment = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +27,24 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A finished cell: what came of it, how long it took, and by which code and when."""
+    """A finished cell: what came of it, how long it took, by which code and when, and with what it was run.
+
+    The environment is the same for many records, so the journal keeps it apart from them.
+    """
 
     cell: Cell
     outcome: Mapping[str, Any]
     seconds: float
     date: str
     code: str
+    environment: Environment = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        found = asdict(self)
+        del found["environment"]
+        return found
 
     @classmethod
-    def of_json(cls, found: Mapping[str, Any]) -> Record:
-        return cls(Cell(**found["cell"]), found["outcome"], found["seconds"], found["date"], found["code"])
+    def of_json(cls, found: Mapping[str, Any], environment: Environment) -> Record:
+        cell = Cell(**found["cell"])
+        return cls(cell, found["outcome"], found["seconds"], found["date"], found["code"], environment)

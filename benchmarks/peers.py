@@ -14,7 +14,6 @@ from benchmarks.benchmark import Benchmark, Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.contestants import OURS, OWN_SPACE, SEARCHES, Budget, try_ours, try_own_space, try_search
 from benchmarks.datasets import TARGET, drawn_split, read_data
-from benchmarks.provenance import PACKAGES, versions
 from benchmarks.ranks import average_ranks, common_rows, critical_difference, friedman
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.significance import compare_pairs, mean
@@ -26,7 +25,7 @@ DATA = (
 QUICK_DATA = ("heart", "wine", "sonar")
 SPLITS = 5
 TRAINING = 0.6
-#: A peer needs its package; those without are named in the report.
+#: A peer needs its package; cells of those without are left for later, and the report names them.
 PACKAGE = {"tpe": "optuna", "smac": "smac", "flaml": "flaml", "tpot": "tpot"}
 UNTUNED = ("forest", "untuned svm", "boosting")
 FULL = ("40 evaluations", "10 seconds")
@@ -45,18 +44,18 @@ def cells(quick: bool) -> list[Cell]:
 
 
 def contests(evaluations: str, seconds: str) -> list[tuple[str, str]]:
-    """Who is run with which budget, as far as it is installed."""
-    on_our_space = [*OURS, *(name for name in SEARCHES if is_installed(name))]
-    with_own = [name for name in OWN_SPACE if is_installed(name)]
+    """Who is run with which budget."""
+    on_our_space = [*OURS, *SEARCHES]
     return [
         *((name, evaluations) for name in on_our_space),
-        *((name, seconds) for name in [*on_our_space, *with_own]),
+        *((name, seconds) for name in [*on_our_space, *OWN_SPACE]),
         *((name, "untuned") for name in UNTUNED),
     ]
 
 
-def is_installed(name: str) -> bool:
-    return name not in PACKAGE or find_spec(PACKAGE[name]) is not None
+def can_work(cell: Cell) -> bool:
+    """Whether the package of the cell's method is installed."""
+    return cell.method not in PACKAGE or find_spec(PACKAGE[cell.method]) is not None
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
@@ -84,8 +83,9 @@ def report(records: Sequence[Record]) -> Report:
             scores, places = _scores(records, budget)
             tables.append(_table(budget, scores, places, _seconds(records, budget)))
             claims.append(_claim(unit, scores))
-    missing = [name for name in PACKAGE if not is_installed(name)]
-    absent = f" Not installed here and so not run: {', '.join(missing)}." if missing else ""
+    known = {record.cell.method for record in records}
+    missing = [name for name in PACKAGE if name not in known]
+    absent = f" Not run: {', '.join(missing)}." if missing else ""
     sets = {record.cell.data for record in records}
     ran = (
         f"{len(sets)} data sets, splits with 60 % training rows, budgets of "
@@ -93,8 +93,7 @@ def report(records: Sequence[Record]) -> Report:
         "specs/psms.msl, but with at most 200 trees, by 3-fold BER; flaml and tpot have their own spaces and so only "
         f"equal time.{absent}"
     )
-    packages = versions((*PACKAGES, "optuna", "smac", "FLAML", "TPOT"))
-    return Report("peers", "Peers", ran, tuple(tables), tuple(claims), made_by(records, packages))
+    return Report("peers", "Peers", ran, tuple(tables), tuple(claims), made_by(records, tuple(PACKAGE.values())))
 
 
 def _scores(records: Sequence[Record], budget: str) -> tuple[dict[str, dict[str, float]], int]:
@@ -105,7 +104,7 @@ def _scores(records: Sequence[Record], budget: str) -> tuple[dict[str, dict[str,
         if record.cell.budget in (budget, "untuned"):
             place = record.cell.data, record.cell.split
             found.setdefault(record.cell.method, {})[place] = 100 * record.outcome["ber"]
-    shared = set.intersection(*(set(each) for each in found.values())) if found else set()
+    shared = sorted(set.intersection(*(set(each) for each in found.values()))) if found else []
     names = sorted({name for name, _ in shared})
     scores = {
         method: {name: mean([each[place] for place in shared if place[0] == name]) for name in names}
@@ -163,4 +162,4 @@ def _claim(unit: str, scores: Mapping[str, Mapping[str, float]]) -> Claim:
     return Claim(text, None if len(shared) < 10 else bool(holds), seen)
 
 
-BENCHMARK = Benchmark("peers", cells, work, report)
+BENCHMARK = Benchmark("peers", cells, work, report, can_work=can_work)

@@ -1,4 +1,4 @@
-"""Provenance: by what a figure was made — versions, a digest of the code, the day, the machine."""
+"""Provenance: by what a figure was made — a digest of the code, the day, the machine and the versions on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from pathlib import Path
 
 import msl
 
+MACHINE = "machine"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "polars")
+#: What some benchmarks compare with.
+PEERS = ("optuna", "smac", "flaml", "tpot", "ConfigSpace", "pyswarms", "pymoo")
 
 
 @cache
@@ -30,16 +33,16 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def versions(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
-    """The versions of Python, of msl and of those packages that are installed."""
-    found = {"python": platform.python_version(), "msl": msl.__version__}
-    for package in packages:
+def environment() -> dict[str, str]:
+    """The machine, and the versions of Python, of msl and of all packages that matter here and are installed."""
+    found = {
+        MACHINE: f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}",
+        "python": platform.python_version(),
+        "msl": msl.__version__,
+    }
+    for package in (*PACKAGES, *PEERS):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
             continue
     return found
-
-
-def machine() -> str:
-    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"

@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Scores = Mapping[str, Mapping[str, float]]
+DIGITS = 9
 
 
 def common_rows(scores: Scores) -> tuple[list[str], NDArray[np.float64]]:
-    """The data sets that every method has a score for, and the scores, a row for each and a column a method."""
+    """The data sets that every method has a score for, and the scores, a row for each and a column a method.
+
+    Means of equal figures in another order differ in their last digits, so scores are rounded: ties decide ranks.
+    """
     methods = list(scores)
     shared = (
         [name for name in scores[methods[0]] if all(name in scores[method] for method in methods)] if methods else []
     )
-    return shared, np.array([[scores[method][name] for method in methods] for name in shared], dtype=float)
+    rows = np.array([[scores[method][name] for method in methods] for name in shared], dtype=float)
+    return shared, rows.round(DIGITS)
 
 
 def average_ranks(scores: Scores) -> dict[str, float]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from benchmarks.cell import Record
-from benchmarks.provenance import machine, versions
+from benchmarks.provenance import MACHINE, PACKAGES
 
 Entry = str | float | int | None
 
@@ -47,17 +47,23 @@ class Report:
         return asdict(self)
 
 
-def made_by(records: Sequence[Record], packages: dict[str, str] | None = None) -> dict[str, Any]:
-    """The days and the states of the code that the records come from, and what is installed now."""
-    days = sorted({record.date for record in records})
+def made_by(records: Sequence[Record], peers: Sequence[str] = ()) -> dict[str, Any]:
+    """The days, the states of the code, the machines and the versions that the records come from."""
     return {
-        "days": days,
+        "days": sorted({record.date for record in records}),
         "code": sorted({record.code for record in records}),
         "cells": len(records),
         "hours": round(sum(record.seconds for record in records) / 3600, 2),
-        "versions": packages or versions(),
-        "machine": machine(),
+        "versions": {
+            name: found for name in ("python", "msl", *PACKAGES, *peers) if (found := _environments(records, name))
+        },
+        "machine": _environments(records, MACHINE),
     }
+
+
+def _environments(records: Sequence[Record], name: str) -> str:
+    """What the records were run with, all that there was of it."""
+    return " and ".join(sorted({record.environment[name] for record in records if name in record.environment}))
 
 
 def origins(records: Iterable[Record]) -> str:

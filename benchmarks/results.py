@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.cell import Record
@@ -13,7 +11,8 @@ from benchmarks.explanations import EXPLANATIONS
 from benchmarks.journal import Journal
 from benchmarks.markdown import report_to_markdown
 from benchmarks.registry import BENCHMARKS
-from benchmarks.report import Claim, Report, Table
+from benchmarks.report import Report
+from benchmarks.speed import speed_report
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "results.md"
 _HEAD = """# Results
@@ -41,9 +40,8 @@ def stored_reports(store: Path) -> Iterator[Report]:
         records = fullest(benchmark, Journal(store / f"{benchmark.name}.jsonl").read())
         if records:
             yield benchmark.report(records)
-    speed = store / "speed.json"
-    if speed.exists():
-        yield report_of_json(json.loads(speed.read_text(encoding="utf-8")))
+    if measured := Journal(store / "speed.jsonl").read():
+        yield speed_report(measured)
 
 
 def fullest(benchmark: Benchmark, records: list[Record]) -> list[Record]:
@@ -53,16 +51,6 @@ def fullest(benchmark: Benchmark, records: list[Record]) -> list[Record]:
         if found := [record for record in records if record.cell in wanted]:
             return found
     return []
-
-
-def report_of_json(found: Mapping[str, Any]) -> Report:
-    """A report as it was written."""
-    tables = tuple(
-        Table(each["title"], tuple(each["columns"]), tuple(map(tuple, each["rows"])), tuple(each["notes"]))
-        for each in found["tables"]
-    )
-    claims = tuple(Claim(**each) for each in found["claims"])
-    return Report(found["name"], found["title"], found["ran"], tables, claims, found["made"])
 
 
 def _summary(reports: list[Report]) -> str:

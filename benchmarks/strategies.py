@@ -30,12 +30,6 @@ PARTS: dict[str, Callable[[bool, Path | None], Iterable[Figure]]] = {
 }
 
 
-def measure(quick: bool) -> list[Figure]:
-    """All figures; those on the Hermite curve take hours, and are left out when it is to be quick."""
-    parts = [part for part in PARTS if not (quick and part == "occam")]
-    return [figure for part in parts for figure in PARTS[part](quick, None)]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=PARTS, help="all of them, if it is left out")

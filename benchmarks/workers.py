@@ -13,7 +13,7 @@ from time import perf_counter
 from benchmarks.benchmark import Benchmark, Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.journal import Journal
-from benchmarks.provenance import code_digest, today
+from benchmarks.provenance import code_digest, environment, today
 
 
 def run_cells(
@@ -23,8 +23,11 @@ def run_cells(
     journal = Journal(store / f"{benchmark.name}.jsonl")
     store.mkdir(parents=True, exist_ok=True)
     done = {record.cell for record in journal.read()}
-    waiting = [cell for cell in cells if cell not in done]
-    say(f"{benchmark.name}: {len(cells) - len(waiting)} of {len(cells)} cells are done, {len(waiting)} to go")
+    left = [cell for cell in cells if cell not in done]
+    waiting = [cell for cell in left if benchmark.can_work(cell)]
+    say(f"{benchmark.name}: {len(cells) - len(left)} of {len(cells)} cells are done, {len(waiting)} to go")
+    if lacking := sorted({cell.method for cell in left} - {cell.method for cell in waiting}):
+        say(f"{benchmark.name}: not installed here and so left out: {', '.join(lacking)}")
     for number, record in enumerate(_finished(benchmark.name, waiting, data, store, jobs), start=1):
         if isinstance(record, str):
             say(record)
@@ -63,4 +66,4 @@ def _work(name: str, cell: Cell, data: Path, store: Path) -> Record | str:
             log.write(f"{name} {cell.key}\n{traceback.format_exc()}\n")
         first = (str(reason).strip() or type(reason).__name__).splitlines()[0]
         return f"{name} {cell.key}: failed, {first} (all of it in {log.name})"
-    return Record(cell, outcome, round(perf_counter() - start, 2), today(), code_digest())
+    return Record(cell, outcome, round(perf_counter() - start, 2), today(), code_digest(), environment())

@@ -15,10 +15,12 @@ from benchmarks.__main__ import main
 from benchmarks.cell import Cell, Record
 from benchmarks.contestants import Budget, OutOfTime, ask_and_tell, try_ours, try_search
 from benchmarks.datasets import drawn_split
+from benchmarks.journal import Journal
 from benchmarks.markdown import report_to_markdown, table_to_markdown
 from benchmarks.registry import BENCHMARKS
-from benchmarks.report import Claim, Report, Table
-from benchmarks.results import fullest, report_of_json, write_results
+from benchmarks.report import Table
+from benchmarks.results import fullest, write_results
+from benchmarks.speed import MODULES, measure_speed, speed_report
 from benchmarks.trial import balanced_error
 
 
@@ -161,6 +163,18 @@ def test_methods_are_told_against_both_of_ours() -> None:
     assert "6 data sets, 6 splits of them" in table.notes[0]
 
 
+def test_records_of_peers_are_shown_where_the_peers_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    peers = BENCHMARKS["peers"]
+    records = _records([cell for cell in peers.cells(False) if cell.data == "heart" and cell.split == 0])
+    monkeypatch.setattr("benchmarks.peers.find_spec", lambda name: None)
+    assert fullest(peers, records) == records
+    assert {row[0] for row in peers.report(records).tables[1].rows} >= {"tpe", "smac", "flaml", "tpot"}
+    lacking = {record.cell.method for record in records if not peers.can_work(record.cell)}
+    assert lacking == {"tpe", "smac", "flaml", "tpot"}
+    without = peers.report([record for record in records if record.cell.method != "tpot"])
+    assert "Not run: tpot." in without.ran
+
+
 def test_time_used_up_by_asking_is_no_failure() -> None:
     class Facade:
         def ask(self) -> Any:
@@ -176,10 +190,41 @@ def test_time_used_up_by_asking_is_no_failure() -> None:
     ask_and_tell(Facade(), judge, Race())  # type: ignore[arg-type]
 
 
-def test_reports_come_back_from_json() -> None:
-    table = Table("T", ("a", "b"), (("x", 1.5), ("y", None)), ("note",))
-    report = Report("n", "N", "ran", (table,), (Claim("c", None, "s"),), {})
-    assert report_of_json(json.loads(json.dumps(report.as_json()))) == report
+def _speed_record(part: str, sizes: str, figures: list[list[Any]]) -> Record:
+    return Record(Cell(part, 0, "speed", sizes), {"figures": figures}, 1.0, "2025-01-01", "code")
+
+
+def test_full_figures_of_speed_go_before_quick_ones_part_by_part() -> None:
+    records = [
+        _speed_record("blocks", "full", [["a fit", 4.0, 3.0, "times as fast"]]),
+        _speed_record("blocks", "quick", [["a fit", 1.0, 3.0, "times as fast"]]),
+        _speed_record("executors", "quick", [["memory", 3.0, 2.5, "copies of the table"], ["a bound", 1.0, None, "x"]]),
+    ]
+    for order in (records, records[::-1]):
+        report = speed_report(order)
+        rows = {row[1]: row[2:] for row in report.tables[0].rows}
+        assert rows["a fit"] == (4.0, 3.0, "times as fast", "yes", "full")
+        assert rows["memory"] == (3.0, 2.5, "copies of the table", "no", "quick")
+        assert rows["a bound"][3] is None
+        assert report.claims[0].seen == "1 of 2"
+        assert "In full: blocks. " in report.ran
+
+
+def test_parts_of_speed_are_measured_one_by_one_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not measured this time stays as it was measured before."""
+    Journal(tmp_path / "speed.jsonl").write(_speed_record("blocks", "quick", [["a fit", 4.0, 3.0, "times as fast"]]))
+    said: list[str] = []
+    monkeypatch.setattr("benchmarks.faults.measure", lambda quick: [("kills", 1.0, 2.0, "searches that differ")])
+    measure_speed(quick=True, only="faults", store=tmp_path, say=said.append)
+    assert said == ["speed: faults"]
+    report = speed_report(Journal(tmp_path / "speed.jsonl").read())
+    assert [row[1] for row in report.tables[0].rows] == ["a fit", "kills"]
+
+
+@pytest.mark.parametrize("part", MODULES)
+def test_every_part_of_speed_has_something_that_measures_it(part: str) -> None:
+    """Some are measured against peers, which need not be installed."""
+    assert callable(pytest.importorskip(f"benchmarks.{part}", exc_type=ImportError).measure)
 
 
 def test_tables_line_up() -> None:

@@ -1,6 +1,7 @@
 """The journal: finished cells survive a kill, and a benchmark goes on with the rest."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from benchmarks import registry
 from benchmarks.benchmark import Benchmark, Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.journal import Journal
-from benchmarks.report import Report
+from benchmarks.report import Report, made_by
 from benchmarks.workers import cell_folder, run_cells
 
 CELLS = [Cell(name, split, "m", "2 evaluations") for split in (0, 1) for name in ("a", "b/c")]
@@ -31,6 +32,19 @@ def test_the_later_record_of_a_cell_counts(tmp_path: Path) -> None:
     journal.write(record(CELLS[0], 1.0))
     journal.write(record(CELLS[0], 2.0))
     assert journal.read() == [record(CELLS[0], 2.0)]
+
+
+def test_records_know_what_they_were_run_with(tmp_path: Path) -> None:
+    """Which is written down when it changes, not with every record."""
+    journal = Journal(tmp_path / "j.jsonl")
+    old, new = {"numpy": "1"}, {"numpy": "2"}
+    written = [replace(record(cell), environment=old if place < 2 else new) for place, cell in enumerate(CELLS)]
+    for one in written:
+        Journal(journal.path).write(one)
+    assert [one.environment for one in journal.read()] == [old, old, new, new]
+    assert journal.path.read_text().count("environment") == 2
+    assert made_by(journal.read())["versions"] == {"numpy": "1 and 2"}
+    assert made_by(journal.read()[:2])["versions"] == {"numpy": "1"}
 
 
 def test_a_torn_line_costs_only_itself(tmp_path: Path) -> None:
@@ -77,3 +91,15 @@ def test_a_cell_that_fails_is_told_of_and_tried_again(tmp_path: Path, monkeypatc
     assert any("no such luck" in line and CELLS[0].key in line for line in said)
     assert "with details" in (tmp_path / "failures.log").read_text()
     assert cell_folder(tmp_path, "tried", CELLS[0]).exists(), "its evaluations are kept for the next time"
+
+
+def test_what_needs_another_package_is_left_for_later(tmp_path: Path, monkeypatch) -> None:
+    worked: list[Cell] = []
+    benchmark = replace(_benchmark(worked), can_work=lambda cell: cell.data == "a")
+    monkeypatch.setitem(registry.BENCHMARKS, "tried", benchmark)
+    said: list[str] = []
+    run_cells(benchmark, CELLS, tmp_path, tmp_path / "store", 1, said.append)
+    assert {cell.data for cell in worked} == {"a"}
+    assert said[:1] == ["tried: 0 of 4 cells are done, 2 to go"]
+    run_cells(_benchmark(worked), CELLS, tmp_path, tmp_path / "store", 1, said.append)
+    assert len(worked) == 4

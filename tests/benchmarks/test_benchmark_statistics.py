@@ -27,6 +27,13 @@ def test_ranks_share_ties_and_leave_out_what_not_all_have() -> None:
     assert average_ranks(scores) == {"a": 1.75, "b": 1.25, "c": 3.0}
 
 
+def test_means_that_rounding_tells_apart_are_ties() -> None:
+    one, other = (0.1 + 0.2) + 0.3, 0.1 + (0.2 + 0.3)
+    assert one != other
+    scores = {"a": {"x": one, "y": one}, "b": {"x": other, "y": other}, "c": {"x": 1.0, "y": 1.0}}
+    assert average_ranks(scores) == {"a": 1.5, "b": 1.5, "c": 3.0}
+
+
 def test_friedman_sees_a_method_that_always_wins() -> None:
     rng = np.random.default_rng(0)
     names = [f"d{place}" for place in range(20)]
