@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import VotingClassifier, VotingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -57,11 +57,42 @@ def test_numbers_are_averaged_by_either_vote(voting: Any, weights: list[float]) 
     assert ours.predict(X) == pytest.approx(theirs.predict(X))
 
 
+class _Says(BaseEstimator):
+    """A member that answers with the columns that it is told to take for its outputs."""
+
+    def __init__(self, columns: tuple[int, int] = (0, 1)) -> None:
+        self.columns = columns
+
+    def fit_arrays(self, X: Any, y: Any, n_classes: int) -> None:
+        pass
+
+    def outputs(self, X: Any) -> Any:
+        return X[:, list(self.columns)]
+
+
 def test_scores_that_are_no_probabilities_are_made_so_before_they_are_averaged() -> None:
     """A margin of 30 is not thirty votes: it is one member that is sure."""
-    margins = np.array([[30.0, -30.0]])
-    sure = np.array([[0.1, 0.9]])
-    assert voted([margins, sure, sure], [1.0, 1.0, 1.0], 2, "soft", 0).argmax() == 1
+    rows = np.array([[30.0, -30.0, 0.1, 0.9], [-2.0, 2.0, 0.4, 0.6]])
+    committee = CommitteeClassifier([_Says((0, 1)), _Says((2, 3)), _Says((2, 3))], None, "soft")
+    committee.fit(rows, [0, 1])
+    assert committee.predict(rows).tolist() == [1, 1]
+    assert committee.predict_proba(rows)[0] == pytest.approx([(1 + 0.2) / 3, (0 + 1.8) / 3])
+
+
+def test_what_is_said_of_a_row_does_not_hang_on_the_others() -> None:
+    """One row beyond [0, 1] must not make the outputs of all rows something else."""
+    trained_on = np.array([[0.9, 0.1, 0.2, 0.8], [0.3, 0.7, 0.9, 0.1]])
+    asked = np.array([[0.9, 0.1, 0.2, 0.8], [1.3, -0.3, 0.2, 0.8], [0.4, 0.6, 0.9, 0.1]])
+    committee = CommitteeClassifier([_Says((0, 1)), _Says((2, 3))], None, "soft").fit(trained_on, [0, 1])
+    together = committee.predict_proba(asked)
+    alone = [committee.predict_proba(asked[[row]])[0] for row in range(3)]
+    assert together == pytest.approx(np.array(alone), abs=1e-15)
+    assert together[:2] == pytest.approx(np.array([[0.55, 0.45], [0.6, 0.4]]))
+
+
+def test_another_way_to_vote_is_refused() -> None:
+    with pytest.raises(ValueError, match="hard or soft, not 'sotf'"):
+        voted([np.eye(2)], [1.0], 2, "sotf", 0)  # type: ignore[arg-type]
 
 
 def test_ties_of_a_hard_vote_are_broken_by_the_seed_alone() -> None:

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 
+from msl.blocks.array_model import probabilities
 from msl.blocks.equal_priors import EqualPriors
 
 
@@ -28,13 +29,28 @@ def test_naive_bayes_becomes_the_one_with_equal_priors() -> None:
 
 
 @given(arrays(np.float64, (12, 3), elements=st.floats(-20, 20)), st.booleans())
-def test_each_output_is_divided_by_the_share_of_its_class(scores: NDArray[np.float64], given_scores: bool) -> None:
+def test_each_probability_is_divided_by_the_share_of_its_class(scores: NDArray[np.float64], as_scores: bool) -> None:
     y = np.array([0] * 6 + [1] * 4 + [2] * 2)
-    probabilities = softmax(scores, axis=1)
-    outputs = scores - 100.0 if given_scores else probabilities
+    given_probabilities = softmax(scores, axis=1)
+    outputs = scores - 100.0 if as_scores else given_probabilities
     moved = EqualPriors().fit(outputs, y).transform(outputs)
-    quotients = probabilities * [2.0, 3.0, 6.0]
-    assert moved == pytest.approx(quotients / quotients.sum(axis=1, keepdims=True))
+    quotients = given_probabilities * [2.0, 3.0, 6.0]
+    assert probabilities(moved) == pytest.approx(quotients / quotients.sum(axis=1, keepdims=True))
+
+
+def test_large_scores_keep_their_order() -> None:
+    scores = np.linspace(-5_000, 5_000, 40)
+    outputs, y = np.column_stack([-scores, scores]), (np.arange(40) > 30).astype(int)
+    moved = EqualPriors().fit(outputs, y).transform(outputs)
+    assert (np.diff(moved[:, 1] - moved[:, 0]) > 0).all()
+
+
+def test_outputs_that_leave_the_unit_interval_do_not_turn_the_decision_around() -> None:
+    """Least squares on 0 and 1 gives outputs that sum to 1 and go beyond, far from the training rows."""
+    block = EqualPriors()
+    block.fit_arrays(np.array([[0.9, 0.1], [0.8, 0.2], [0.2, 0.8]] * 3), np.array([0, 0, 0, 0, 0, 0, 0, 0, 1]), 2)
+    moved = block.transform_arrays(np.array([[1.26, -0.26], [1.0, 0.0], [-0.3, 1.3]]))
+    assert moved == pytest.approx(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
 
 
 def test_equally_frequent_classes_change_nothing() -> None:
@@ -48,7 +64,7 @@ def test_what_is_a_probability_is_settled_by_the_training_rows() -> None:
     block.fit_arrays(np.array([[-2.0, 2.0], [1.0, 3.0], [0.0, -1.0]]), np.array([0, 1, 1]), 2)
     row = np.array([[0.25, 0.75]])
     quotients = softmax(row, axis=1) * [3.0, 1.5]
-    assert block.transform_arrays(row) == pytest.approx(quotients / quotients.sum())
+    assert softmax(block.transform_arrays(row), axis=1) == pytest.approx(quotients / quotients.sum())
 
 
 def test_a_class_without_rows_keeps_its_probability_of_zero() -> None:

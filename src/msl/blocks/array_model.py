@@ -73,14 +73,28 @@ class ArrayRegressor(RegressorMixin, ArrayModel):
         return self.outputs(self._validated(X))
 
 
+def sum_to_one(outputs: Floats) -> bool:
+    """Whether the outputs of every row do, as probabilities do and margins do not."""
+    return bool((np.abs(outputs.sum(axis=1) - 1.0) <= 1e-6).all())
+
+
 def are_probabilities(outputs: Floats) -> bool:
-    return bool(outputs.min(initial=0.0) >= 0.0 and (np.abs(outputs.sum(axis=1) - 1.0) <= 1e-6).all())
+    return bool(outputs.min(initial=0.0) >= 0.0) and sum_to_one(outputs)
 
 
 def probabilities(outputs: Floats) -> Floats:
     """Outputs as probabilities of the classes: as they are when they are, else by softmax."""
-    if are_probabilities(outputs):
-        return outputs
+    return outputs if are_probabilities(outputs) else softmax(outputs)
+
+
+def shares(values: Floats) -> Floats:
+    """Each row over its sum, of what is not negative in it: probabilities that went beyond [0, 1] are brought back."""
+    positive = np.maximum(values, 0.0)
+    scaled: Floats = positive / positive.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def softmax(outputs: Floats) -> Floats:
     raised = np.exp(outputs - outputs.max(axis=1, keepdims=True))
     scaled: Floats = raised / raised.sum(axis=1, keepdims=True)
     return scaled

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor, probabilities
+from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor, shares, softmax, sum_to_one
 from msl.blocks.base import Floats
 
 Voting = Literal["hard", "soft"]
@@ -17,18 +17,26 @@ Voting = Literal["hard", "soft"]
 def voted(
     outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, voting: Voting, random_state: int
 ) -> Floats:
-    """What members say together: shares of the vote for each class, or the mean of their probabilities or numbers."""
+    """What members say together: the shares of the vote of each class, or the mean of what they say.
+
+    In a soft vote that must be probabilities.
+    """
+    if voting not in ("hard", "soft"):
+        raise ValueError(f"members vote hard or soft, not {voting!r}")
     share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    if n_classes == 0:
-        return _mean(outputs, share)
-    if voting == "soft":
-        return _mean([probabilities(one) for one in outputs], share)
+    if n_classes == 0 or voting == "soft":
+        mean: Floats = np.tensordot(share, np.array(outputs), axes=1)
+        return mean
     return _ballot(outputs, share, n_classes, random_state)
 
 
-def _mean(values: Sequence[Floats], share: Floats) -> Floats:
-    mean: Floats = np.tensordot(share, np.array(values), axes=1)
-    return mean
+def as_probabilities(outputs: Floats, given: bool) -> Floats:
+    """What a member says, for a soft vote; `given` says that its outputs are meant as probabilities.
+
+    That is settled once for a member, by the rows that it was fitted on: what is said of a row must not hang on which
+    others are asked with it.
+    """
+    return shares(outputs) if given else softmax(outputs)
 
 
 def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int, random_state: int) -> Floats:
@@ -65,11 +73,18 @@ class _Committee(ArrayModel):
         self.n_classes_ = n_classes
         for member in self.members:
             member.fit_arrays(X, y, n_classes)
+        if self._averages_probabilities():
+            self.given_probabilities_ = [sum_to_one(member.outputs(X)) for member in self.members]
 
     def outputs(self, X: Floats) -> Floats:
         weights = [1.0] * len(self.members) if self.weights is None else self.weights
         outputs = [member.outputs(X) for member in self.members]
+        if self._averages_probabilities():
+            outputs = [as_probabilities(*each) for each in zip(outputs, self.given_probabilities_, strict=True)]
         return voted(outputs, weights, self.n_classes_, self.voting, self.random_state)
+
+    def _averages_probabilities(self) -> bool:
+        return self.voting == "soft" and self.n_classes_ > 0
 
 
 class CommitteeClassifier(ArrayClassifier, _Committee):

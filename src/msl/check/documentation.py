@@ -14,6 +14,12 @@ from msl.space.spell import spell_node, spell_value
 from msl.text.record import record
 from msl.text.source import Source
 
+#: Of strategies that ask for more than to be named.
+_SEARCHES = {
+    "nspso": "minimize ber, features\nsearch nspso",
+    "cmdpso": "minimize ber, features\nsearch cmdpso",
+    "confirm": "search pso then confirm",
+}
 _HEADING = re.compile(r"#\s*-{2,}")
 
 
@@ -87,19 +93,20 @@ def _example(catalogue: str, declared: Declared) -> str:
     name, role = declared.block.name, declared.block.role
     match role:
         case "strategy":
-            return f"search {name}"
+            return _SEARCHES.get(name, f"search {name}")
         case "estimate":
-            return f"minimize ber by {name}"
+            return f"minimize {'mse' if name == 'gcv' else 'ber'} by {name}"
         case "combiner":
             return f"ensemble {name}"
         case "learner":
             return f"use {catalogue}\nchain model = {name}"
         case "transformer" | "selector":
-            return (
-                f"use {catalogue}, clop\nchain model = {name} >> svc"
-                if catalogue != "clop"
-                else (f"use clop\nchain model = {name} >> svc")
-            )
+            return f"use {_with_clop(catalogue)}\nchain model = {name} >> svc"
         case "post":
-            return f"use {catalogue}\nchain model = svc >> {name}"
+            return f"use {_with_clop(catalogue)}\nchain model = naive >> {name}"
     return f"use {catalogue}  # then as a value, such as `{role} = {name}`"
+
+
+def _with_clop(catalogue: str) -> str:
+    """The catalogue and the one that the learners of examples are from."""
+    return catalogue if catalogue == "clop" else f"{catalogue}, clop"

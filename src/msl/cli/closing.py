@@ -41,8 +41,9 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     if "ensemble" in summary:
         voted = summary.get("ensemble_test")
         tested = f", test {_values(voted)}" if voted else ""
-        members = len(summary["ensemble"])
-        rows.append(("ensemble", f"{members} models vote{tested}" if members > 1 else f"one model alone{tested}"))
+        members, softly = len(summary["ensemble"]), " softly" if summary.get("voting") == "soft" else ""
+        voting = f"{members} models vote{softly}" if members > 1 else "one model alone"
+        rows.append(("ensemble", voting + tested))
     return rows
 
 

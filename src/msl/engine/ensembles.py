@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from msl.blocks.array_model import sum_to_one
 from msl.blocks.base import Floats
-from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, Voting, voted
+from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, Voting, as_probabilities, voted
 from msl.blocks.construct import model_to_chain
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
@@ -121,7 +122,10 @@ class _Validation:
 
     def outputs(self, model: Model) -> Floats:
         if model not in self._outputs:
-            self._outputs[model] = np.concatenate([self._fitted.of(model, split) for split in self.splits])
+            said = np.concatenate([self._fitted.of(model, split) for split in self.splits])
+            if self.voting == "soft" and self.plan.job.ground.n_classes:
+                said = as_probabilities(said, sum_to_one(said))
+            self._outputs[model] = said
         return self._outputs[model]
 
     def vote(self, chosen: Sequence[Candidate]) -> Floats:

@@ -74,6 +74,7 @@ def summarize(
         record |= _about_winner(plan, found, verdict, best)
         if members is not None:
             record["ensemble"] = [spell_model(one.model) for one in members.candidates]
+            record["voting"] = members.voting
         if test is not None:
             record |= _tested(plan, record, best, trained, test)
     plain: dict[str, Any] = _plain(record)

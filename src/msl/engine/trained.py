@@ -77,7 +77,8 @@ def train_winner(plan: Plan, verdict: Verdict, members: Members | None) -> Train
         votes = zip(members.weights, members.candidates, strict=True)
         listed = "".join(f"# {weight:g} × {spell_model(one.model)}\n" for weight, one in votes)
         count = len(members.candidates)
-        text += f"\n# What predicts is a vote of {count} models; the one above is the best alone.\n{listed}"
+        kind = "soft vote" if members.voting == "soft" else "vote"
+        text += f"\n# What predicts is a {kind} of {count} models; the one above is the best alone.\n{listed}"
     refit(plan, estimator)
     versions = dict(versions_of_packages(frozenset({"msl"})))
     return Trained(text, plan.table.schema, estimator, _ranges(plan.table.X), versions)

@@ -47,7 +47,7 @@ def export_onnx(given: Exportable) -> OnnxFile:
     """
     chain = given.estimator
     if not isinstance(chain, ChainClassifier | ChainRegressor):
-        raise NoOnnx("an ensemble is several models, and only one is written as ONNX: export it with `--skops`")
+        raise NoOnnx("an ensemble is several models, and only one is written")
     rows = probe_rows(given.ranges, [name in given.symbols for name in given.columns], _PROBES)
     graph = Graph("model")
     tensor = _add_steps(graph, chain.steps, "X", rows)

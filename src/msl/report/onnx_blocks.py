@@ -100,11 +100,16 @@ def _bias(graph: Graph, block: Bias, outputs: str) -> str:
 
 
 def _equal_priors(graph: Graph, block: EqualPriors, outputs: str) -> str:
-    if not block.given_probabilities_:
-        outputs = graph.add("Softmax", outputs, axis=1)
-    quotients = graph.add("Div", outputs, graph.constant(block.shares_))
-    mean = graph.add("ReduceMean", quotients, axes=[1], keepdims=1)
-    return graph.add("Div", quotients, graph.add("Mul", mean, graph.constant(np.array([float(len(block.shares_))]))))
+    if not block.takes_probabilities_:
+        return graph.add("Sub", outputs, graph.constant(np.log(block.shares_)))
+    given = graph.add("Max", outputs, graph.constant(np.zeros(1)))
+    return _shares_of(graph, graph.add("Div", given, graph.constant(block.shares_)), len(block.shares_))
+
+
+def _shares_of(graph: Graph, values: str, count: int) -> str:
+    """Each row over its sum."""
+    mean = graph.add("ReduceMean", values, axes=[1], keepdims=1)
+    return graph.add("Div", values, graph.add("Mul", mean, graph.constant(np.array([float(count)]))))
 
 
 _TRANSLATIONS: dict[type, Translation] = {

@@ -1,0 +1,31 @@
+"""What `msl blocks` shows of a block: its example is sound as it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from msl.check.documentation import Entry, all_entries
+from msl.check.spec import check_source
+from msl.text.source import Source
+
+#: Spaces for the examples that are statements of their own; `gcv` is for models that are linear in their weights.
+SPACE = "use clop\nchain model = naive\n"
+NUMBERS = "use clop\nchain model = kridge\n"
+WHOLE = ("learner", "transformer", "selector", "post")
+STATEMENTS = ("strategy", "estimate", "combiner")
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(one, id=f"{one.catalogue}.{one.name}") for one in all_entries() if one.role in WHOLE]
+)
+def test_the_example_of_a_step_is_a_sound_spec(entry: Entry) -> None:
+    found = check_source(Source("<example>", entry.example))
+    assert not [one.message for one in found.diagnostics if one.is_error]
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(one, id=f"{one.catalogue}.{one.name}") for one in all_entries() if one.role in STATEMENTS]
+)
+def test_the_example_of_a_statement_can_be_added_to_a_spec(entry: Entry) -> None:
+    found = check_source(Source("<example>", (NUMBERS if entry.name == "gcv" else SPACE) + entry.example))
+    assert not [one.message for one in found.diagnostics if one.is_error]
