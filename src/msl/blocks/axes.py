@@ -23,18 +23,18 @@ class PrincipalAxes:
     """
 
     def __init__(self, X: Floats, mean: Floats) -> None:
-        self._X, self._mean = X, mean
-        self._products = products_of_columns(X, mean) if self._by_columns else products_of_rows(X - mean)
+        self._by_columns = len(X) > X.shape[1]
+        # Of wide tables the centred rows are needed twice.
+        self._rows = X if self._by_columns else X - mean
+        self._mean = mean if self._by_columns else None
+        self._products = products_of_columns(X, mean) if self._by_columns else products_of_rows(self._rows)
         self._packs: dict[int, tuple[Floats, Floats]] = {}
-
-    @property
-    def _by_columns(self) -> bool:
-        return len(self._X) > self._X.shape[1]
+        self._all: tuple[Floats, Floats] | None = None
 
     @property
     def available(self) -> int:
         """The number of axes that there are at most; centring has taken one direction from the rows."""
-        return max(min(len(self._X) - 1, self._X.shape[1]), 1)
+        return max(min(len(self._rows) - 1, self._rows.shape[1]), 1)
 
     @property
     def spread(self) -> float:
@@ -54,25 +54,39 @@ class PrincipalAxes:
         return lengths[:count], axes[:, :count]
 
     def _pack(self, size: int) -> tuple[Floats, Floats]:
-        squares, vectors = largest_eigenvectors(self._products, size)
+        squares, vectors = self._largest(size)
         if squares[0] < CONDITION * squares[-1]:
             lengths = np.sqrt(squares)
-            axes = vectors if self._by_columns else (self._X - self._mean).T @ (vectors / lengths)
+            axes = vectors if self._by_columns else self._rows.T @ (vectors / lengths)
         else:
-            lengths, axes = axes_by_decomposition(self._X - self._mean)
-        varies = lengths > lengths[0] * max(self._X.shape) * np.finfo(np.float64).eps
+            lengths, axes = axes_by_decomposition(self._centred())
+        varies = lengths > lengths[0] * max(self._rows.shape) * np.finfo(np.float64).eps
         varies[0] = True
         lengths, axes = lengths[varies][:size], axes[:, varies][:, :size]
         largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[np.newaxis], axis=0)
         return lengths, axes * np.where(largest < 0.0, -1.0, 1.0)
 
+    def _largest(self, count: int) -> tuple[Floats, Floats]:
+        """The largest eigenvalues of the products, in falling order, and their vectors, one a column."""
+        last = len(self._products) - 1
+        if 2 * count <= last:
+            few = eigh(self._products, subset_by_index=[last - count + 1, last], check_finite=False)
+            return few[0][::-1], few[1][:, ::-1]
+        if self._all is None:  # half of them cost as much as all
+            squares, vectors = np.linalg.eigh(self._products)
+            self._all = squares[::-1], vectors[:, ::-1]
+        return self._all[0][:count], self._all[1][:, :count]
+
+    def _centred(self) -> Floats:
+        return self._rows if self._mean is None else self._rows - self._mean
+
 
 def pack_size(count: int, available: int) -> int:
-    """The smallest pack for so many axes; half of all axes cost as much as all."""
+    """The smallest pack for so many axes."""
     size = PACK
     while size < count:
         size *= GROWTH
-    return size if 2 * size <= available else available
+    return min(size, available)
 
 
 def products_of_columns(X: Floats, mean: Floats) -> Floats:
@@ -90,16 +104,6 @@ def products_of_columns(X: Floats, mean: Floats) -> Floats:
 def products_of_rows(centred: Floats) -> Floats:
     products: Floats = centred @ centred.T
     return products
-
-
-def largest_eigenvectors(products: Floats, count: int) -> tuple[Floats, Floats]:
-    """The largest eigenvalues, in falling order, and their vectors, one a column."""
-    if 2 * count > len(products):
-        squares, vectors = np.linalg.eigh(products)
-    else:
-        last = len(products) - 1
-        squares, vectors = eigh(products, subset_by_index=[last - count + 1, last], check_finite=False)
-    return squares[::-1][:count], vectors[:, ::-1][:, :count]
 
 
 def axes_by_decomposition(centred: Floats) -> tuple[Floats, Floats]:
