@@ -211,7 +211,7 @@ def _variants_table(others: Mapping[str, Mapping[str, Sequence[Record]]]) -> Tab
     note = (
         "Test BER in percent. In a soft vote the mean of the members' probabilities decides; in a balanced space every "
         "model ends with `equal_priors`, which divides the probability of each class by its share of the training "
-        "rows. Both were chosen on thirty other, drawn splits of the nine sets."
+        "rows. How they were come by is told below."
     )
     return Table("Other votes and budgets", columns, tuple(rows), (note,))
 

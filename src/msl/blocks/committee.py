@@ -48,8 +48,7 @@ def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int, random_sta
     tied = votes >= votes.max(axis=1, keepdims=True) - 1e-12
     lots = np.random.default_rng(random_state).random(votes.shape) * tied
     votes += 1e-9 * (lots == lots.max(axis=1, keepdims=True))
-    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
-    return shares
+    return shares(votes)
 
 
 class _Committee(ArrayModel):

@@ -14,8 +14,9 @@ from msl.space.spell import spell_node, spell_value
 from msl.text.record import record
 from msl.text.source import Source
 
-#: Of strategies that ask for more than to be named.
-_SEARCHES = {
+#: Of strategies and estimates that ask for more than to be named.
+_STATEMENTS = {
+    "gcv": "minimize mse by gcv",
     "nspso": "minimize ber, features\nsearch nspso",
     "cmdpso": "minimize ber, features\nsearch cmdpso",
     "confirm": "search pso then confirm",
@@ -93,9 +94,9 @@ def _example(catalogue: str, declared: Declared) -> str:
     name, role = declared.block.name, declared.block.role
     match role:
         case "strategy":
-            return _SEARCHES.get(name, f"search {name}")
+            return _STATEMENTS.get(name, f"search {name}")
         case "estimate":
-            return f"minimize {'mse' if name == 'gcv' else 'ber'} by {name}"
+            return _STATEMENTS.get(name, f"minimize ber by {name}")
         case "combiner":
             return f"ensemble {name}"
         case "learner":
