@@ -6,6 +6,7 @@ MSL uses, so that they differ in what they propose alone.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -182,22 +183,21 @@ def try_own_space(name: str, split: Split, budget: Budget, seed: int, folder: Pa
     labels, codes = np.unique(y, return_inverse=True)
     inputs = prepared("passthrough", X)
     rows = inputs.fit_transform(X)
-    model = _flaml(budget, seed) if name == "flaml" else _tpot(budget, seed)
+    fitting = _fit_flaml if name == "flaml" else _fit_tpot
     try:
-        model.fit(rows, codes, **(_FLAML_FIT if name == "flaml" else {}))
+        model = fitting(rows, codes, budget, seed)
     except Exception as nothing:
         return {**as_guessing(split), "failure": str(nothing).splitlines()[0]}
     predicted = labels[np.asarray(model.predict(inputs.transform(split.test.drop(TARGET)))).astype(int)]
     return {"ber": balanced_error(split.test[TARGET].to_list(), predicted.tolist())}
 
 
-_FLAML_FIT = {"task": "classification", "verbose": 0}
-
-
-def _flaml(budget: Budget, seed: int) -> Any:
+def _fit_flaml(rows: Any, codes: Any, budget: Budget, seed: int) -> Any:
     from flaml import AutoML  # type: ignore[import-not-found]
 
-    return AutoML(time_budget=budget.seconds, metric=_flaml_ber, seed=seed, n_jobs=1)
+    model = AutoML(time_budget=budget.seconds, metric=_flaml_ber, seed=seed, n_jobs=1)
+    model.fit(rows, codes, task="classification", verbose=0)
+    return model
 
 
 def _flaml_ber(X_val: Any, y_val: Any, estimator: Any, labels: Any, *rest: Any, **more: Any) -> tuple[float, dict]:  # type: ignore[type-arg]
@@ -206,16 +206,26 @@ def _flaml_ber(X_val: Any, y_val: Any, estimator: Any, labels: Any, *rest: Any, 
     return ber, {"ber": ber}
 
 
-def _tpot(budget: Budget, seed: int) -> Any:
+def _fit_tpot(rows: Any, codes: Any, budget: Budget, seed: int) -> Any:
+    """On a worker of ours: one of its own would go on computing, beside all that follows, when TPOT finds no model."""
+    from distributed import Client, LocalCluster
     from tpot import TPOTClassifier  # type: ignore[import-not-found]
 
-    return TPOTClassifier(
-        search_space="linear-light",
-        scorers=["balanced_accuracy"],
-        scorers_weights=[1],
-        max_time_mins=(budget.seconds or 0) / 60,
-        max_eval_time_mins=(budget.seconds or 0) / 60,
-        random_state=seed,
-        n_jobs=1,
-        verbose=0,
+    minutes = (budget.seconds or 0) / 60
+    place = LocalCluster(
+        n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=logging.CRITICAL
     )
+    with place, Client(place) as client:
+        model = TPOTClassifier(
+            search_space="linear-light",
+            scorers=["balanced_accuracy"],
+            scorers_weights=[1],
+            max_time_mins=minutes,
+            max_eval_time_mins=minutes,
+            random_state=seed,
+            client=client,
+            n_jobs=1,
+            verbose=0,
+        )
+        model.fit(rows, codes)
+    return model
