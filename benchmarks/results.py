@@ -19,6 +19,11 @@ _HEAD = """# Results
 
 Written by `python -m benchmarks results` from the records of finished runs; not to be edited. Each part says what was
 run, by which versions and when. A benchmark that is not finished shows what it has; a quick one says so.
+
+To run one again: `python -m benchmarks NAME --data DIR`, with `--quick` for minutes instead of hours; `--help` names
+them all. What is measured against other tools needs `pip install -e ".[peers]"`, and TPOT an environment of its own
+with `pip install -e ".[tpot]"`. A benchmark goes on where it was stopped, leaves out what is not installed, and adds to
+the same records.
 """
 
 

@@ -93,7 +93,7 @@ test          error = 0.15
 optimism gap  error +0.05
 complexity    12
 front         2 models, from error = 0.1, features = 2 to error = 0.3, features = 1
-ensemble      3 models vote, test error = 0.125
+ensemble      3 models vote, estimate error = 0.11 (95 % in 0.06 … 0.22), test error = 0.125
 evaluations   55 (40 new, 15 reused, 2 failed)
 store         kept 312, outside 18, new 40
 fits          120 (30 saved by sharing)
@@ -117,6 +117,8 @@ def test_the_end_with_all_that_there_may_be() -> None:
         "gap": {"error": 0.05},
         "front": [{"model": "a", "objectives": first}, {"model": "b", "objectives": last}],
         "ensemble": ["a", "b", "c"],
+        "ensemble_objectives": {"error": 0.11},
+        "ensemble_interval": {"error": [0.06, 0.22]},
         "ensemble_test": {"error": 0.125},
         "kept": 312,
         "outside_space": 18,

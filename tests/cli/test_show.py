@@ -173,6 +173,7 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         "gap": {"ber": 0.075},
         "ending": "time is up",
         "ensemble": ["naive", "zarbi"],
+        "ensemble_objectives": {"ber": 0.15},
         "ensemble_test": {"ber": 0.1},
         "preferred": [
             {"choice": "learn", "block": "naive", "asked": 6, "share": 0.75, "best_share": 1.0},
@@ -197,7 +198,7 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         "test ber = 0.2",
         "gap ber = 0.075",
         "data t.csv, 100 rows, 4 features, classification of `y`, 2 classes",
-        "ensemble of 2 models, test ber = 0.1",
+        "ensemble of 2 models, estimate ber = 0.15, test ber = 0.1",
         "learn naive 6 75% 100%",
         "taken for a b",
         "b 2 90",

@@ -170,6 +170,7 @@ def swarm(particles: int = 4, iterations: int = 9) -> Story:
         "ending": "all evaluations are used",
         "complexity": 3.0,
         "ensemble": [winner.model, "naive"],
+        "ensemble_objectives": {"ber": 0.085},
         "test": {"ber": 0.09},
         "ensemble_test": {"ber": 0.08},
         "interval": {"ber": [0.02, 0.12]},

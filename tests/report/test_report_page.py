@@ -118,6 +118,7 @@ def test_the_headline_has_the_figures_of_the_result(page: Page) -> None:
     best = story.result["objectives"]["ber"]
     assert cards["ber by cv(folds = 3)"] == (f"{best:.4g}", "95 % interval 0.02 to 0.12")
     assert cards["test ber"] == ("0.09", f"+{0.09 - best:.4g} against the estimate")
+    assert cards["ber of the ensemble"] == ("0.085", "2 models vote, estimate")
     assert cards["test ber of the ensemble"] == ("0.08", "2 models vote")
     assert cards["evaluations"] == ("40", "2 from the store, 1 failed, 1 outside the space")
     assert cards["time"] == ("12.5 s", "all evaluations are used")

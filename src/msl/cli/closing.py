@@ -28,8 +28,7 @@ def closing_words(summary: Summary, folder: Path, interrupted: bool = False) -> 
 
 
 def _about_winner(summary: Summary) -> list[tuple[str, str]]:
-    values, intervals = summary["objectives"], summary["interval"]
-    rows = [("estimate", ", ".join(_estimate(name, value, intervals.get(name)) for name, value in _known(values)))]
+    rows = [("estimate", _estimates(summary["objectives"], summary["interval"]))]
     if "test" in summary:
         rows.append(("test", _values(summary["test"])))
     if summary.get("gap"):
@@ -39,12 +38,18 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
     if "ensemble" in summary:
-        voted = summary.get("ensemble_test")
-        tested = f", test {_values(voted)}" if voted else ""
-        members, softly = len(summary["ensemble"]), " softly" if summary.get("voting") == "soft" else ""
-        voting = f"{members} models vote{softly}" if members > 1 else "one model alone"
-        rows.append(("ensemble", voting + tested))
+        rows.append(("ensemble", _ensemble(summary)))
     return rows
+
+
+def _ensemble(summary: Summary) -> str:
+    members, softly = len(summary["ensemble"]), " softly" if summary.get("voting") == "soft" else ""
+    told = [f"{members} models vote{softly}" if members > 1 else "one model alone"]
+    if judged := summary.get("ensemble_objectives"):
+        told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
+    if tested := summary.get("ensemble_test"):
+        told.append(f"test {_values(tested)}")
+    return ", ".join(told)
 
 
 def _about_search(summary: Summary) -> list[tuple[str, str]]:
@@ -79,6 +84,10 @@ def _liked(alternatives: Sequence[Mapping[str, Any]]) -> str:
         if one["best_share"] > 0
     ]
     return ", ".join(shown)
+
+
+def _estimates(values: Mapping[str, float | None], intervals: Mapping[str, Sequence[float] | None]) -> str:
+    return ", ".join(_estimate(name, value, intervals.get(name)) for name, value in _known(values))
 
 
 def _estimate(name: str, value: float, interval: Sequence[float] | None) -> str:

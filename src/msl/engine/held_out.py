@@ -1,7 +1,8 @@
-"""Held out: what the winner says of rows that it was not fitted on, on the very splits that it was judged on."""
+"""Held out: what models say of rows that they were not fitted on, on the very splits that the winner was judged on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sklearn import config_context
@@ -21,6 +22,7 @@ from msl.evaluate.trial import Trial, joined
 from msl.evaluate.trials import Trials
 from msl.space.measure import MEASURES
 from msl.space.spec import Call, Objective, measures_of
+from msl.space.value import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,21 +38,32 @@ def held_out(plan: Plan, winner: Candidate) -> dict[Call, HeldOut]:
 
     An estimate that holds nothing out, or of which only the model itself is measured, has none.
     """
-    ground, job = plan.job.ground, plan.job
     wanted = [objective.estimate for objective in plan.objectives if judges_rows(objective)]
+    return {estimate: held[0] for estimate, held in outputs_held_out(plan, winner, [winner.model], wanted).items()}
+
+
+def outputs_held_out(
+    plan: Plan, judged: Candidate, models: Sequence[Model], wanted: Sequence[Call]
+) -> dict[Call, list[HeldOut]]:
+    """By estimate, the outputs of each model on the splits that one candidate was judged on."""
     if not wanted:
         return {}
+    ground, job = plan.job.ground, plan.job
     trials = Trials(ground, (objective.estimate for objective in plan.objectives), plan.seed)
     planner = Planner(ground.columns, ground.task, plan.seed, job.trusted)
-    judge = Judge(Fitter(ground, PrefixCache(0)), keeps=False, weighs_all=False)
-    found: dict[Call, HeldOut] = {}
+    judge = Judge(Fitter(ground, PrefixCache(job.cache_bytes if len(models) > 1 else 0)), keeps=False, weighs_all=False)
+    stream = Case.of(Request(judged.model), Diary()).stream
+    cases = [Case.of(Request(model, turn=judged.turn), Diary()) for model in models]
+    found: dict[Call, list[HeldOut]] = {}
     with Listener(), config_context(assume_finite=True, skip_parameter_validation=True), threadpool_limits(job.threads):
-        case = Case.of(Request(winner.model, turn=winner.turn), Diary())
         for estimate in dict.fromkeys(wanted):
-            turns = range(winner.turn, winner.turn + winner.turns)
-            met = [trials.trial(estimate, case.stream, 1.0, turn) for turn in turns]
-            outputs = [judge.outputs(case.plan(planner), trial, case.diary, FitFigures()) for trial in met]
-            found[estimate] = HeldOut(joined(met), tuple(pool for turn in outputs for pool in turn))
+            turns = range(judged.turn, judged.turn + judged.turns)
+            met = [trials.trial(estimate, stream, 1.0, turn) for turn in turns]
+            whole = joined(met)
+            found[estimate] = []
+            for case in cases:
+                outputs = [judge.outputs(case.plan(planner), trial, case.diary, FitFigures()) for trial in met]
+                found[estimate].append(HeldOut(whole, tuple(pool for turn in outputs for pool in turn)))
     return found
 
 

@@ -44,14 +44,15 @@ def intervals(
     `measured` are the winner's measures and `values` its objectives, which always lie in their intervals.
     """
     return {
-        name: _interval(plan, objective, measured, values[name], found)
+        name: interval(plan, objective, measured, values[name], found)
         for name, objective in zip(plan.objective_names(), plan.objectives, strict=True)
     }
 
 
-def _interval(
+def interval(
     plan: Plan, objective: Objective, measured: Mapping[str, float], value: float, found: Mapping[Call, HeldOut]
 ) -> list[float] | None:
+    """That of one objective."""
     if not judges_rows(objective) or objective.estimate not in found:
         return None
     held, ground = found[objective.estimate], plan.job.ground

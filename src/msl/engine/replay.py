@@ -16,7 +16,7 @@ from msl.runs.run import Digests, Run
 from msl.runs.store import Store
 
 #: What of the record of a run has to come out the same.
-_COMPARED = ("best", "objectives", "complexity", "interval", "front", "ensemble", "test")
+_COMPARED = ("best", "objectives", "complexity", "interval", "front", "ensemble", "ensemble_objectives", "test")
 #: Endings that the clock or a person has brought about, and that a replay has to be told of.
 _CUT = ("the time is up", "interrupted")
 

@@ -24,6 +24,7 @@ from msl.engine.preferred import preferences
 from msl.engine.stock import Stock
 from msl.engine.trained import Trained
 from msl.engine.verdict import Candidate, Verdict, candidates_of, refit, test_measures, winner_chain
+from msl.engine.vote_estimate import estimate_vote
 from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import confusion
 from msl.evaluate.table import Table
@@ -73,8 +74,7 @@ def summarize(
     if best is not None and trained is not None:
         record |= _about_winner(plan, found, verdict, best)
         if members is not None:
-            record["ensemble"] = [spell_model(one.model) for one in members.candidates]
-            record["voting"] = members.voting
+            record |= _about_ensemble(plan, found, members, best)
         if test is not None:
             record |= _tested(plan, record, best, trained, test)
     plain: dict[str, Any] = _plain(record)
@@ -161,6 +161,18 @@ def _judged(plan: Plan, y: NDArray[Any], outputs: Floats, weights: Floats | None
     if len(y) > _MOST_POINTS:
         rows = np.sort(np.random.default_rng([plan.seed, _SHOWN]).choice(len(y), _MOST_POINTS, replace=False))
     return {"kind": "regression", "actual": y[rows].tolist(), "predicted": outputs[rows].tolist()}
+
+
+def _about_ensemble(plan: Plan, found: Search, members: Members, best: Candidate) -> dict[str, Any]:
+    """Whoever has no more time is not made to wait for the estimate of a vote."""
+    record: dict[str, Any] = {
+        "ensemble": [spell_model(one.model) for one in members.candidates],
+        "voting": members.voting,
+    }
+    estimate = estimate_vote(plan, members, best) if found.ending == "finished" else None
+    if estimate is not None:
+        record["ensemble_objectives"], record["ensemble_interval"] = estimate.objectives, estimate.interval
+    return record
 
 
 # --- the test table ---

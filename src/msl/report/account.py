@@ -222,8 +222,10 @@ def _members(account: Account) -> str:
     members = account.result.get("ensemble")
     if not members:
         return ""
-    tested = account.result.get("ensemble_test")
-    heading = f"ensemble of {len(members)} models" + (f", test {named_figures(tested)}" if tested else "")
+    judged, tested = account.result.get("ensemble_objectives"), account.result.get("ensemble_test")
+    heading = f"ensemble of {len(members)} models"
+    heading += f", estimate {named_figures(judged)}" if judged else ""
+    heading += f", test {named_figures(tested)}" if tested else ""
     models = [member if isinstance(member, str) else _words(member) for member in members]
     return f"{heading}\n" + "".join(f"    {model}\n" for model in models)
 

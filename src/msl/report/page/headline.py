@@ -100,8 +100,11 @@ def _cards(record: Record) -> Iterator[list[Content]]:
         gap = outcome.gap.get(name)
         below = "the winner, on rows kept apart"
         yield _card(f"test {name}", figure(value), below if gap is None else f"{difference(gap)} against the estimate")
+    voting = f"{count(len(outcome.ensemble), 'model')} vote"
+    for name, value in outcome.ensemble_objectives.items():
+        yield _card(f"{name} of the ensemble", figure(value), f"{voting}, estimate")
     for name, value in outcome.ensemble_test.items():
-        yield _card(f"test {name} of the ensemble", figure(value), f"{count(len(outcome.ensemble), 'model')} vote")
+        yield _card(f"test {name} of the ensemble", figure(value), voting)
     if outcome.complexity is not None:
         yield _card("complexity", figure(outcome.complexity), "of the winner")
     yield from _work(record)

@@ -55,6 +55,7 @@ class Outcome:
     complexity: float | None = None
     front: tuple[Frontier, ...] = ()
     ensemble: tuple[str, ...] = ()
+    ensemble_objectives: Mapping[str, float] = field(default_factory=dict)
     test: Mapping[str, float] = field(default_factory=dict)
     ensemble_test: Mapping[str, float] = field(default_factory=dict)
     interval: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -83,6 +84,7 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
             for one in result.get("front") or ()
         ),
         ensemble=tuple(result.get("ensemble") or ()),
+        ensemble_objectives=_numbers(result.get("ensemble_objectives")),
         test=_numbers(result.get("test")),
         ensemble_test=_numbers(result.get("ensemble_test")),
         interval={
