@@ -247,10 +247,10 @@ def progress(**changes: Any) -> Progress:
     return Progress(**fields | changes)
 
 
-def shown_frame(plan: Plan, now: Progress, *arguments: Any) -> list[str]:
+def shown_frame(plan: Plan, now: Progress, *arguments: Any, **more: Any) -> list[str]:
     console = Console(width=100, no_color=True)
     with console.capture() as capture:
-        console.print(frame(plan, now, *arguments))
+        console.print(frame(plan, now, *arguments, **more))
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
@@ -288,6 +288,22 @@ def test_lines_tell_what_is_better_and_then_rarely(capsys: pytest.CaptureFixture
     told = capsys.readouterr().err.splitlines()
     assert [int(line.split()[1]) for line in told] == [10, 30, 64, 300]
     assert told[1] == "   10.0s      30 evaluations, 3 reused  best ber 0.25"
+
+
+def test_the_last_fits_are_told_of(msl: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    voting = HEAD + "search grid\nensemble vote(top = 3)\n"
+    Lines(plan_of(HEAD + "search grid\n")).searched()
+    assert capsys.readouterr().err == ""
+    picture = shown_frame(plan_of(voting), progress(evaluations=20), is_searched=True)
+    assert picture[-1] == "the members of the ensemble are fitted on all rows, and their vote is judged…"
+    assert "left" not in picture[0]
+    assert shown_frame(plan_of(HEAD + "search grid\n"), progress(), is_searched=True)[-1].startswith("the winner is")
+    Path("vote.msl").write_text(f"{SPEC}ensemble vote(top = 3)\n", encoding="utf-8")
+    shown = msl("run", "vote.msl", "train.csv", "--target", "class", "--on", "inprocess")
+    assert shown.err.endswith(
+        "searched; the members of the ensemble are fitted on all rows, and their vote is judged\n"
+    )
+    assert "models vote, estimate ber = " in shown.out
 
 
 @pytest.mark.parametrize(

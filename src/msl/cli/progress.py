@@ -22,11 +22,12 @@ _FIRST_LINE = 64  # evaluations
 
 
 class Display(Protocol):
-    """What shows a run; `began`, `show` and `stopping` are called in this order, if at all."""
+    """What shows a run; `began`, `show`, `stopping` and `searched` are called in this order, if at all."""
 
     def began(self, beginning: Beginning) -> None: ...
     def show(self, progress: Progress) -> None: ...
     def stopping(self) -> None: ...
+    def searched(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -52,6 +53,9 @@ class Silence:
 
     def stopping(self) -> None:
         tell(_STOPPING)
+
+    def searched(self) -> None:
+        pass
 
     def __enter__(self) -> Self:
         return self
@@ -88,6 +92,10 @@ class Lines(Silence):
         shown = standing(self._plan, progress)
         tell(f"{progress.seconds:7.1f}s  {progress.evaluations:>6} evaluations{reused}{failed}  {shown}")
 
+    def searched(self) -> None:
+        if self._plan.spec.ensemble is not None:  # one model alone is fitted at once
+            tell(f"searched; {last_words(self._plan)}")
+
 
 class Picture:
     """A few lines that change in place, and are gone at the end."""
@@ -99,7 +107,7 @@ class Picture:
         self._plan = plan
         self._progress: Progress | None = None
         self._heard = 0.0
-        self._is_stopping = False
+        self._is_stopping = self._is_searched = False
         console = Console(stderr=True)
         self._live = Live(
             console=console, get_renderable=self._frame, transient=True, refresh_per_second=4, redirect_stdout=False
@@ -115,6 +123,9 @@ class Picture:
     def stopping(self) -> None:
         self._is_stopping = True
 
+    def searched(self) -> None:
+        self._is_searched = True
+
     def __enter__(self) -> Self:
         self._live.__enter__()
         return self
@@ -127,7 +138,8 @@ class Picture:
     def _frame(self) -> RenderableType:
         if self._progress is None:
             return "starting…"
-        return frame(self._plan, self._progress, monotonic() - self._heard, self._is_stopping)
+        since = monotonic() - self._heard
+        return frame(self._plan, self._progress, since, self._is_stopping, self._is_searched)
 
 
 # --- words ---
@@ -159,7 +171,16 @@ def standing(plan: Plan, progress: Progress) -> str:
     return f"front of {progress.front}, best {bests}"
 
 
-def frame(plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool = False) -> RenderableType:
+def last_words(plan: Plan) -> str:
+    """What is left to do after the search."""
+    if plan.spec.ensemble is None:
+        return "the winner is fitted on all rows"
+    return "the members of the ensemble are fitted on all rows, and their vote is judged"
+
+
+def frame(
+    plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool = False, is_searched: bool = False
+) -> RenderableType:
     """The picture of a moment, `since` seconds after the progress was told."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
@@ -174,7 +195,8 @@ def frame(plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool 
     cells: list[Any] = [f"{done:,} of {total:,} evaluations" if total else f"{done:,} evaluations"]
     if total:
         cells.append(ProgressBar(total, min(done, total), width=24))
-    cells.append(_clock(seconds) + _left(plan, total, done, progress.evaluations, seconds))
+    left = "" if is_searched else _left(plan, total, done, progress.evaluations, seconds)
+    cells.append(_clock(seconds) + left)
     head.add_row(*cells)
     figures = [f"{progress.fits:,} fits, {progress.fits_saved:,} saved", f"{progress.reused:,} reused"]
     figures += [f"{progress.failures:,} failed"] if progress.failures else []
@@ -183,7 +205,9 @@ def frame(plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool 
     if progress.best_text:
         lines.append(Text(progress.best_text, no_wrap=True, overflow="ellipsis"))
     lines.append(Text(", ".join(figures), style="dim"))
-    if is_stopping:
+    if is_searched:
+        lines.append(Text(f"{last_words(plan)}…"))
+    elif is_stopping:
         lines.append(Text(_STOPPING, style="yellow"))
     return Group(*lines)
 

@@ -90,6 +90,7 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
                 workers=jobs,
                 began=display.began,
                 progress=display.show,
+                searched=display.searched,
                 stopped=interrupts.asked,
             )
             summary: Mapping[str, Any] = result.summary
