@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import skops.io
 from winner_cases import Finished
 
 from msl.cli import export as verb
@@ -35,6 +36,7 @@ def test_the_block_in_the_way_is_named(msl: Run, finished: Get, tmp_path: Path, 
     assert (shown.code, shown.out) == (2, "")
     assert words in shown.err
     assert "--skops" in shown.err
+    assert ("--set ensemble=none" in shown.err) == (case == "vote")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -50,6 +52,21 @@ def test_labels_and_scores_come_out(msl: Run, finished: Get, tmp_path: Path) -> 
     assert labels.tolist() == done.trained.predict(table).tolist()
     assert np.allclose(outputs, done.trained.predict_proba(table), atol=1e-6)
     assert session.get_modelmeta().custom_metadata_map["model"] == done.trained.text
+
+
+@pytest.mark.parametrize("form", ["onnx", "ONNX", "skops"])
+def test_the_end_of_a_name_says_what_is_written(msl: Run, finished: Get, tmp_path: Path, form: str) -> None:
+    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    done, named, plain = finished("plain"), tmp_path / f"named.{form}", tmp_path / "plain"
+    assert msl("export", "@", "-o", str(named), "--store", str(done.store)).code == 0
+    assert msl("export", "@", f"--{form.lower()}", str(plain), "--store", str(done.store)).code == 0
+    if form == "skops":
+        loaded = skops.io.load(named, trusted=skops.io.get_untrusted_types(file=named))
+        table = done.trained.read(done.table)
+        assert (loaded.predict(table.X) == done.trained.predict(table)).all()
+    else:
+        assert named.read_bytes() == plain.read_bytes()
 
 
 def test_packages_that_are_missing_are_named(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the Python code to this file.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Python code; or what the end says, .skops or .onnx."),
     ] = None,
     skops: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the fitted model to this file, as skops does.")
@@ -35,15 +36,22 @@ def export(
     """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
     trained, identity = load_winner(run, store, tuple(trust or ()))
     given = _exportable(trained, identity)
-    if skops is not None:
-        from msl.engine.saved import estimator_bytes
-
-        write_output(estimator_bytes(trained), skops)
-    if onnx is not None:
-        write_output(_onnx(given), onnx)
-    if output is not None or (skops is None and onnx is None):
+    named = {"skops": [skops], "onnx": [onnx]}
+    if output is not None and (form := output.suffix.lower().lstrip(".")) in named:
+        named[form].append(output)
+        output = None
+    files = [(form, path) for form, paths in named.items() for path in paths if path is not None]
+    for form, path in files:
+        write_output(_skops(trained) if form == "skops" else _onnx(given), path)
+    if output is not None or not files:
         write_output(_python(given), output)
     return Exit.FINE
+
+
+def _skops(trained: Trained) -> bytes:
+    from msl.engine.saved import estimator_bytes
+
+    return estimator_bytes(trained)
 
 
 def _exportable(trained: Trained, run: str) -> Exportable:
@@ -84,7 +92,11 @@ def _onnx(given: Exportable) -> bytes:
     try:
         made = export_onnx(given)
     except NoOnnx as reason:
-        raise WrongUse(f"this model cannot be written as ONNX: {reason}", "export it with `--skops FILE`") from None
+        alone = (
+            "run the spec with `--set ensemble=none`, which evaluates nothing anew, or " if given.is_ensemble else ""
+        )
+        way_out = f"{alone}export it with `--skops FILE`"
+        raise WrongUse(f"this model cannot be written as ONNX: {reason}", way_out) from None
     if not made.takes_gaps:
         tell("warning: of rows with missing values the ONNX file may say something else than the run")
     return made.content

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base import Block, Floats
-from msl.blocks.chain import Branch, ChainClassifier, ChainRegressor, apply_steps, learner_outputs
+from msl.blocks.chain import Branch, apply_steps, learner_outputs
 from msl.report.export_python import Exportable, probe_rows
 from msl.report.onnx_blocks import translation_of
 from msl.report.onnx_graph import OPSETS, Graph
@@ -46,7 +46,7 @@ def export_onnx(given: Exportable) -> OnnxFile:
     Out come `label` and, with one score a class, `outputs`; of numbers `prediction`. Raises NoOnnx.
     """
     chain = given.estimator
-    if not isinstance(chain, ChainClassifier | ChainRegressor):
+    if given.is_ensemble:
         raise NoOnnx("an ensemble is several models, and only one is written")
     rows = probe_rows(given.ranges, [name in given.symbols for name in given.columns], _PROBES)
     graph = Graph("model")

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline, make_union
 
 from msl.blocks.base import Floats
 from msl.blocks.chain import Branch, ChainClassifier, ChainRegressor
+from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor
 from msl.report import export_template as template
 from msl.report.estimator_code import EstimatorCode
 
@@ -35,6 +36,10 @@ class Exportable:
     separator: str | None
     #: The lowest and the highest value of each column, NaN for one that holds nothing.
     ranges: Floats
+
+    @property
+    def is_ensemble(self) -> bool:
+        return isinstance(self.estimator, CommitteeClassifier | CommitteeRegressor)
 
 
 def export_python(given: Exportable) -> str:
