@@ -92,15 +92,17 @@ def test_what_is_said_of_a_row_does_not_hang_on_the_others() -> None:
 
 def test_another_way_to_vote_is_refused() -> None:
     with pytest.raises(ValueError, match="hard or soft, not 'sotf'"):
-        voted([np.eye(2)], [1.0], 2, "sotf", 0)  # type: ignore[arg-type]
+        voted([np.eye(2)], [1.0], 2, "sotf")  # type: ignore[arg-type]
 
 
-def test_ties_of_a_hard_vote_are_broken_by_the_seed_alone() -> None:
-    halves = [np.tile([1.0, 0.0], (200, 1)), np.tile([0.0, 1.0], (200, 1))]
-    first, again, other = (voted(halves, [1.0, 1.0], 2, "hard", seed).argmax(axis=1) for seed in (1, 1, 2))
-    assert (first == again).all()
-    assert (first != other).any()
-    assert 60 < first.sum() < 140, "both classes win"
+def test_a_tied_hard_vote_goes_to_whom_the_first_member_among_them_chose() -> None:
+    ballots = np.array([[0, 1, 1, 0], [1, 0, 0, 1], [2, 1, 0, 1], [2, 1, 0, 0], [2, 1, 0, 2]])
+    members = [np.eye(3)[ballots[:, member]] for member in range(4)]
+    together = voted(members, [1.0] * 4, 3, "hard")
+    assert together.argmax(axis=1).tolist() == [0, 1, 1, 0, 2]
+    alone = [voted([one[[row]] for one in members], [1.0] * 4, 3, "hard")[0] for row in range(5)]
+    assert (together == alone).all()
+    assert together.sum(axis=1) == pytest.approx(np.ones(5))
 
 
 def test_a_committee_saved_before_there_was_a_choice_votes_as_it_did() -> None:

@@ -121,6 +121,13 @@ def test_outputs_become_probabilities_only_where_they_are_none():
     assert np.array_equal(made.argmax(axis=1), scores.argmax(axis=1))
 
 
+def test_probabilities_of_a_row_do_not_hang_on_the_others():
+    sure = np.array([[0.25, 0.5, 0.25], [1.2, -0.3, 0.1], [0.0, 0.0, 1.0]])
+    made = probabilities(sure)
+    assert made == pytest.approx(np.array([[0.25, 0.5, 0.25], [12 / 13, 0.0, 1 / 13], [0.0, 0.0, 1.0]]))
+    assert made == pytest.approx(np.vstack([probabilities(row[None]) for row in sure]))
+
+
 def test_a_model_falls_apart_at_its_learner():
     before, learner, after = split_at_learner(Model((STANDARDIZE, ZARBI, BIAS)))
     assert (before, learner, after) == ((STANDARDIZE,), ZARBI, (BIAS,))

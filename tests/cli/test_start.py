@@ -46,7 +46,8 @@ def test_a_starting_spec_runs(msl: Run, here: Path) -> None:
     spec.write_text(text.replace("pso(swarm = 8, iterations = 12)", "random(evaluations = 2)"), encoding="utf-8")
     shown = msl("run", "mixed.msl", "mixed.csv", "--json", "--on", "inprocess")
     assert shown.code == 0, shown.err
-    assert json.loads(shown.out)["evaluations"] == 2
+    summary = json.loads(shown.out)
+    assert (summary["evaluations"], len(summary["ensemble"])) == (2, 2)
 
 
 def test_useless_columns_are_left_out_and_odd_names_quoted(msl: Run, here: Path) -> None:

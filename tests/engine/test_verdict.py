@@ -54,3 +54,57 @@ def test_time_is_looked_at_within_a_batch(tmp_path: Path) -> None:
     assert case.found.ending == "time"
     assert 1 <= len(case.found.told) < 30
     assert case.verdict.best is not None
+
+
+@pytest.mark.parametrize(("goal", "until", "reached"), [("maximize auc", 0.999999, False), ("maximize auc", 0.6, True)])
+def test_what_is_maximised_is_good_enough_from_above(tmp_path: Path, goal: str, until: float, reached: bool) -> None:
+    search = f"{goal} by cv(folds = 3)\nsearch random(evaluations = 70)\nbudget(until = {until})\n"
+    space = "use clop\nchain m = svc(gamma: 1e-3..1 log, rest = default)\n"
+    case = searched(tmp_path, space + search, write_classes(tmp_path))
+    assert (case.found.why == "a loss is good enough") is reached
+    assert (len(case.found.told) == 70) is not reached
+
+
+GENETIC = "minimize error by cv(folds = 3)\nsearch occam_ga(population = 12, generations = {})\n"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_generation_counts_also_where_a_budget_ends_it(tmp_path: Path, seed: int) -> None:
+    space = f"use clop\nchain m = svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\nseed {seed}\n"
+    table = write_classes(tmp_path)
+    whole = searched(tmp_path, space + GENETIC.format(1), table, "whole")
+    limit = f"budget(evaluations = {len(whole.found.told)})\n"
+    cut = searched(tmp_path, space + GENETIC.format(40) + limit, table, "cut")
+    assert [told.losses for _, told in cut.found.told] == [told.losses for _, told in whole.found.told]
+    assert cut.found.why == "all evaluations are used"
+    assert cut.verdict.best is not None
+    assert whole.verdict.best is not None
+    assert (cut.verdict.best.model, cut.verdict.best.losses) == (whole.verdict.best.model, whole.verdict.best.losses)
+
+
+def test_best_first_stands_by_the_channels_that_gained_enough(tmp_path: Path) -> None:
+    text = """use sbm
+chain m = knn(k: 1 | 3 | 5 | 9 | 15, distance: euclidean | manhattan, rest = default)
+minimize error by loo()
+search best_first(gain = {})
+"""
+    table = write_classes(tmp_path)
+    free = searched(tmp_path, text.format(0), table, "free")
+    strict = searched(tmp_path, text.format("90%"), table, "strict")
+    assert free.verdict.best is not None
+    assert strict.verdict.best is not None
+    assert free.verdict.best.losses < strict.verdict.best.losses
+    first = strict.found.told[0][1]
+    assert strict.verdict.best.losses == first.losses
+    assert min(told.losses for _, told in strict.found.told) < first.losses
+
+
+def test_a_lucky_split_of_ones_own_does_not_win(tmp_path: Path) -> None:
+    search = "search occam_ga(population = 8, generations = 6, shuffle = true) then pattern(evaluations = 12)\n"
+    space = "use clop\nchain m = svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\n"
+    case = searched(tmp_path, f"{space}minimize ber by holdout(0.3)\n{search}", write_classes(tmp_path))
+    together = [told.loss for ask, told in case.found.told if ask.turn == 0]
+    apart = [told.loss for ask, told in case.found.told if ask.turn > 0]
+    assert together
+    assert case.verdict.best is not None
+    assert case.verdict.best.losses[0] == min(together) > min(apart)

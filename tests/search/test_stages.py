@@ -140,6 +140,37 @@ def test_it_ends_when_every_model_is_known() -> None:
     assert events[-1].figures["why"] == "every model of the space has been evaluated"
 
 
+class Listener(Recorder):
+    """Notes what it was told last."""
+
+    def __call__(self, setting: Setting) -> Strategy:
+        while True:
+            told = yield [Ask(point) for point in setting.rng.random((self._size, setting.terrain.dimensions))]
+            setting.note(Event("heard", {}, (told[0],), stands=True))
+
+
+@pytest.mark.parametrize(
+    ("limits", "rest"), [(Limits(evaluations=9), 0), (Limits(evaluations=10), 1), (Limits(until=9.0), 0)]
+)
+def test_the_last_answers_are_heard_unless_some_are_missing(limits: Limits, rest: int) -> None:
+    problem = sphere()
+    batches, told, events = run(problem, [Stage(Listener(), {}, problem.terrain)], limits=limits)
+    heard = [event.chosen[0] for event in events if event.kind == "heard"]
+    assert heard == told[: len(told) - rest : 3]
+    assert len(batches[-1]) == (rest or 3)
+
+
+def test_models_judged_on_splits_of_their_own_are_not_done_with() -> None:
+    problem = bits(2)
+
+    def again(setting: Setting) -> Strategy:
+        for turn in range(1, 6):
+            yield [Ask(np.array(point), turn=turn) for point in ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0))]
+
+    batches, *_ = run(problem, [Stage(again, {}, problem.terrain)])
+    assert len(batches) == 5
+
+
 def test_losses_on_a_part_of_the_rows_are_not_remembered() -> None:
     problem = sphere()
     recorder = Recorder()

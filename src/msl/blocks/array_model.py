@@ -83,8 +83,14 @@ def are_probabilities(outputs: Floats) -> bool:
 
 
 def probabilities(outputs: Floats) -> Floats:
-    """Outputs as probabilities of the classes: as they are when they are, else by softmax."""
-    return outputs if are_probabilities(outputs) else softmax(outputs)
+    """Outputs as probabilities of the classes: as they are when they are, else by softmax.
+
+    Those that sum to one and go beyond [0, 1] are brought back, row by row: a model whose outputs always sum to one
+    says the same of a row whatever other rows it is asked of.
+    """
+    if are_probabilities(outputs):
+        return outputs
+    return shares(outputs) if sum_to_one(outputs) else softmax(outputs)
 
 
 def shares(values: Floats) -> Floats:

@@ -14,9 +14,7 @@ from msl.blocks.base import Floats
 Voting = Literal["hard", "soft"]
 
 
-def voted(
-    outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, voting: Voting, random_state: int
-) -> Floats:
+def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, voting: Voting) -> Floats:
     """What members say together: the shares of the vote of each class, or the mean of what they say.
 
     In a soft vote that must be probabilities.
@@ -27,7 +25,7 @@ def voted(
     if n_classes == 0 or voting == "soft":
         mean: Floats = np.tensordot(share, np.array(outputs), axes=1)
         return mean
-    return _ballot(outputs, share, n_classes, random_state)
+    return _ballot(outputs, share, n_classes)
 
 
 def as_probabilities(outputs: Floats, given: bool) -> Floats:
@@ -39,15 +37,21 @@ def as_probabilities(outputs: Floats, given: bool) -> Floats:
     return shares(outputs) if given else softmax(outputs)
 
 
-def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int, random_state: int) -> Floats:
-    """Each member's vote is for one class; ties are broken at random (seeded)."""
+def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int) -> Floats:
+    """Each member's vote is for one class. Of classes with as many votes, the one that the first member to vote for any
+    of them has chosen is ahead: members stand in order, and what is said of a row hangs on that row alone.
+    """
     rows = np.arange(len(outputs[0]))
+    chosen = [one.argmax(axis=1) for one in outputs]
     votes = np.zeros((len(rows), n_classes))
-    for one, weight in zip(outputs, share, strict=True):
-        votes[rows, one.argmax(axis=1)] += weight
+    for one, weight in zip(chosen, share, strict=True):
+        votes[rows, one] += weight
     tied = votes >= votes.max(axis=1, keepdims=True) - 1e-12
-    lots = np.random.default_rng(random_state).random(votes.shape) * tied
-    votes += 1e-9 * (lots == lots.max(axis=1, keepdims=True))
+    settled = np.zeros(len(rows), dtype=np.bool_)
+    for one in chosen:
+        settles = tied[rows, one] & ~settled
+        votes[rows[settles], one[settles]] += 1e-9
+        settled |= settles
     return shares(votes)
 
 
@@ -61,12 +65,10 @@ class _Committee(ArrayModel):
         members: Sequence[Any] = (),
         weights: Sequence[float] | None = None,
         voting: Voting = "hard",
-        random_state: int = 0,
     ) -> None:
         self.members = members
         self.weights = weights
         self.voting = voting
-        self.random_state = random_state
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes
@@ -80,7 +82,7 @@ class _Committee(ArrayModel):
         outputs = [member.outputs(X) for member in self.members]
         if self._averages_probabilities():
             outputs = [as_probabilities(*each) for each in zip(outputs, self.given_probabilities_, strict=True)]
-        return voted(outputs, weights, self.n_classes_, self.voting, self.random_state)
+        return voted(outputs, weights, self.n_classes_, self.voting)
 
     def _averages_probabilities(self) -> bool:
         return self.voting == "soft" and self.n_classes_ > 0

@@ -69,7 +69,7 @@ class Settings:
             message = "`positive` names a class, and regression has none"
             self._error("MSL161", written["positive"], message, "remove it, or change `task`")
 
-    def budget(self, statement: ast.Budget) -> Budget:
+    def budget(self, statement: ast.Budget, objectives: int) -> Budget:
         values: dict[str, Any] = {}
         for name, argument in self._named(statement.arguments, tuple(_BUDGET_KINDS), "budget").items():
             value = self._limit(argument.value, _BUDGET_KINDS[name], name)
@@ -82,6 +82,10 @@ class Settings:
                 message = f"{what} may take longer than {longer}"
                 self.report.warning("MSL227", self.module.source, statement.span, message, "", f"lower `{inner}`")
                 break
+        if "until" in values and objectives > 1:
+            message = f"with {objectives} objectives no one loss is good enough, so `until` has no effect"
+            help = "leave it out, or judge by one objective"
+            self.report.warning("MSL234", self.module.source, statement.span, message, "", help)
         return Budget(**values)
 
     def seed(self, statement: ast.Seed) -> int:

@@ -121,7 +121,7 @@ class _Checker:
         self._confirmable(objectives)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
-        budget = next((settings.budget(s) for s in self.module.statements(ast.Budget)), Budget())
+        budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
         if not self.report.failed:
             lints.unused(self.module, self.spaces.met, self.report)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, cast
 
 import numpy as np
@@ -12,15 +13,15 @@ from msl.blocks.array_model import sum_to_one
 from msl.blocks.base import Floats
 from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, Voting, as_probabilities, voted
 from msl.blocks.construct import model_to_chain
+from msl.check.searching import SWARMS
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
 from msl.engine.verdict import Candidate, candidates_of, ranked_candidates
+from msl.evaluate.estimates import cv
 from msl.evaluate.scoring import score
 from msl.evaluate.split_outputs import SplitOutputs
-from msl.evaluate.splits import fold_splits
-from msl.search.confirm import CONFIRMED
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
-from msl.space.spec import measures_of
+from msl.space.spec import loss_value, measures_of
 from msl.space.value import Model
 
 _POOL = 25  # how many of the best a greedy choice looks at
@@ -46,17 +47,19 @@ def choose_members(plan: Plan, found: Search) -> Members | None:
     options = dict(call.options)
     voting = cast(Voting, options["voting"])
     match call.name:
+        case "vote" if options["top"] == "auto":
+            validation = _Validation(plan, voting)
+            pool = validation.usable(_unlike(ranked), _LARGEST + 2)
+            chosen = pool[: _consensus_size(validation, pool)]
         case "vote":
-            top = options["top"]
-            pool = _unlike(ranked)
-            size = _consensus_size(_Validation(plan, voting), pool) if top == "auto" else int(top)  # type: ignore[arg-type]
-            chosen = pool[:size]
+            chosen = _unlike(ranked)[: int(options["top"])]  # type: ignore[arg-type]
         case "best_first":
             most, again = int(options["max"]), bool(options["replacement"])  # type: ignore[arg-type]
-            chosen = _greedy(_Validation(plan, voting), _unlike(ranked)[:_POOL], most, again)
+            validation = _Validation(plan, voting)
+            chosen = _greedy(validation, validation.usable(_unlike(ranked), _POOL), most, again)
         case _:
             chosen = _remembered(plan, found)
-    return Members(tuple(chosen), _weights(chosen, bool(options["weighted"])), voting)
+    return Members(tuple(chosen), _weights(plan, chosen) if options["weighted"] else (1.0,) * len(chosen), voting)
 
 
 def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -72,35 +75,46 @@ def build_committee(plan: Plan, members: Members) -> Any:
     ground = plan.job.ground
     chains = [_chain(plan, one.model) for one in members.candidates]
     kind = CommitteeClassifier if ground.n_classes else CommitteeRegressor
-    return kind(chains, members.weights, members.voting, plan.seed)
+    return kind(chains, members.weights, members.voting)
 
 
 def _chain(plan: Plan, model: Model) -> Any:
     return model_to_chain(model, plan.job.ground.task, plan.seed, plan.job.trusted, plan.job.ground.columns)
 
 
-def _weights(chosen: Sequence[Candidate], weighted: bool) -> tuple[float, ...]:
-    """Equal, or falling with the loss: the best has 1, one with twice the best's loss half as much."""
-    if not weighted or not chosen:
+def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
+    """Falling with the distance to a perfect score: the best has 1, one that is twice as far from it half as much.
+
+    A best that is perfect is taken to be as far from it as one more row could bring it, lest it vote alone.
+    """
+    objective = plan.objectives[0]
+    perfect = loss_value(objective.loss, {name: _ideal(name) for name in measures_of(objective.loss)})
+    losses = np.array([one.losses[0] for one in chosen])
+    away = losses - (perfect if objective.minimize else -perfect)
+    away -= min(float(away.min(initial=0.0)), 0.0)
+    least, most = float(away.min(initial=np.inf)), float(away.max(initial=0.0))
+    if most == 0.0:
         return (1.0,) * len(chosen)
-    least = min(one.losses[0] for one in chosen)
-    shift = 1e-9 - min(least, 0.0)
-    return tuple((least + shift) / (one.losses[0] + shift) for one in chosen)
+    away += max(most / plan.job.ground.population.n_rows - least, 0.0)
+    return tuple((away.min() / away).tolist())
+
+
+def _ideal(measure: str) -> float:
+    return 1.0 if MEASURES[measure].larger_is_better else 0.0
 
 
 def _remembered(plan: Plan, found: Search) -> list[Candidate]:
-    """What the last strategy went on from at its end: personal bests, a population, an archive."""
-    everyone = candidates_of(plan, found)
-    by_model = {one.model: one for one in everyone}
+    """What the last swarm went on from at its end, its personal bests or its archive, the best first."""
+    everyone = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
+    known = {one.model for one in everyone}
     for event in reversed(found.events):
-        if event.kept and event.kind != CONFIRMED:
+        if event.kept and plan.spec.search[int(event.figures["stage"])].call.name in SWARMS:
             terrain = plan.terrains[int(event.figures["stage"])]
             models = [model for one in event.kept if isinstance(model := terrain.decode(one.vector), Model)]
-            chosen = [by_model[model] for model in dict.fromkeys(models) if model in by_model]
-            if chosen:
-                return chosen
+            if remembered := known.intersection(models):
+                return [one for one in everyone if one.model in remembered]
             break
-    return ranked_candidates(plan, found)[:1]
+    return everyone[:1]
 
 
 # --- validation outputs -----------------------------------------------------------------------------
@@ -113,12 +127,23 @@ class _Validation:
         self.plan, self.voting = plan, voting
         ground = plan.job.ground
         rng = np.random.default_rng([plan.seed, 3])
-        self.splits = fold_splits(ground.population, _FOLDS, 1, rng)
+        self.splits = cv(ground.population, {"folds": _FOLDS, "repeats": 1}, rng)
         self.y = np.concatenate([ground.y[split.test] for split in self.splits])
         named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
         self.measure = next((n for n in named if n != "relative_error"), DEFAULT_MEASURES[ground.task])
         self._fitted = SplitOutputs(ground, plan.seed, plan.job.trusted)
         self._outputs: dict[Model, Floats] = {}
+
+    def usable(self, ranked: Sequence[Candidate], most: int) -> list[Candidate]:
+        """The first so many that can be fitted on these folds too: others than those that they were judged on."""
+        return list(islice((one for one in ranked if self._can_fit(one.model)), most))
+
+    def _can_fit(self, model: Model) -> bool:
+        try:
+            self.outputs(model)
+        except Exception:  # of whatever class a block comes from
+            return False
+        return True
 
     def outputs(self, model: Model) -> Floats:
         if model not in self._outputs:
@@ -130,7 +155,7 @@ class _Validation:
 
     def vote(self, chosen: Sequence[Candidate]) -> Floats:
         outputs = [self.outputs(one.model) for one in chosen]
-        return voted(outputs, [1.0] * len(outputs), self.plan.job.ground.n_classes, self.voting, self.plan.seed)
+        return voted(outputs, [1.0] * len(outputs), self.plan.job.ground.n_classes, self.voting)
 
     def loss(self, chosen: Sequence[Candidate]) -> float:
         value = score(self.measure, self.y, self.vote(chosen), self.plan.job.ground.n_classes)

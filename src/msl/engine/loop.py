@@ -81,16 +81,18 @@ def search(
         batch += 1
         found.seconds = monotonic() - start
         progress(standing.progress(answers.tally, found.seconds))
+        is_whole = len(told) == len(asks)
         if (position >= len(stored) and stopped()) or position == most:
             found.ending = "interrupted"
-            break
-        if len(told) < len(asks) or is_late():
+        elif not is_whole or is_late():
             found.ending = "time"
-            break
         try:
-            asks = strategy.send(told)
+            # Also at the end: what a strategy stands by may be among the last answers.
+            asks = strategy.send(told) if is_whole else None
         except StopIteration:
             asks = None
+        if found.ending != "finished":
+            break
     strategy.close()
     found.events.extend(noted)
     store.record(run, events=_storable(noted, len(found.events) - len(noted)))

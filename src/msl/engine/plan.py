@@ -73,8 +73,14 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     job = Job(Ground.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
-    search_limits = Limits(spec.budget.evaluations, spec.budget.until)
+    search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
     return Plan(spec, table, tuple(terrains), tuple(stages), search_limits, job, _digests(spec, table))
+
+
+def _good_enough(spec: Spec) -> float | None:
+    """`until` as a loss: what is maximised has its sign turned."""
+    until = spec.budget.until
+    return until if until is None or spec.objectives[0].minimize else -until
 
 
 def _digests(spec: Spec, table: Table) -> Digests:

@@ -73,8 +73,12 @@ def _front(candidates: list[Candidate]) -> tuple[Candidate, ...]:
 
 
 def candidates_of(plan: Plan, found: Search) -> list[Candidate]:
-    """Every model that was evaluated on all rows with an exact loss, once."""
-    return _distinct(plan, found.told)
+    """Every model that was evaluated on all rows with an exact loss, once.
+
+    Where some were judged on the splits that all meet, only they: luck on a split of one's own does not compare.
+    """
+    together = [(ask, told) for ask, told in found.told if ask.turn == 0]
+    return _distinct(plan, together) or _distinct(plan, found.told)
 
 
 def ranked_candidates(plan: Plan, found: Search) -> list[Candidate]:

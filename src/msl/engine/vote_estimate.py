@@ -44,7 +44,10 @@ def estimate_vote(plan: Plan, members: Members, winner: Candidate) -> VoteEstima
     if len(members.candidates) < 2 or not named:
         return None
     models = [one.model for one in members.candidates]
-    outputs = outputs_held_out(plan, winner, models, [objective.estimate for _, objective in named])
+    try:
+        outputs = outputs_held_out(plan, winner, models, [objective.estimate for _, objective in named])
+    except Exception:  # a member that was judged on other splits than the winner, and cannot be fitted on these
+        return None
     found = {estimate: _together(plan, members, held) for estimate, held in outputs.items()}
     objectives, intervals = {}, {}
     for name, objective in named:
@@ -69,9 +72,7 @@ def _together(plan: Plan, members: Members, held: list[HeldOut]) -> HeldOut:
     n_classes = plan.job.ground.n_classes
     softly = members.voting == "soft" and n_classes > 0
     said = [_probabilities(one.outputs) if softly else one.outputs for one in held]
-    pools = tuple(
-        voted(pool, members.weights, n_classes, members.voting, plan.seed) for pool in zip(*said, strict=True)
-    )
+    pools = tuple(voted(pool, members.weights, n_classes, members.voting) for pool in zip(*said, strict=True))
     return HeldOut(held[0].trial, pools)
 
 

@@ -62,6 +62,11 @@ class SwarmArm:
         self._v = np.zeros_like(self._x)
         self._bests = Bests(self._x, first)
 
+    @property
+    def bests(self) -> tuple[Told, ...]:
+        """Each particle's best point."""
+        return tuple(self._bests.told)
+
     def asks(self, centre: Told) -> list[Ask]:
         leaders = np.broadcast_to(centre.vector, self._x.shape)
         v = self._flight.velocity(_INERTIA, self._v, self._x, self._bests.positions, leaders)

@@ -46,12 +46,13 @@ def auto(setting: Setting) -> Strategy:
     left -= len(told)
     best.update(told)
     seen = list(told)
-    setting.note(_event("start", told, best, {}))
+    setting.note(_event("start", told, best, {}, ()))
 
     ranked = by_rank(told)
+    swarm = SwarmArm(setting, ranked[:WIDTH])
     arms: dict[str, Arm] = {
         "random": random,
-        "swarm": SwarmArm(setting, ranked[:WIDTH]),
+        "swarm": swarm,
         "pattern": PatternArm(setting, fresh),
         "forest": ForestArm(setting, fresh, seen),
     }
@@ -72,7 +73,7 @@ def auto(setting: Setting) -> Strategy:
         arms[name].learn(told)
         seen.extend(told)
         shares.add(name, len(told), gain=before - best.loss)
-        setting.note(_event(name, told, best, shares.now()))
+        setting.note(_event(name, told, best, shares.now(), swarm.bests))
 
 
 def _swarm_options(evaluations: int) -> dict[str, object]:
@@ -91,9 +92,9 @@ def _swarm_options(evaluations: int) -> dict[str, object]:
     }
 
 
-def _event(arm: str, told: list[Told], best: Incumbent, shares: dict[str, float]) -> Event:
+def _event(arm: str, told: list[Told], best: Incumbent, shares: dict[str, float], particles: tuple[Told, ...]) -> Event:
     figures = {"arm": arm, "losses": [one.loss for one in told], "best": best.loss, "shares": shares}
-    return Event("arm", figures, best.chosen)
+    return Event("arm", figures, best.chosen, particles)
 
 
 class Shares:

@@ -91,7 +91,8 @@ def _different(extensions: list[Extension]) -> list[Extension]:
 
 
 def _start_event(start: Told) -> Event:
-    return Event("level", {"level": 0, "rows": [], "best": start.loss}, (start,) if start.is_finite else ())
+    chosen = (start,) if start.is_finite else ()
+    return Event("level", {"level": 0, "rows": [], "best": start.loss}, chosen, stands=True)
 
 
 def _level_event(level: int, extensions: list[Extension], kept: list[Extension], best: Told) -> Event:
@@ -109,4 +110,4 @@ def _level_event(level: int, extensions: list[Extension], kept: list[Extension],
         for one in extensions
     ]
     figures = {"level": level, "rows": rows, "best": best.loss}
-    return Event("level", figures, (best,) if best.is_finite else (), tuple(one.found for one in kept))
+    return Event("level", figures, (best,) if best.is_finite else (), tuple(one.found for one in kept), stands=True)

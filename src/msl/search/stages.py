@@ -80,9 +80,8 @@ def then(
             is_found = why is not None
             if why is None and is_over:
                 why = "all evaluations are used"
-            # Who judges again hears the last answers too, since they decide; who searches has nothing more to ask.
-            hears = len(told) == len(asks) and (why is None or stage.again)
-            asks = _next(strategy, told) if hears else None
+            # The last answers are heard too: what a strategy stands by may be among them.
+            asks = _next(strategy, told) if len(told) == len(asks) else None
             if why is not None:
                 strategy.close()
                 note(ended(why))
@@ -117,10 +116,10 @@ class Memory:
     _models: set[Hashable] = field(default_factory=set)
 
     def add(self, terrain: Terrain, asks: Sequence[Ask], told: Sequence[Told]) -> None:
-        whole = [one for ask, one in zip(asks, told, strict=True) if ask.share == 1.0]
-        self._outcomes.extend((terrain, one) for one in whole)
-        if terrain.size is not None:
-            models = (terrain.decode(one.vector) for one in whole)
+        whole = [(ask, one) for ask, one in zip(asks, told, strict=True) if ask.share == 1.0]
+        self._outcomes.extend((terrain, one) for _, one in whole)
+        if terrain.size is not None:  # on splits of their own, models can be judged again
+            models = (terrain.decode(one.vector) for ask, one in whole if ask.turn == 0)
             self._models.update(model for model in models if model is not None)
 
     def has_all(self, terrain: Terrain) -> bool:

@@ -1,0 +1,98 @@
+"""Who votes: members that can be fitted, weights that mean the same for every measure, folds that mind the order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from search_cases import SPACE, searched, write_classes
+
+import msl
+from msl.engine.ensembles import choose_members
+
+NEIGHBOURS = """data(target = class)
+block nn: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: int 66..78 }
+chain m = nn
+minimize ber by cv(folds = 10)
+search grid
+"""
+
+
+@pytest.mark.parametrize("ensemble", ["best_first(max = 5)", "vote(top = auto)"])
+def test_models_that_fail_on_other_folds_do_not_vote(tmp_path: Path, ensemble: str) -> None:
+    """Ten folds of 90 rows leave 81 to fit on, the five folds of the choice only 72."""
+    table = pl.read_csv(write_classes(tmp_path))
+    text = f"{NEIGHBOURS}ensemble {ensemble}\n"
+    result = msl.run(text, table, store=tmp_path / "s")
+    neighbours = [int(model.split("= ")[1].rstrip(")")) for model in result.summary["ensemble"]]
+    assert result.failures == 0
+    assert neighbours
+    assert max(neighbours) <= 72
+    assert any(row["model"].endswith("= 78)") for row in result.evaluations)
+
+
+def weights(folder: Path, goal: str, rows: int = 90) -> np.ndarray:
+    text = f"{SPACE}{goal} by cv(folds = 3)\nsearch grid\nensemble vote(top = 4, weighted = true)\n"
+    case = searched(folder, text, write_classes(folder, rows))
+    members = choose_members(case.plan, case.found)
+    assert members is not None
+    assert len(members.weights) > 2
+    return np.array(members.weights)
+
+
+def test_a_weight_means_the_same_whichever_way_a_measure_is_written(tmp_path: Path) -> None:
+    maximised = weights(tmp_path, "maximize auc")
+    (tmp_path / "minimised").mkdir()
+    minimised = weights(tmp_path / "minimised", "minimize 1 - auc")
+    assert maximised == pytest.approx(minimised)
+    assert maximised[0] == 1.0
+    assert 0.1 < maximised[-1] < 1.0, "nobody votes alone"
+
+
+def test_a_perfect_model_does_not_vote_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    sure = np.repeat([0.0, 5.0], 40)
+    vague = sure / 3 + rng.normal(size=80)
+    frame = pl.DataFrame({"vague": vague, "sure": sure, "y": np.repeat(["a", "b"], 40)})
+    text = """data(target = y)
+use sbm
+chain m = keep >> knn(k: 1 | 5, rest = default)
+minimize ber by cv(folds = 4)
+search grid
+ensemble vote(top = 4, weighted = true)
+"""
+    result = msl.run(text, frame, store=tmp_path / "s")
+    assert result.objectives["ber"] == 0.0
+    assert len(result.trained.estimator.weights) > 1
+    assert min(result.trained.estimator.weights) > 0.001
+
+
+def test_members_are_chosen_by_models_of_the_past(tmp_path: Path) -> None:
+    from msl.engine.ensembles import _Validation
+
+    frame = pl.read_csv(write_classes(tmp_path)).with_row_index("when")
+    frame.write_csv(tmp_path / "ordered.csv")
+    text = f"data(target = class, order = when)\n{SPACE}minimize ber by cv(folds = 3)\nsearch grid\n"
+    case = searched(tmp_path, text + "ensemble best_first(max = 3)\n", tmp_path / "ordered.csv")
+    validation = _Validation(case.plan, "hard")
+    order = case.plan.job.ground.population.order
+    assert order is not None
+    assert len(validation.splits) == 5
+    assert all(order[split.train].max() < order[split.test].min() for split in validation.splits)
+    assert choose_members(case.plan, case.found) is not None
+
+
+@pytest.mark.parametrize(
+    "search", ["pso(swarm = 4, iterations = 5) then pattern(evaluations = 6)", "auto(evaluations = 40)"]
+)
+def test_a_swarm_votes_also_where_it_is_not_the_last(tmp_path: Path, search: str) -> None:
+    space = "use clop\nchain m = standardize? >> svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\n"
+    text = f"{space}minimize logloss by cv(folds = 3)\nsearch {search}\nensemble swarm()\n"
+    case = searched(tmp_path, text, write_classes(tmp_path))
+    members = choose_members(case.plan, case.found)
+    assert members is not None
+    assert len(members.candidates) > 1
+    losses = [one.losses for one in members.candidates]
+    assert losses == sorted(losses)
