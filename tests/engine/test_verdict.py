@@ -108,3 +108,16 @@ def test_a_lucky_split_of_ones_own_does_not_win(tmp_path: Path) -> None:
     assert together
     assert case.verdict.best is not None
     assert case.verdict.best.losses[0] == min(together) > min(apart)
+
+
+def test_best_first_opens_only_what_the_model_has(tmp_path: Path) -> None:
+    text = """use clop
+chain m = svc(gamma: 1e-3..1 log, degree = 1, rest = default) | rf(mtry: 1 | 2 | 3, units = 10, rest = default)
+minimize error by cv(folds = 3)
+search best_first(beam = 2)
+"""
+    case = searched(tmp_path, text, write_classes(tmp_path))
+    rows = [row for event in case.found.events if event.kind == "level" for row in event.figures["rows"]]
+    parameters = [row for row in rows if row["channel"] in ("svc.gamma", "rf.mtry")]
+    assert parameters
+    assert all(row["values"].startswith(row["channel"].split(".")[1]) for row in parameters)

@@ -65,6 +65,14 @@ class SpaceTerrain(Terrain):
         levels = reader.meaning.levels
         return np.linspace(0.0, 1.0, steps) if levels is None else (np.arange(levels) + 0.5) / levels
 
+    def genes_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
+        meanings = self.codec.meanings(vector)
+        return tuple(
+            gene
+            for gene in self.channels[channel]
+            if (meaning := meanings[gene]) is not None and channel in (meaning.path, *meaning.names)
+        )
+
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
         return np.array(sample(self.codec, size, rng, by="models").snapped)
 

@@ -63,7 +63,12 @@ def best_first(setting: Setting) -> Strategy:
 
     while level != most:
         level += 1
-        tries = [(one, channel) for one in references for channel in channels if channel.name not in one.opened]
+        tries = [
+            (one, here)
+            for one in references
+            for channel in channels
+            if channel.name not in one.opened and (here := channel.here(one.here.vector)) is not None
+        ]
         if not tries:
             setting.note(ended("all channels are open"))
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msl.search.ask import Vector
 from msl.search.terrain import Terrain
@@ -19,6 +19,11 @@ class Channel:
     terrain: Terrain
     steps: int
     patience: int
+
+    def here(self, at: Vector) -> Channel | None:
+        """The channel with the genes that are its own at a point; None where the model there has no such thing."""
+        genes = self.terrain.genes_here(self.name, at)
+        return replace(self, genes=genes) if genes else None
 
     @property
     def is_numbers(self) -> bool:

@@ -130,6 +130,10 @@ class Terrain:
         count = int(self.levels[gene])
         return (np.arange(count) + 0.5) / count if count else np.linspace(0.0, 1.0, steps)
 
+    def genes_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
+        """The genes that are this channel's at a point: alternatives may share one and mean different things by it."""
+        return self.channels[channel]
+
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
         """Points whose models are equally likely."""
         return rng.random((size, self.dimensions))
