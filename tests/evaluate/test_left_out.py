@@ -52,7 +52,7 @@ def test_as_with_a_fit_for_each_row(ground, fitted_row_by_row):
 
 def test_steps_that_treat_each_row_by_itself_do_not_stand_in_the_way(fitted_row_by_row):
     ground = bundled("iris")
-    goal = "minimize error by loo()"
+    goal = "minimize error, complexity by loo()"
     quick, plain = evaluator(goal, ground), fitted_row_by_row(goal, ground)
     use = "use sbm, clop, sklearn\nchain c = "
     for chain, is_quick in (

@@ -40,14 +40,14 @@ class LeaveOneOuts:
         start = perf_counter()
         # One row to judge on, since some steps refuse none at all.
         fold = self._fitter.fold(Split(rows, rows[:1]), None if trial.key is None else (trial.key, "all"))
-        stage = self._fitter.way(plan.before, fold, diary).end
+        way = self._fitter.way(plan.before, fold, diary)
         diary.at(plan.learner.name)
-        table = self._table(plan, trial, learner, stage, fold)
+        table = self._table(plan, trial, learner, way.end, fold)
         if table is None or not table.serves(learner):
             return None
         left = table.left_out(learner)
         diary.fits_saved += len(rows)
-        figures.add(left.features, left.complexity, (perf_counter() - start) / len(rows))
+        figures.add(left.features, way.complexity + left.complexity, (perf_counter() - start) / len(rows))
         return checked_outputs(left.outputs, len(rows), self._fitter.ground.n_classes)
 
     def _table(self, plan: Plan, trial: Trial, learner: Block, stage: Stage, fold: Fold) -> LeaveOneOutTable | None:
