@@ -97,3 +97,46 @@ def test_no_store_is_told(msl: Run, tmp_path: Path) -> None:
     shown = msl("predict", "@", "x.csv", "--store", str(tmp_path))
     assert shown.code == 2
     assert "there is no store" in shown.err
+
+
+GAPS = """use sklearn
+chain m = standard_scaler >> (logistic(rest = default) | k_neighbors(rest = default))
+minimize ber by cv(folds = 3)
+search grid
+"""
+
+
+@pytest.mark.parametrize("ensemble", ["", "ensemble vote(top = 2)\n"])
+def test_gaps_that_training_did_not_have_are_filled_in_and_told(
+    msl: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ensemble: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = [[str(place % 7), str(place % 5), "ab"[place % 7 > 2]] for place in range(40)]
+    write(tmp_path / "train.csv", whole)
+    write(tmp_path / "gaps.csv", [["", "1", "a"], ["6", "", "b"], *whole[:6]])
+    write(tmp_path / "filled.csv", [["3", "1", "a"], ["6", "2", "b"], *whole[:6]])
+    (tmp_path / "m.msl").write_text(GAPS + ensemble, encoding="utf-8")
+    shown = msl("run", "m.msl", "train.csv", "--test", "gaps.csv", "--on", "inprocess")
+    assert shown.code == 0, shown.err
+    assert "test          ber = " in shown.out
+    said, expected = msl("predict", "@", "gaps.csv", "--proba"), msl("predict", "@", "filled.csv", "--proba")
+    assert said.out == expected.out
+    assert "warning: columns `x` and `y` have missing values here and none in training" in said.err
+    assert expected.err == ""
+
+
+def test_what_is_right_is_not_asked_of_rows_that_are_predicted(msl: Run, finished: Get, tmp_path: Path) -> None:
+    done = finished("own_blocks")
+    rows = rows_of(done.table.read_text(encoding="utf-8"))
+    rows[0]["class"], rows[1]["class"] = "", "something new"
+    with (tmp_path / "partly.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    said = msl("predict", "@", str(tmp_path / "partly.csv"), "--store", str(done.store))
+    assert (said.code, said.err) == (0, "")
+    assert said.out == msl("predict", "@", str(done.table), "--store", str(done.store)).out
+
+
+def write(path: Path, rows: list[list[str]]) -> None:
+    path.write_text("\n".join(["x,y,class", *map(",".join, rows)]) + "\n", encoding="utf-8")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -145,3 +148,24 @@ def test_a_class_that_is_not_trusted_stops_before_anything_runs(spec: Path, tabl
     assert result.exit_code == 1
     assert "--trust my_package" in result.output
     assert not (spec.parent / ".msl").exists()
+
+
+def test_one_worker_ends_when_the_time_is_up(tables: tuple[str, str], tmp_path: Path) -> None:
+    """What waits behind the model under way is cancelled; nobody is left to wait for."""
+    (tmp_path / "naps.py").write_text(
+        "import time\nfrom sklearn.naive_bayes import GaussianNB\nclass Nap(GaussianNB):\n"
+        "    def fit(self, X, y):\n        time.sleep(0.4)\n        return super().fit(X, y)\n",
+        encoding="utf-8",
+    )
+    spec = tmp_path / "naps.msl"
+    spec.write_text(
+        'block nap: learner for classification "naps:Nap" { var_smoothing: real 1e-9..1 log }\nchain m = nap\n'
+        "minimize ber by cv(folds = 2)\nsearch random(evaluations = 400)\nbudget(time = 6s)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "msl", "run", str(spec), tables[0], "--json", "--jobs", "1", "--trust", "naps"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    # Far more than it takes; one that hangs is ended here.
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["ending"] == "the time is up"

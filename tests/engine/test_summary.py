@@ -14,6 +14,7 @@ from search_cases import SPACE, write_classes, write_numbers
 import msl
 from msl.blocks.array_model import probabilities
 from msl.check.model import text_to_model
+from msl.cli.closing import closing_words
 from msl.engine.session import NoModel
 from msl.runs.store import Store
 from msl.text.source import Source
@@ -78,6 +79,21 @@ def test_models_with_equal_losses_have_one_vote(ensemble: str, tmp_path: Path) -
     assert len(losses) > len(set(losses.values())), "some models are as good as others"
     voting = [losses[model] for model in result.summary["ensemble"]]
     assert len(set(voting)) == len(voting)
+
+
+def test_a_test_that_fails_costs_no_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object) -> None:
+        raise RuntimeError("these rows are odd\nand more")
+
+    monkeypatch.setattr("msl.engine.summary.test_measures", refuse)
+    table = write_classes(tmp_path)
+    result = msl.run(SPACE + SEARCH, table, test=table, store=tmp_path / "s")
+    assert result.summary["test_failure"] == "these rows are odd"
+    assert "test" not in result.summary
+    with Store.open(tmp_path / "s", read_only=True) as store:
+        assert store.runs.get(result.run).status == "finished"
+    words = closing_words(result.summary, tmp_path / "s")
+    assert "test          the winner cannot be asked of the test table: these rows are odd\n" in words
 
 
 def test_an_ensemble_is_tested_beside_the_winner(tmp_path: Path) -> None:

@@ -94,6 +94,13 @@ def _dense(columns: Any) -> Floats:
     return np.ascontiguousarray(dense, dtype=np.float64)
 
 
+def _middles(X: Floats) -> Floats:
+    """The lower median of each column, which is one of its values; NaN for those with gaps. One column at a time, since
+    tables may be large."""
+    place = (len(X) - 1) // 2
+    return np.array([np.nan if np.isnan(column).any() else np.partition(column, place)[place] for column in X.T])
+
+
 class _Chain(ArrayModel):
     """What chains for both tasks share."""
 
@@ -110,8 +117,27 @@ class _Chain(ArrayModel):
             outputs = learner_outputs(self.learner, inner, n_classes)
             for post in self.posts:
                 outputs = fit_step(post, outputs, y, n_classes)
+        self.middles_ = _middles(X)
 
     def outputs(self, X: Floats) -> Floats:
+        """What the learner says. A gap where the training rows had none, in front of a block that cannot take it, is
+        filled in with the middle value of the column: no step was fitted to do so."""
+        try:
+            return self._outputs(X)
+        except ValueError:
+            filled = self._without_new_gaps(X)
+            if filled is None:
+                raise
+            return self._outputs(filled)
+
+    def _without_new_gaps(self, X: Floats) -> Floats | None:
+        middles = getattr(self, "middles_", None)  # chains saved before there were any have none
+        if middles is None or not isinstance(X, np.ndarray):
+            return None
+        new = np.isnan(X) & ~np.isnan(middles)
+        return np.where(new, middles, X) if new.any() else None
+
+    def _outputs(self, X: Floats) -> Floats:
         outputs = learner_outputs(self.learner, apply_steps(self.steps, X), self.n_classes_)
         return apply_steps(self.posts, outputs)
 

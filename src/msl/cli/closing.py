@@ -31,6 +31,8 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     rows = [("estimate", _estimates(summary["objectives"], summary["interval"]))]
     if "test" in summary:
         rows.append(("test", _values(summary["test"])))
+    if failure := summary.get("test_failure"):
+        rows.append(("test", f"the winner cannot be asked of the test table: {failure}"))
     if summary.get("gap"):
         rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(summary["gap"]))))
     rows.append(("complexity", f"{summary['complexity']:.4g}"))

@@ -71,14 +71,19 @@ def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...]) -> tup
 
 def read_for_winner(trained: Trained, path: str) -> Table:
     """A table for a trained model; what is only odd about it is told."""
-    from msl.evaluate.problem import DataError
+    from msl.evaluate.problem import DataError, listed
 
     try:
-        table = trained.read(path)
+        table = trained.read(path, is_judged=False)
     except DataError as wrong:
         first, *others = wrong.problems
         message = "; ".join([first.message, *(each.message for each in others)])
         raise WrongUse(message, first.help or None) from None
     for odd in table.warnings:
         tell(f"warning: {odd.message}; {odd.help}" if odd.help else f"warning: {odd.message}")
+    if names := trained.new_gaps(table):
+        told = listed(f"`{name}`" for name in names)
+        columns = f"column {told} has" if len(names) == 1 else f"columns {told} have"
+        stand_in = "where a block cannot take them, the middle value of the training rows stands in"
+        tell(f"warning: {columns} missing values here and none in training; {stand_in}")
     return table

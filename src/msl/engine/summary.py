@@ -76,7 +76,10 @@ def summarize(
         if members is not None:
             record |= _about_ensemble(plan, found, members, best)
         if test is not None:
-            record |= _tested(plan, record, best, trained, test)
+            try:
+                record |= _tested(plan, record, best, trained, test)
+            except Exception as reason:  # of whatever class a block comes from: a bad test table costs no search
+                record["test_failure"] = (str(reason).strip() or type(reason).__name__).splitlines()[0]
     plain: dict[str, Any] = _plain(record)
     return plain
 

@@ -39,9 +39,21 @@ class Trained:
     def task(self) -> Task:
         return self.schema.task
 
-    def read(self, source: Any) -> Table:
-        """A file, an array or a frame, read as the training table was; raises DataError where that cannot be."""
-        return read_like(self.schema, source)
+    def read(self, source: Any, is_judged: bool = True) -> Table:
+        """A file, an array or a frame, read as the training table was; raises DataError where that cannot be.
+
+        Without `is_judged` its target is not looked at, if it has one.
+        """
+        return read_like(self.schema, source, is_judged=is_judged)
+
+    def new_gaps(self, table: Table) -> list[str]:
+        """The columns with missing values that had none in training."""
+        first = getattr(self.estimator, "members", [self.estimator])[0]
+        middles = getattr(first, "middles_", None)  # models saved before there were any have none
+        if middles is None:
+            return []
+        new = np.isnan(table.X).any(axis=0) & ~np.isnan(middles)
+        return [name for name, is_new in zip(self.schema.names, new, strict=True) if is_new]
 
     def predict(self, table: Table) -> NDArray[Any]:
         """The label of each row, as the training table writes it; for regression a number."""

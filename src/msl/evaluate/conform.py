@@ -23,11 +23,15 @@ from msl.evaluate.table import Column, Schema, Table
 from msl.evaluate.target import check_complete, class_codes, infinite, spell_label
 
 
-def conform_table(reading: Reading, schema: Schema) -> Table:
-    """The table as the schema wants it: columns in any order, symbols never seen taken as missing, target optional."""
+def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> Table:
+    """The table as the schema wants it: columns in any order, symbols never seen taken as missing, target optional.
+
+    Of rows that are only predicted nobody asks what is right: their target, groups and order are not looked at.
+    """
     raise_errors(_absent_columns(reading, schema))
     options = schema.options
-    used = {*schema.names, schema.target, options.groups, options.order}
+    judging = (schema.target, options.groups, options.order) if is_judged else ()
+    used = {*schema.names, *judging}
     raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
     given = Markers.given(options.missing or ())
     features = [_conform_column(reading, column, given) for column in schema.columns]
@@ -35,12 +39,13 @@ def conform_table(reading: Reading, schema: Schema) -> Table:
     problems += [each for feature in features for each in feature.problems]
     raise_errors(problems)
     present = reading.columns
+    asked = present if is_judged else {}
     return Table(
         schema=schema,
         X=matrix(encode(feature.values, column) for feature, column in zip(features, schema.columns, strict=True)),
-        y=_conform_target(reading, schema, given) if schema.target in present else None,
-        groups=read_groups(reading, options.groups, given) if options.groups in present else None,
-        order=read_order(reading, options.order, given) if options.order in present else None,
+        y=_conform_target(reading, schema, given) if schema.target in asked else None,
+        groups=read_groups(reading, options.groups, given) if options.groups in asked else None,
+        order=read_order(reading, options.order, given) if options.order in asked else None,
         source_names=tuple(present),
         origin=reading.origin,
         target_reason="that of the first table",

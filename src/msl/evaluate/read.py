@@ -33,18 +33,20 @@ def read_table(
     return build_table(read_memory(source, y, names, options.target), options)
 
 
-def read_like(schema: Schema, source: Any, y: Any = None, *, names: Sequence[str] | None = None) -> Table:
+def read_like(
+    schema: Schema, source: Any, y: Any = None, *, names: Sequence[str] | None = None, is_judged: bool = True
+) -> Table:
     """A second table, to test or to predict, read as the first was.
 
     Its columns may be in any order and more than needed, and the target may be absent. Symbols that the first table
-    does not have become missing, with a warning.
+    does not have become missing, with a warning. Without `is_judged` the target is not looked at.
     """
     if isinstance(source, str | Path):
         symbolic = [column.name for column in schema.columns if column.kind == "symbolic"]
         if schema.classes and isinstance(schema.classes[0], str):
             symbolic.append(schema.target)
-        return conform_table(_read_file(Path(source), schema.options, schema.names, symbolic), schema)
-    return conform_table(read_memory(source, y, names, schema.target), schema)
+        return conform_table(_read_file(Path(source), schema.options, schema.names, symbolic), schema, is_judged)
+    return conform_table(read_memory(source, y, names, schema.target), schema, is_judged)
 
 
 def _read_file(

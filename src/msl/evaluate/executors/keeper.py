@@ -88,6 +88,8 @@ class Keeper:
         try:
             while self._goes_on():
                 self._hand_out()
+                if not self._goes_on():  # what was next had been cancelled, and there is nobody left to wait for
+                    break
                 for key, _ in self._selector.select(self._watch.look(self.handles)):
                     key.data()
         except BaseException as reason:  # whoever waits for an outcome must not wait for ever
