@@ -258,3 +258,32 @@ def test_without_a_store_there_is_nothing_to_examine(
         assert (shown.code, shown.out) == (2, "")
         assert "there is no store in .msl" in shown.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda files: [file.unlink() for file in files.values()], "is gone"),
+        (lambda files: files[".skops"].unlink(), "is not whole"),
+        (lambda files: files[".json"].write_text("{", encoding="utf-8"), "cannot be read"),
+        (lambda files: files[".skops"].write_bytes(b"other"), "is not what was saved"),
+    ],
+)
+def test_models_that_are_lost_or_changed_are_found(
+    msl: Verb, database: Path, spoil: Callable[[dict[str, Path]], Any], words: str
+) -> None:
+    with Store.open(database.parent, read_only=True) as store:
+        run = store.runs.ids()[-1]
+        spoil({suffix: store.files.model(run, suffix) for suffix in (".skops", ".json", ".msl")})
+    shown = msl("doctor")
+    assert shown.code == 1
+    assert f"the model of the run `{run}` {words}" in shown.out + shown.err
+    assert "its command again trains it anew" in shown.out + shown.err
+
+
+def test_what_is_left_of_lost_runs_is_not_called_rubbish(msl: Verb, database: Path) -> None:
+    os.truncate(database, PAGE // 2)
+    msl("doctor", "--repair")
+    shown = msl("doctor")
+    assert "belongs to no run" in shown.out + shown.err
+    assert "of a run that was lost with the damaged database" in shown.out + shown.err

@@ -169,3 +169,20 @@ def test_one_worker_ends_when_the_time_is_up(tables: tuple[str, str], tmp_path: 
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["ending"] == "the time is up"
+
+
+def test_a_spec_says_how_the_file_is_written(spec: Path, tmp_path: Path) -> None:
+    lines = ["0|1|class", *(f"{place % 7},5|{place % 5}|{'ab'[place % 7 > 2]}" for place in range(30))]
+    (tmp_path / "odd.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    layout = 'data(target = class, header = true, separator = "|", decimal = ",", numeric = ["1"])\n'
+    spec.write_text(layout + spec.read_text(encoding="utf-8"), encoding="utf-8")
+    about = run(spec, str(tmp_path / "odd.csv"))["data"]
+    assert (about["rows"], about["features"], about["classes"]) == (30, 2, ["a", "b"])
+    spec.write_text(
+        spec.read_text(encoding="utf-8")
+        .replace("header = true, ", "")
+        .replace("target = class", "target = f3")
+        .replace(', numeric = ["1"]', ""),
+        encoding="utf-8",
+    )
+    assert run(spec, str(tmp_path / "odd.csv"), "--set", "data.header=false")["data"]["rows"] == 31

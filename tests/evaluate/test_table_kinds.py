@@ -150,6 +150,8 @@ THIRTY = range(30)
         ([row * row for row in THIRTY], []),
         ([row % 29 for row in THIRTY], []),
         ([f"{row}" for row in range(29)] + ["oops"], ["MSL337", "MSL335"]),
+        ([f"{row}.5" for row in range(20)] + ["unknown"] * 10, ["MSL337"]),
+        ([f"{row % 3}" for row in range(20)] + ["many"] * 10, []),
         ([f"{row}%" for row in range(10)] * 3, ["MSL337"]),
         (["$1,200.50", "-3 400 €", "17"] * 10, ["MSL337"]),
         (["1.2.3", "192.168.0.1"] * 15, []),

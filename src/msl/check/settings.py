@@ -17,8 +17,9 @@ from msl.text.diagnostic import Label
 from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
-_DATA_NAMES = ("target", "task", "positive", "ignore", "missing", "categorical", "groups", "order")
-_DATA_LISTS = ("ignore", "missing", "categorical")
+_DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
+_DATA_SIGNS = ("separator", "decimal")
+_DATA_NAMES = ("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS)
 _TABLES = (".csv", ".tsv", ".parquet", ".arff", ".xlsx")
 _BUDGET_KINDS = {
     "evaluations": "count",
@@ -42,7 +43,7 @@ class Settings:
     def data(self, statement: ast.Data) -> DataStatement:
         values: dict[str, Any] = {}
         for name, argument in self._named(statement.arguments, _DATA_NAMES, "data").items():
-            value = self._column_list(argument) if name in _DATA_LISTS else self._column(argument)
+            value = self._of_data(name, argument)
             if value is not None:
                 values[name] = value
         task = values.get("task")
@@ -125,8 +126,22 @@ class Settings:
                 found[argument.key.text] = argument
         return found
 
-    def _column(self, argument: ast.Argument) -> str | None:
-        return self._text(argument.value)
+    def _of_data(self, name: str, argument: ast.Argument) -> Any:
+        """The value of one option of `data`; None where it is none."""
+        value = argument.value
+        if name in _DATA_LISTS:
+            return self._column_list(argument)
+        if name == "header":
+            if isinstance(value, ast.Boolean):
+                return value.value
+            help = "write `true` if the first row holds names, `false` if it is data"
+            return self._error("MSL164", value, "`header` is true or false", help)
+        if name in _DATA_SIGNS:
+            if isinstance(value, ast.String) and len(value.value) == 1:
+                return value.value
+            example = '`","`' if name == "decimal" else '`";"`'
+            return self._error("MSL164", value, f"`{name}` is one character", f"write it in quotes, such as {example}")
+        return self._text(value)
 
     def _column_list(self, argument: ast.Argument) -> tuple[str, ...] | None:
         if not isinstance(argument.value, ast.ListOf):

@@ -70,8 +70,12 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         ignore=statement.ignore or None,
         missing=statement.missing or None,
         categorical=statement.categorical or None,
+        numeric=statement.numeric or None,
         groups=statement.groups,
         order=statement.order,
+        header=statement.header,
+        separator=statement.separator,
+        decimal=statement.decimal,
     )
 
 

@@ -28,6 +28,8 @@ _TEXT_TYPES = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
 _EXACT = 2.0**53
 #: From this share of numbers on, the texts among them are probably mistakes.
 _MOSTLY = 0.9
+#: From this share on they are too, where the numbers are so many different ones and the texts so few.
+_LARGELY, _DIFFERENT, _FEW = 0.5, 10, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,9 +191,17 @@ def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataPr
     return problem("MSL317", message, help, column=name, row=first + 1)
 
 
+def _are_numbers_with_mistakes(stated: pl.Series, numbers: pl.Series) -> bool:
+    count, total = numbers.len() - numbers.null_count(), stated.len() - stated.null_count()
+    if count >= _MOSTLY * total:
+        return True
+    texts = stated.filter(stated.is_not_null() & numbers.is_null())
+    different = numbers.drop_nulls().n_unique()
+    return count >= _LARGELY * total and texts.n_unique() <= _FEW and different > max(_DIFFERENT, count // 2)
+
+
 def _symbol_warnings(name: str, texts: pl.Series, stated: pl.Series, numbers: pl.Series) -> tuple[DataProblem, ...]:
-    count = numbers.len() - numbers.null_count()
-    if count >= _MOSTLY * (stated.len() - stated.null_count()):
+    if _are_numbers_with_mistakes(stated, numbers):
         row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
         message = f"column `{name}` is taken as symbolic: of its numbers, row {row + 1} holds {stated[row]!r}"
         help = f"correct the value, or write missing = [{in_spec(stated[row])}] if it means that the value is missing"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, count
@@ -12,6 +15,7 @@ from typing import Literal
 
 from msl.runs.clock import Clock, utc_now
 from msl.runs.database import Database, copy_database, journal_of
+from msl.runs.files import Files
 from msl.runs.network_folder import is_on_network
 from msl.runs.problem import StoreProblem, translated
 from msl.runs.process import this_process
@@ -21,8 +25,9 @@ from msl.runs.schema import TABLES, selection
 from msl.runs.store import DATABASE, Store, no_store
 
 Kind = Literal[
-    "damage", "problem", "folder", "disk", "network", "stale run", "lost evaluations", "orphan", "leftover", "rebuilt"
-]
+    "damage", "problem", "folder", "disk", "network", "stale run", "lost evaluations", "orphan", "model", "leftover",
+    "rebuilt",
+]  # fmt: skip
 Severity = Literal["error", "warning", "note"]
 
 _MOST_LINES = 5
@@ -115,10 +120,39 @@ def _oddities(store: Store) -> list[Finding]:
         for run, count in lost
     ]
     findings += [
-        Finding("orphan", "note", f"{file} belongs to no run ({file.stat().st_size:,} bytes)", "`msl gc` removes it")
+        Finding("orphan", "note", f"{file} belongs to no run ({file.stat().st_size:,} bytes)", _about_orphans(store))
         for file in store.files.orphans(store.runs.ids())
     ]
-    return findings
+    return [*findings, *_models(store)]
+
+
+def _about_orphans(store: Store) -> str:
+    if any(store.folder.glob(_ASIDE)):
+        return "it may be of a run that was lost with the damaged database: `msl gc` removes it for good"
+    return "`msl gc` removes it"
+
+
+def _models(store: Store) -> Iterator[Finding]:
+    """Models of finished runs that are not what the run saved."""
+    for name in store.runs.ids():
+        run = store.runs.get(name)
+        if run.status == "finished" and run.result.get("best") is not None:
+            wrong = _wrong_with_model(store.files, name)
+            if wrong is not None:
+                help = "its command again trains it anew, and evaluates nothing twice"
+                yield Finding("model", "error", f"the model of the run `{name}` {wrong}", help)
+
+
+def _wrong_with_model(files: Files, run: str) -> str | None:
+    paths = [files.model(run, suffix) for suffix in (".json", ".msl", ".skops")]
+    if absent := [path.name for path in paths if not path.exists()]:
+        return f"is not whole: {', '.join(absent)} is gone" if len(absent) < len(paths) else "is gone"
+    try:
+        digest = json.loads(paths[0].read_bytes())["sha256"]
+        is_same = hashlib.sha256(paths[-1].read_bytes()).hexdigest() == digest
+    except (OSError, ValueError, KeyError, TypeError):
+        return f"cannot be read: {paths[0]} is broken"
+    return None if is_same else f"is not what was saved: {paths[-1]} has changed"
 
 
 def _leftovers(folder: Path) -> list[Finding]:

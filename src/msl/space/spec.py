@@ -110,8 +110,12 @@ class DataStatement:
     ignore: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
     groups: str | None = None
     order: str | None = None
+    header: bool | None = None
+    separator: str | None = None
+    decimal: str | None = None
 
 
 @record
