@@ -18,8 +18,8 @@ from msl.testing.problems import Problem
 
 Figure = tuple[str, float, float | None, str]
 
-#: The papers' swarms, and ours with what they add; ε as fine as the front is long.
-_CALLS = ("nspso", "nspso(mutation = auto)", "cmdpso", "cmdpso(epsilon = 0.001)")
+#: The papers' swarms, and `nspso` with the mutation that `cmdpso` has.
+_CALLS = ("nspso", "nspso(mutation = auto)", "cmdpso")
 _SIZES = ((30, 100), (100, 250))
 _CORNER = (1.1, 1.1)
 
