@@ -199,3 +199,11 @@ def test_the_package_alone_is_light() -> None:
     assert "ModelSearch" in shown
     with pytest.raises(AttributeError, match="no attribute `nothing`"):
         _ = msl.nothing
+
+
+def test_a_frame_with_numbers_for_names_predicts_arrays_too() -> None:
+    X, y = load_iris(return_X_y=True)
+    search = ModelSearch("use clop\nchain m = naive").fit(pd.DataFrame(X), y)
+    assert (search.predict(X) == search.predict(pd.DataFrame(X))).all()
+    with pytest.raises(ValueError, match="several columns are called a"):
+        search.fit(pd.DataFrame(X, columns=["a"] * X.shape[1]), y)

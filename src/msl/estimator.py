@@ -159,9 +159,12 @@ class ModelSearch(BaseEstimator):
         """The rows, validated, and the target as one column."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._columns: list[str] | None = None  # also those that scikit-learn does not take for names, as numbers
         if _is_frame(X):
+            rows, self._columns = X, [str(name) for name in X.columns]
+            if twice := sorted({name for name in self._columns if self._columns.count(name) > 1}):
+                raise ValueError(f"several columns are called {', '.join(twice)}; give each a name of its own")
             validate_data(self, X, skip_check_array=True)
-            rows = X
         else:
             rows = validate_data(
                 self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
@@ -204,8 +207,7 @@ class ModelSearch(BaseEstimator):
             table = read_like(schema, X)
         else:
             rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
-            names = getattr(self, "feature_names_in_", None)
-            table = read_like(schema, rows, names=None if names is None else [str(name) for name in names])
+            table = read_like(schema, rows, names=getattr(self, "_columns", None))
         for odd in table.warnings:
             if odd.code == "MSL341":
                 warnings.warn(odd.message, UserWarning, stacklevel=3)

@@ -162,3 +162,36 @@ def test_all_forms_of_a_winner_say_the_same(tmp_path: Path, name: str) -> None:
     notes = session.get_modelmeta().custom_metadata_map
     assert json.loads(notes["columns"]) == names["COLUMNS"]
     assert json.loads(notes["symbols"]) == names["SYMBOLS"]
+
+
+def test_spelling_counts_in_the_exported_file_as_in_the_run(tmp_path: Path) -> None:
+    """Symbols in another case are other symbols; a marker of missing values is known however its number is written."""
+    rng = np.random.default_rng(6)
+    rows = [
+        (
+            "-999.0" if place % 4 == 0 else f"{rng.normal(place % 2):.3f}",
+            ("red", "green", "blue")[place % 3],
+            "ab"[place % 2],
+        )
+        for place in range(80)
+    ]
+    new = [
+        (number.replace("-999.0", "-999"), colour.upper() if place % 2 else colour)
+        for place, (number, colour, _) in enumerate(rows)
+    ]
+    (tmp_path / "train.csv").write_text("\n".join(["x,colour,class", *map(",".join, rows)]), encoding="utf-8")
+    (tmp_path / "new.csv").write_text("\n".join(["x,colour", *map(",".join, new)]), encoding="utf-8")
+    spec = "use sklearn\ndata(missing = [-999])\nchain m = standard_scaler >> logistic(rest = default)\nsearch grid\n"
+    (tmp_path / "m.msl").write_text(spec, encoding="utf-8")
+    store = ["--store", str(tmp_path / ".msl")]
+    code, _, err = run_msl("run", str(tmp_path / "m.msl"), str(tmp_path / "train.csv"), "--on", "inprocess", *store)
+    assert code == 0, err
+    _, out, _ = run_msl("predict", "@", str(tmp_path / "new.csv"), *store)
+    assert run_msl("export", "@", "-o", str(tmp_path / "model.py"), *store)[0] == 0
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile((tmp_path / "model.py").read_text(encoding="utf-8"), "model.py", "exec"), names)
+    training = names["read_rows"](tmp_path / "train.csv")
+    model = names["fit"](names["features"](training), names["target"](training))
+    said = names["predict"](model, names["features"](names["read_rows"](tmp_path / "new.csv")))
+    assert names["self_test"](model)
+    assert said.tolist() == out.split()[1:]

@@ -77,7 +77,7 @@ def features(rows):
 
 def _value(cell, symbols):
     text = "" if cell is None else str(cell).strip()
-    if text == "" or text in MISSING:
+    if text == "" or text in MISSING or _number(text) in [_number(marker) or marker for marker in MISSING]:
         return np.nan
     if symbols is not None:
         place = _place(text, symbols)
@@ -89,7 +89,7 @@ def _value(cell, symbols):
 
 def _place(text, symbols):
     """The place of a symbol, however a number or a truth value among symbols is spelt."""
-    for spelt in (text, text.lower(), _number(text)):
+    for spelt in (text, {"true": "true", "false": "false"}.get(text.lower()), _number(text)):
         if spelt in symbols:
             return symbols.index(spelt)
     return None
