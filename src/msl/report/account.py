@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 from msl.report.account_tables import confusion_table, front_table, preferred_table
 from msl.report.aligned import named_figures, shown
-from msl.report.command import run_command
+from msl.report.command import run_command, store_words
 from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
 from msl.report.finite import finite
 from msl.runs.clock import moment_to_text
@@ -33,6 +34,12 @@ class Account:
     failures: tuple[FailureGroup, ...]
     life: tuple[Event, ...]
     files: tuple[Path, ...]
+    folder: Path
+
+    @property
+    def again(self) -> str:
+        """The command that makes the run again, or goes on with it."""
+        return run_command(self.run, store=store_words(self.folder))
 
     @property
     def result(self) -> Mapping[str, Any]:
@@ -60,6 +67,7 @@ def account_of(store: Store, run: str) -> Account:
         tuple(failure_groups(store.evaluations.failures(run))),
         tuple(store.runs.life(run)),
         tuple(store.files.of_run(run)),
+        store.folder,
     )
 
 
@@ -99,7 +107,7 @@ def account_to_record(account: Account) -> dict[str, Any]:
         "resumed": sum(event.kind == "resumed" for event in account.life),
         "files": [str(file) for file in account.files],
         "result": finite(account.result),
-        "again": run_command(run),
+        "again": account.again,
     }
 
 
@@ -151,7 +159,7 @@ def _status(account: Account) -> str:
         case "running":
             return f"{words} in process {run.process.pid} on {run.process.host}, last seen {local_time(run.seen)}"
         case "interrupted":
-            return f"{words}; `{run_command(run)}` goes on"
+            return f"{words}; `{account.again}` goes on"
     return words
 
 
@@ -237,8 +245,8 @@ def _provenance(account: Account) -> str:
         ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
         ("digests", f"run {digests.run[:16]}, space {digests.space[:16]}, data {digests.data[:16]}"),
         *(("file", str(file)) for file in account.files),
-        ("again", run_command(run)),
-        ("proof", f"msl replay {run.id}"),
+        ("again", account.again),
+        ("proof", shlex.join(["msl", "replay", run.id, *store_words(account.folder)])),
     ]
     return _labelled(lines)
 

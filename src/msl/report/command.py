@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 
 from msl.runs.run import Run
 
@@ -17,3 +18,8 @@ def run_command(run: Run, data: str | None = None, store: Sequence[str] = ()) ->
     given += [("--trust", package) for package in options.get("trusted") or ()]
     words = [word for name, value in given if value is not None for word in (name, str(value))]
     return shlex.join(["msl", "run", run.spec, str(table), *words, *store])
+
+
+def store_words(folder: Path) -> list[str]:
+    """What a command needs to find a store that is not where it looks."""
+    return [] if folder.name == ".msl" else ["--store", str(folder)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from msl.report.command import run_command
+from msl.report.command import run_command, store_words
 from msl.report.page.figures import moment, shortened
 from msl.report.page.headline import data_words
 from msl.report.page.html import Content, Html, tag
@@ -58,7 +58,7 @@ def reproduce_section(record: Record) -> Section:
 
 def _commands(record: Record) -> Iterator[str]:
     run = record.run
-    store = [] if record.folder.name == ".msl" else ["--store", str(record.folder)]
+    store = store_words(record.folder)
     yield "# the same search: what is stored is not evaluated again"
     yield run_command(run, record.data_path, store)
     if record.is_finished:
