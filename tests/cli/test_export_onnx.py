@@ -52,6 +52,11 @@ def test_labels_and_scores_come_out(msl: Run, finished: Get, tmp_path: Path) -> 
     assert labels.tolist() == done.trained.predict(table).tolist()
     assert np.allclose(outputs, done.trained.predict_proba(table), atol=1e-6)
     assert session.get_modelmeta().custom_metadata_map["model"] == done.trained.text
+    holed = table.X.copy()
+    holed.ravel()[::5] = np.nan
+    (filled,) = session.run(["outputs"], {"X": holed})
+    expected = done.trained.estimator.outputs(holed)
+    assert np.allclose(filled, expected / expected.sum(axis=1, keepdims=True), atol=1e-6)
 
 
 @pytest.mark.parametrize("form", ["onnx", "ONNX", "skops"])

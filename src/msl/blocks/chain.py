@@ -130,6 +130,14 @@ class _Chain(ArrayModel):
                 raise
             return self._outputs(filled)
 
+    def can_take(self, X: Floats) -> bool:
+        """Whether the blocks take rows as they are, so that no gap has to be filled in."""
+        try:
+            self._outputs(X)
+        except ValueError:
+            return False
+        return True
+
     def _without_new_gaps(self, X: Floats) -> Floats | None:
         middles = getattr(self, "middles_", None)  # chains saved before there were any have none
         if middles is None or not isinstance(X, np.ndarray):

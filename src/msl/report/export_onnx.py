@@ -50,7 +50,7 @@ def export_onnx(given: Exportable) -> OnnxFile:
         raise NoOnnx("an ensemble is several models, and only one is written")
     rows = probe_rows(given.ranges, [name in given.symbols for name in given.columns], _PROBES)
     graph = Graph("model")
-    tensor = _add_steps(graph, chain.steps, "X", rows)
+    tensor = _add_steps(graph, chain.steps, _filled(graph, chain, rows), rows)
     inner = apply_steps(chain.steps, rows)
     tensor = _add_learner(graph, chain.learner, tensor, inner, chain.n_classes_)
     tensor = _add_steps(graph, chain.posts, tensor, learner_outputs(chain.learner, inner, chain.n_classes_))
@@ -59,6 +59,14 @@ def export_onnx(given: Exportable) -> OnnxFile:
     if differ:
         raise NoOnnx(f"the translated model would predict {differ} of {len(rows)} made-up rows otherwise")
     return OnnxFile(content, takes_gaps=not _differences(content, given, _with_gaps(rows)))
+
+
+def _filled(graph: Graph, chain: Any, rows: Floats) -> str:
+    """The input; where the blocks cannot take gaps, those that training had none of are filled in as it does."""
+    middles = getattr(chain, "middles_", None)
+    if middles is None or chain.can_take(_with_gaps(rows)):
+        return "X"
+    return graph.add("Where", graph.add("IsNaN", "X"), graph.constant(middles[None, :]), "X")
 
 
 def _add_steps(graph: Graph, steps: Sequence[Any], tensor: str, rows: Floats) -> str:
