@@ -33,6 +33,13 @@ def test_models_that_fail_on_other_folds_do_not_vote(tmp_path: Path, ensemble: s
     assert any(row["model"].endswith("= 78)") for row in result.evaluations)
 
 
+def test_where_no_model_can_be_fitted_again_the_best_is_alone(tmp_path: Path) -> None:
+    table = pl.read_csv(write_classes(tmp_path))
+    text = NEIGHBOURS.replace("66..78", "74..78") + "ensemble best_first(max = 5)\n"
+    result = msl.run(text, table, store=tmp_path / "s")
+    assert result.summary["ensemble"] == [result.best]
+
+
 def weights(folder: Path, goal: str, rows: int = 90) -> np.ndarray:
     text = f"{SPACE}{goal} by cv(folds = 3)\nsearch grid\nensemble vote(top = 4, weighted = true)\n"
     case = searched(folder, text, write_classes(folder, rows))

@@ -59,6 +59,7 @@ def choose_members(plan: Plan, found: Search) -> Members | None:
             chosen = _greedy(validation, validation.usable(_unlike(ranked), _POOL), most, again)
         case _:
             chosen = _remembered(plan, found)
+    chosen = chosen or ranked[:1]  # where no model can be fitted on the folds of the choice
     return Members(tuple(chosen), _weights(plan, chosen) if options["weighted"] else (1.0,) * len(chosen), voting)
 
 
@@ -89,6 +90,7 @@ def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
     """
     objective = plan.objectives[0]
     perfect = loss_value(objective.loss, {name: _ideal(name) for name in measures_of(objective.loss)})
+    perfect = perfect if np.isfinite(perfect) else 0.0
     losses = np.array([one.losses[0] for one in chosen])
     away = losses - (perfect if objective.minimize else -perfect)
     away -= min(float(away.min(initial=0.0)), 0.0)
