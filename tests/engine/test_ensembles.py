@@ -58,6 +58,12 @@ def test_a_weight_means_the_same_whichever_way_a_measure_is_written(tmp_path: Pa
     assert 0.1 < maximised[-1] < 1.0, "nobody votes alone"
 
 
+def test_without_a_perfect_score_the_last_has_half_the_weight(tmp_path: Path) -> None:
+    found = weights(tmp_path, "maximize 1 / ber")
+    assert (found[0], found[-1]) == (1.0, pytest.approx(0.5))
+    assert (np.diff(found) <= 0).all()
+
+
 def test_a_perfect_model_does_not_vote_alone(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     sure = np.repeat([0.0, 5.0], 40)

@@ -21,7 +21,7 @@ from msl.evaluate.estimates import cv
 from msl.evaluate.scoring import score
 from msl.evaluate.split_outputs import SplitOutputs
 from msl.space.measure import DEFAULT_MEASURES, MEASURES
-from msl.space.spec import loss_value, measures_of
+from msl.space.spec import Objective, loss_value, measures_of
 from msl.space.value import Model
 
 _POOL = 25  # how many of the best a greedy choice looks at
@@ -86,19 +86,26 @@ def _chain(plan: Plan, model: Model) -> Any:
 def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
     """Falling with the distance to a perfect score: the best has 1, one that is twice as far from it half as much.
 
-    A best that is perfect is taken to be as far from it as one more row could bring it, lest it vote alone.
+    A best that is perfect is taken to be as far from it as one more row could bring it, lest it vote alone. Where there
+    is no perfect score, as with 1 / ber, the last has half the weight of the best.
     """
-    objective = plan.objectives[0]
-    perfect = loss_value(objective.loss, {name: _ideal(name) for name in measures_of(objective.loss)})
-    perfect = perfect if np.isfinite(perfect) else 0.0
     losses = np.array([one.losses[0] for one in chosen])
-    away = losses - (perfect if objective.minimize else -perfect)
-    away -= min(float(away.min(initial=0.0)), 0.0)
-    least, most = float(away.min(initial=np.inf)), float(away.max(initial=0.0))
-    if most == 0.0:
-        return (1.0,) * len(chosen)
-    away += max(most / plan.job.ground.population.n_rows - least, 0.0)
-    return tuple((away.min() / away).tolist())
+    spread = float(losses.max() - losses.min())
+    perfect = _perfect_loss(plan.objectives[0])
+    if perfect is None or perfect > losses.min():
+        away = losses - losses.min() + spread
+    else:
+        away = losses - perfect
+        away += max(float(away.max()) / plan.job.ground.population.n_rows - float(away.min()), 0.0)
+    return tuple((away.min() / away).tolist()) if away.min() > 0.0 else (1.0,) * len(chosen)
+
+
+def _perfect_loss(objective: Objective) -> float | None:
+    try:
+        value = loss_value(objective.loss, {name: _ideal(name) for name in measures_of(objective.loss)})
+    except ArithmeticError:
+        return None
+    return (value if objective.minimize else -value) if np.isfinite(value) else None
 
 
 def _ideal(measure: str) -> float:
