@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from msl.cli.closing import closing_words
-from msl.cli.progress import Lines, Picture, Silence, frame, open_display
+from msl.cli.progress import Lines, Picture, Silence, frame, last_words, open_display
 from msl.cli.specs import load
 from msl.engine.plan import Plan, make_plan
 from msl.engine.progress import Progress
@@ -294,10 +294,13 @@ def test_the_last_fits_are_told_of(msl: Run, capsys: pytest.CaptureFixture[str])
     voting = HEAD + "search grid\nensemble vote(top = 3)\n"
     Lines(plan_of(HEAD + "search grid\n")).searched()
     assert capsys.readouterr().err == ""
-    picture = shown_frame(plan_of(voting), progress(evaluations=20), is_searched=True)
+    picture = shown_frame(plan_of(voting), progress(evaluations=20), last=last_words(plan_of(voting)))
     assert picture[-1] == "the members of the ensemble are fitted on all rows, and their vote is judged…"
     assert "left" not in picture[0]
-    assert shown_frame(plan_of(HEAD + "search grid\n"), progress(), is_searched=True)[-1].startswith("the winner is")
+    alone = plan_of(HEAD + "search grid\n")
+    assert shown_frame(alone, progress(), last=last_words(alone))[-1].startswith("the winner is")
+    Lines(plan_of(voting)).searched(is_finished=False)
+    assert capsys.readouterr().err == "searched; the members of the ensemble are fitted on all rows\n"
     Path("vote.msl").write_text(f"{SPEC}ensemble vote(top = 3)\n", encoding="utf-8")
     shown = msl("run", "vote.msl", "train.csv", "--target", "class", "--on", "inprocess")
     assert shown.err.endswith(

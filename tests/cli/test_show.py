@@ -225,7 +225,8 @@ def test_what_another_package_tells_is_shown_too(msl: Verb, tmp_path: Path) -> N
 def test_commands_name_a_store_of_another_name(msl: Verb, tmp_path: Path) -> None:
     with Store.open(tmp_path / "kept") as store:
         run = store.runs.start(Order("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"))).id
-        store.runs.end(run, "finished", {"best": None})
+        store.runs.end(run, "finished", {"best": None, "test_failure": "odd rows"})
     told = msl("show", "@", "--store", str(tmp_path / "kept")).out
     assert f"msl run wide.msl DATA --store {tmp_path / 'kept'}" in told
     assert f"msl replay {run} --store {tmp_path / 'kept'}" in told
+    assert "the winner cannot be asked of the test table: odd rows" in told

@@ -92,10 +92,9 @@ def _onnx(given: Exportable) -> bytes:
     try:
         made = export_onnx(given)
     except NoOnnx as reason:
-        alone = (
-            "run the spec with `--set ensemble=none`, which evaluates nothing anew, or " if given.is_ensemble else ""
-        )
-        way_out = f"{alone}export it with `--skops FILE`"
+        way_out = "export it with `--skops FILE`"
+        if given.is_ensemble:
+            way_out = f"run the spec with `--set ensemble=none`, which evaluates nothing anew, or {way_out}"
         raise WrongUse(f"this model cannot be written as ONNX: {reason}", way_out) from None
     if not made.takes_gaps:
         tell("warning: of rows with missing values the ONNX file may say something else than the run")

@@ -27,7 +27,7 @@ class Display(Protocol):
     def began(self, beginning: Beginning) -> None: ...
     def show(self, progress: Progress) -> None: ...
     def stopping(self) -> None: ...
-    def searched(self) -> None: ...
+    def searched(self, is_finished: bool = True) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -54,7 +54,7 @@ class Silence:
     def stopping(self) -> None:
         tell(_STOPPING)
 
-    def searched(self) -> None:
+    def searched(self, is_finished: bool = True) -> None:
         pass
 
     def __enter__(self) -> Self:
@@ -92,9 +92,9 @@ class Lines(Silence):
         shown = standing(self._plan, progress)
         tell(f"{progress.seconds:7.1f}s  {progress.evaluations:>6} evaluations{reused}{failed}  {shown}")
 
-    def searched(self) -> None:
+    def searched(self, is_finished: bool = True) -> None:
         if self._plan.spec.ensemble is not None:  # one model alone is fitted at once
-            tell(f"searched; {last_words(self._plan)}")
+            tell(f"searched; {last_words(self._plan, is_finished)}")
 
 
 class Picture:
@@ -107,7 +107,8 @@ class Picture:
         self._plan = plan
         self._progress: Progress | None = None
         self._heard = 0.0
-        self._is_stopping = self._is_searched = False
+        self._is_stopping = False
+        self._last = ""
         console = Console(stderr=True)
         self._live = Live(
             console=console, get_renderable=self._frame, transient=True, refresh_per_second=4, redirect_stdout=False
@@ -123,8 +124,8 @@ class Picture:
     def stopping(self) -> None:
         self._is_stopping = True
 
-    def searched(self) -> None:
-        self._is_searched = True
+    def searched(self, is_finished: bool = True) -> None:
+        self._last = last_words(self._plan, is_finished)
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -139,7 +140,7 @@ class Picture:
         if self._progress is None:
             return "starting…"
         since = monotonic() - self._heard
-        return frame(self._plan, self._progress, since, self._is_stopping, self._is_searched)
+        return frame(self._plan, self._progress, since, self._is_stopping, self._last)
 
 
 # --- words ---
@@ -171,17 +172,18 @@ def standing(plan: Plan, progress: Progress) -> str:
     return f"front of {progress.front}, best {bests}"
 
 
-def last_words(plan: Plan) -> str:
-    """What is left to do after the search."""
+def last_words(plan: Plan, is_finished: bool = True) -> str:
+    """What is left to do after the search; a vote is judged only where there is time for it."""
     if plan.spec.ensemble is None:
         return "the winner is fitted on all rows"
-    return "the members of the ensemble are fitted on all rows, and their vote is judged"
+    fitted = "the members of the ensemble are fitted on all rows"
+    return f"{fitted}, and their vote is judged" if is_finished else fitted
 
 
 def frame(
-    plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool = False, is_searched: bool = False
+    plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool = False, last: str = ""
 ) -> RenderableType:
-    """The picture of a moment, `since` seconds after the progress was told."""
+    """The picture of a moment, `since` seconds after the progress was told; `last` is what is left after the search."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -195,7 +197,7 @@ def frame(
     cells: list[Any] = [f"{done:,} of {total:,} evaluations" if total else f"{done:,} evaluations"]
     if total:
         cells.append(ProgressBar(total, min(done, total), width=24))
-    left = "" if is_searched else _left(plan, total, done, progress.evaluations, seconds)
+    left = "" if last else _left(plan, total, done, progress.evaluations, seconds)
     cells.append(_clock(seconds) + left)
     head.add_row(*cells)
     figures = [f"{progress.fits:,} fits, {progress.fits_saved:,} saved", f"{progress.reused:,} reused"]
@@ -205,8 +207,8 @@ def frame(
     if progress.best_text:
         lines.append(Text(progress.best_text, no_wrap=True, overflow="ellipsis"))
     lines.append(Text(", ".join(figures), style="dim"))
-    if is_searched:
-        lines.append(Text(f"{last_words(plan)}…"))
+    if last:
+        lines.append(Text(f"{last}…"))
     elif is_stopping:
         lines.append(Text(_STOPPING, style="yellow"))
     return Group(*lines)

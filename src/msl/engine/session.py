@@ -139,14 +139,14 @@ def run_plan(
     workers: int | None = None,
     began: Callable[[Beginning], None] = lambda beginning: None,
     progress: Callable[[Progress], None] = lambda progress: None,
-    searched: Callable[[], None] = lambda: None,
+    searched: Callable[[bool], None] = lambda is_finished: None,
     stopped: Callable[[], bool] = lambda: False,
     most: int | None = None,
 ) -> Result:
     """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
 
-    `searched` is called when only the last fits are left, `most` ends the search after so many answers. Raises NoModel
-    when no model could be judged.
+    `searched` is called when only the last fits are left, and told whether the search came to its own end; `most` ends
+    it after so many answers. Raises NoModel when no model could be judged.
     """
     plan = commission.plan
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
@@ -160,7 +160,7 @@ def run_plan(
                 began(Beginning(run, resumed, stock))
                 found = search(plan, store, run, executor, progress=progress, stopped=stopped, most=most)
         with _kept_for_later(store, run):
-            searched()
+            searched(found.ending == "finished")
             return _concluded(commission, store, run, found, stock)
 
 

@@ -182,6 +182,8 @@ def _figures(account: Account) -> str:
         lines.append(("estimate", _estimates(result)))
     known = [name for name in ("test", "gap", "complexity") if result.get(name) is not None]
     lines += [(name, _words(result[name])) for name in known]
+    if failure := result.get("test_failure"):
+        lines.append(("test", f"the winner cannot be asked of the test table: {failure}"))
     counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]
     failed = sum(group.count for group in account.failures)
     counts += [f"{shown(failed)} failed"] if failed else []
