@@ -63,6 +63,15 @@ def test_useless_columns_are_left_out_and_odd_names_quoted(msl: Run, here: Path)
     assert msl("check", "odd table.msl", "--data", "odd table.csv").code == 0
 
 
+def test_a_word_among_numbers_is_told_and_the_column_kept(msl: Run, here: Path) -> None:
+    lines = ["size,class", *(f"{place}.5,{'ab'[place % 2]}" for place in range(30)), "unknown,a"]
+    (here / "word.csv").write_text("\n".join(lines), encoding="utf-8")
+    text = msl("init", "word.csv", "-o", "-").out
+    assert "# column `size` is taken as symbolic: of its numbers, row 31 holds 'unknown'; " in text
+    assert 'missing = ["unknown"]' in text
+    assert "ignore" not in text
+
+
 def test_tiny_classes_get_fewer_folds(msl: Run, here: Path) -> None:
     lines = ["x,class", *(f"{place}.5,{'a' if place < 20 else 'b'}" for place in range(23))]
     with gzip.open(here / "tiny.csv.gz", "wt", encoding="utf-8") as file:

@@ -22,6 +22,8 @@ _MEASURES = {
     "classification": ("ber", "the mean of the classes' error rates; others: error, logloss, auc, f1, mcc"),
     "regression": ("rmse", "the root of the mean squared error; others: mse, mae, r2"),
 }
+#: The warning of a column of numbers with a word among them, which makes symbols of them, each a different one.
+_WORDS_AMONG_NUMBERS = "MSL337"
 #: Warnings of columns that no model can learn from.
 _USELESS = {"MSL333": "constant", "MSL334": "empty", "MSL335": "an identifier"}
 
@@ -86,17 +88,19 @@ def _about_columns(table: Table) -> list[str]:
 def _data(table: Table) -> list[str]:
     """What was understood of the table, to be corrected; columns without use are left out, with the reason."""
     options = [f"target = {spell_name(table.target)}", f"task = {table.task}"]
+    mistaken = {each.column: each for each in table.warnings if each.code == _WORDS_AMONG_NUMBERS}
     useless = {
         problem.column: _USELESS[problem.code]
         for problem in table.warnings
-        if problem.code in _USELESS and problem.column is not None
+        if problem.code in _USELESS and problem.column is not None and problem.column not in mistaken
     }
     kept = [name for name in table.names if name not in useless]
+    hints = [f"# {_one_line(each.message)}; {_one_line(each.help)}." for each in mistaken.values()]
     if not useless or not kept:
-        return [f"data({', '.join(options)})"]
+        return [*hints, f"data({', '.join(options)})"]
     reasons = [f"# `{_one_line(name)}` is left out: it looks like {why}." for name, why in useless.items()]
     ignored = ", ".join(spell_text(name) for name in useless)
-    return [*reasons, f"data({', '.join(options)}, ignore = [{ignored}])"]
+    return [*hints, *reasons, f"data({', '.join(options)}, ignore = [{ignored}])"]
 
 
 def _estimate(table: Table) -> str:
