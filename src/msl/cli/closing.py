@@ -7,6 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from msl.report.used_model import used_model
+
 Summary = Mapping[str, Any]
 
 #: Choices and alternatives of each that are worth a line, and the fewest models that can show a preference.
@@ -28,29 +30,35 @@ def closing_words(summary: Summary, folder: Path, interrupted: bool = False) -> 
 
 
 def _about_winner(summary: Summary) -> list[tuple[str, str]]:
-    rows = [("estimate", _estimates(summary["objectives"], summary["interval"]))]
-    if "test" in summary:
-        rows.append(("test", _values(summary["test"])))
+    """The figures of what predicts first, then those of the other: the best model, or an ensemble that is not used."""
+    used = used_model(summary)
+    rows = [("predict uses", used.words)]
+    if used.objectives:
+        rows.append(("estimate", _estimates(used.objectives, used.interval)))
+    if used.test:
+        rows.append(("test", _values(used.test)))
     if failure := summary.get("test_failure"):
         rows.append(("test", f"the winner cannot be asked of the test table: {failure}"))
-    if summary.get("gap"):
-        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(summary["gap"]))))
+    if used.gap:
+        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(used.gap))))
+    if used.is_ensemble:
+        tested = f", test {_values(summary['test'])}" if "test" in summary else ""
+        rows.append(("best alone", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
+    rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
     rows.append(("complexity", f"{summary['complexity']:.4g}"))
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
-    if "ensemble" in summary:
+    if len(summary.get("ensemble", ())) > 1 and not used.is_ensemble:
         rows.append(("ensemble", _ensemble(summary)))
     return rows
 
 
 def _ensemble(summary: Summary) -> str:
-    members, softly = len(summary["ensemble"]), " softly" if summary.get("voting") == "soft" else ""
-    told = [f"{members} models vote{softly}" if members > 1 else "one model alone"]
+    """One that is not used."""
+    told = [f"{len(summary['ensemble'])} models vote{' softly' if summary.get('voting') == 'soft' else ''}"]
     if judged := summary.get("ensemble_objectives"):
         told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
-    if tested := summary.get("ensemble_test"):
-        told.append(f"test {_values(tested)}")
     return ", ".join(told)
 
 

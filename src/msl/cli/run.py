@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Clock, Exit, WrongUse, tell, write
 from msl.cli.lock import refuse_differences
 from msl.cli.planned import (
     ChainOption,
@@ -90,8 +90,9 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
                 workers=jobs,
                 began=display.began,
                 progress=display.show,
-                searched=display.searched,
+                finishing=display.finishing,
                 stopped=interrupts.asked,
+                started=Clock.started,
             )
             summary: Mapping[str, Any] = result.summary
     except NoModel as none:

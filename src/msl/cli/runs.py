@@ -52,8 +52,8 @@ def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Sto
         yield store
 
 
-def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...]) -> tuple[Trained, str]:
-    """The trained winner of a run, and the run's full id."""
+def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...], *, best: bool = False) -> tuple[Trained, str]:
+    """What predicts after a run, or its best model alone, and the run's full id."""
     from msl.engine.safe_load import ModelProblem
     from msl.engine.saved import load_trained, other_versions
 
@@ -61,7 +61,7 @@ def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...]) -> tup
         if trusted:  # modules beside the spec, as in `msl run`
             sys.path.insert(0, str(store.folder.absolute().parent))
         try:
-            trained = load_trained(store.files, run, trusted)
+            trained = load_trained(store.files, run, trusted, best=best)
         except ModelProblem as problem:
             raise WrongUse(problem.message, problem.help) from None
     for package, (before, now) in other_versions(trained).items():

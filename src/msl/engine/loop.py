@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any, Literal
 
 from msl.engine.answers import Answers
 from msl.engine.plan import Plan
 from msl.engine.progress import Progress, Standing
+from msl.engine.time_limit import TimeLimit
 from msl.evaluate.executors.executor import Executor
 from msl.runs.asked import Asked
 from msl.runs.run import Event as StoredEvent
@@ -42,6 +42,7 @@ def search(
     run: str,
     executor: Executor,
     *,
+    limit: TimeLimit | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
     most: int | None = None,
@@ -51,15 +52,14 @@ def search(
     It is stopped between batches, and never before it has come to where an interrupted run was; time is looked at after
     each evaluation, and what is still under way then does not count. `most` cuts it after so many answers.
     """
-    start = monotonic()
-    time = plan.spec.budget.time
+    limit = TimeLimit(plan.spec.budget.time) if limit is None else limit
     standing = Standing(plan)
 
     def on_outcome(done: int, wanted: int) -> None:
-        progress(standing.progress(answers.tally, monotonic() - start, done, wanted))
+        progress(standing.progress(answers.tally, limit.elapsed, done, wanted))
 
     def is_late() -> bool:
-        return time is not None and monotonic() - start >= time
+        return limit.left <= 0.0
 
     answers = Answers(plan, store, run, executor, on_outcome)
     found = Search(answers)
@@ -79,7 +79,7 @@ def search(
         standing.take(asks[: len(told)], told)
         position += len(told)
         batch += 1
-        found.seconds = monotonic() - start
+        found.seconds = limit.elapsed
         progress(standing.progress(answers.tally, found.seconds))
         is_whole = len(told) == len(asks)
         if (position >= len(stored) and stopped()) or position == most:

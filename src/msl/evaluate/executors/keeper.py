@@ -16,14 +16,14 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from itertools import islice
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.handle import Handle, Item
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery, NurseryError
-from msl.evaluate.executors.task import Job, failed, modules_of
+from msl.evaluate.executors.task import Job, failed, is_limited, modules_of
 from msl.evaluate.executors.watch import Watch
 from msl.evaluate.executors.worker import BROKEN
 from msl.evaluate.outcome import Effort, Failure, Outcome
@@ -46,6 +46,7 @@ class Keeper:
         self._barren = 0
         self._lock = Lock()  # for the following, which other threads write
         self._new: list[Item] = []
+        self._abandoning: list[Event] = []
         self._is_finishing = self._is_cancelled = False
         self._broken: BaseException | None = None
         self._bell, self._ear = socket.socketpair()
@@ -75,6 +76,15 @@ class Keeper:
             self._is_cancelled |= is_cancelled
         self._ring()
 
+    def abandon(self) -> None:
+        """Cancels what waits and ends the workers that are at something; what is added afterwards is not meant."""
+        is_done = Event()
+        with self._lock:
+            self._abandoning.append(is_done)
+        self._ring()
+        while not is_done.wait(0.1) and self._thread.is_alive():
+            pass
+
     def join(self) -> None:
         self._thread.join()
 
@@ -103,8 +113,22 @@ class Keeper:
             self._waiting.extend(self._new)
             self._new.clear()
             is_finishing, is_cancelled = self._is_finishing, self._is_cancelled
+            abandoning, self._abandoning = self._abandoning, []
+        if abandoning:
+            self._give_up_all()
+        for each in abandoning:
+            each.set()
         is_done = not self._waiting and all(handle.is_idle for handle in self.handles)
         return not is_cancelled and not (is_finishing and is_done)
+
+    def _give_up_all(self) -> None:
+        left = list(self._waiting)
+        self._waiting.clear()
+        for handle in [handle for handle in self.handles if not handle.is_idle]:
+            left += handle.items.values()
+            self._dismiss(handle)
+        for item in left:
+            item.give_up(None)
 
     def _leave(self) -> None:
         for handle in self.handles:
@@ -158,13 +182,18 @@ class Keeper:
         return handle
 
     def _next_group(self) -> list[Item]:
-        size = 1 if self._waiting[0].is_alone else self._grouping.size(len(self._waiting), self._workers)
+        size = 1 if self._is_single(self._waiting[0]) else self._grouping.size(len(self._waiting), self._workers)
         group: list[Item] = []
-        while self._waiting and len(group) < size and not (group and self._waiting[0].is_alone):
+        while self._waiting and len(group) < size and not (group and self._is_single(self._waiting[0])):
             item = self._waiting.popleft()
             if item.take_up():
                 group.append(item)
         return group
+
+    @staticmethod
+    def _is_single(item: Item) -> bool:
+        """Whether it travels without mates: what a run asks of its last models takes long enough by itself."""
+        return item.is_alone or not is_limited(item.task)
 
     def _dismiss(self, handle: Handle) -> None:
         self._remove(handle)
