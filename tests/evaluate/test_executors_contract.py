@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, as_completed
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +82,25 @@ def test_the_reference_is_the_evaluator(expected: list[Outcome]) -> None:
 def test_outcomes_are_in_order_and_the_same_to_the_last_bit(executor: Executor, expected: list[Outcome]) -> None:
     found = list(executor.map(tasks()))
     assert [comparable(outcome) for outcome in found] == [comparable(outcome) for outcome in expected]
+
+
+def test_outcomes_arrive_each_with_its_place(executor: Executor, expected: list[Outcome]) -> None:
+    arrived = [each for some in executor.arrivals(tasks()) for each in some]
+    assert sorted(place for place, _ in arrived) == list(range(len(expected)))
+    assert all(comparable(outcome) == comparable(expected[place]) for place, outcome in arrived)
+
+
+def test_an_outcome_does_not_wait_for_one_that_takes_longer(executor: Executor, kind: str) -> None:
+    if kind == "inprocess":
+        pytest.skip("one after the other")
+    wanted = [em.faulty("hangs_in_c"), *em.tasks(4)]
+    with closing(executor.arrivals(wanted)) as arrivals:
+        seen: list[int] = []
+        while len(seen) < 4:
+            seen += [place for place, outcome in next(arrivals) if outcome.failure is None]
+    assert sorted(seen) == [1, 2, 3, 4]
+    # Nobody listens any more: what hangs is ended, and others get its place.
+    assert all(outcome.failure is None for outcome in executor.map(em.tasks(4)))
 
 
 def test_the_order_of_submission_does_not_matter(executor: Executor, expected: list[Outcome]) -> None:

@@ -59,7 +59,7 @@ def replay(
     commission = _commission(known, sources, data, tuple(trust or ()))
     _tell_versions(known)
     display = open_display(commission.plan, quiet or json)
-    with told_problems(), Interrupts(_stop_at_once), display:
+    with told_problems(), Interrupts(_stop_at_once, _stop_at_once), display:
         difference = repeat_run(
             commission,
             known,

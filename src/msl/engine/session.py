@@ -5,7 +5,7 @@ There is one path for the command, for `msl.run` and for `ModelSearch`; they onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,12 +141,14 @@ def run_plan(
     progress: Callable[[Progress], None] = lambda progress: None,
     searched: Callable[[bool], None] = lambda is_finished: None,
     stopped: Callable[[], bool] = lambda: False,
-    most: int | None = None,
+    terminated: Callable[[], bool] = lambda: False,
+    only: Collection[int] | None = None,
 ) -> Result:
     """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
 
-    `searched` is called when only the last fits are left, and told whether the search came to its own end; `most` ends
-    it after so many answers. Raises NoModel when no model could be judged.
+    `searched` is called when only the last fits are left, and told whether the search came to its own end. `stopped`
+    ends it after a batch, `terminated` within one; `only` names the positions that a run which was cut has answers at.
+    Raises NoModel when no model could be judged.
     """
     plan = commission.plan
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
@@ -158,7 +160,16 @@ def run_plan(
             run, resumed = start_or_resume(store, commission)
             with _kept_for_later(store, run):
                 began(Beginning(run, resumed, stock))
-                found = search(plan, store, run, executor, progress=progress, stopped=stopped, most=most)
+                found = search(
+                    plan,
+                    store,
+                    run,
+                    executor,
+                    progress=progress,
+                    stopped=stopped,
+                    terminated=terminated,
+                    only=only,
+                )
         with _kept_for_later(store, run):
             searched(found.ending == "finished")
             return _concluded(commission, store, run, found, stock)

@@ -97,6 +97,24 @@ class DaskExecutor(Executor):
             self._feed()
         return item.future
 
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        """What runs on the cluster goes on there until the executor is shut down, which does not wait for it."""
+        super().abandon(futures)
+        unwanted = set(futures)
+        with self._state:
+            left = [
+                (key, group)
+                for key, group in self._running.items()
+                if all(item.future in unwanted for item in group.items)
+            ]
+            for key, _ in left:
+                del self._running[key]
+        with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
+            self._client.cancel([group.sent for _, group in left])
+        for _, group in left:
+            for item in group.items:
+                item.give_up(None)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._state:
             self._is_shut = True

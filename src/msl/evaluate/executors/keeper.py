@@ -12,7 +12,7 @@ import pickle
 import selectors
 import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from itertools import islice
@@ -34,7 +34,7 @@ _MOST_BARREN = 5  # workers in a row that die before they begin: then the fault 
 
 
 class Keeper:
-    """All but `add`, `finish` and `join` runs on its own thread."""
+    """All but `add`, `abandon`, `finish` and `join` runs on its own thread."""
 
     def __init__(self, nursery: Nursery, job: Mapped[Job], workers: int, on_end: Callable[[], None]) -> None:
         self._nursery, self._mapped, self._workers, self._on_end = nursery, job, workers, on_end
@@ -46,6 +46,7 @@ class Keeper:
         self._barren = 0
         self._lock = Lock()  # for the following, which other threads write
         self._new: list[Item] = []
+        self._unwanted: set[Future[Outcome]] = set()
         self._is_finishing = self._is_cancelled = False
         self._broken: BaseException | None = None
         self._bell, self._ear = socket.socketpair()
@@ -68,6 +69,12 @@ class Keeper:
             self._ring()
         return item.future
 
+    def abandon(self, futures: Iterable[Future[Outcome]]) -> None:
+        """Ends processes that are at one of these; what else they were given is evaluated elsewhere."""
+        with self._lock:
+            self._unwanted.update(future for future in futures if not future.done())
+        self._ring()
+
     def finish(self, is_cancelled: bool) -> None:
         """Ends when all is done; or at once, if cancelled."""
         with self._lock:
@@ -87,6 +94,7 @@ class Keeper:
     def _run(self) -> None:
         try:
             while self._goes_on():
+                self._end_unwanted()
                 self._hand_out()
                 if not self._goes_on():  # what was next had been cancelled, and there is nobody left to wait for
                     break
@@ -165,6 +173,22 @@ class Keeper:
             if item.take_up():
                 group.append(item)
         return group
+
+    def _end_unwanted(self) -> None:
+        with self._lock:
+            unwanted, self._unwanted = self._unwanted, set()
+        if not unwanted:
+            return
+        for item in [one for one in self._waiting if one.future in unwanted]:
+            self._waiting.remove(item)
+            item.give_up(None)
+        for handle in [one for one in self.handles if any(item.future in unwanted for item in one.items.values())]:
+            self._dismiss(handle)
+            for item in handle.items.values():
+                if item.future in unwanted:
+                    item.give_up(None)
+                else:
+                    self._waiting.appendleft(item)
 
     def _dismiss(self, handle: Handle) -> None:
         self._remove(handle)

@@ -59,6 +59,11 @@ class LocalExecutor(Executor):
                 raise RuntimeError("the executor is shut down and takes no more tasks")
             return self._keeper.add(Item(task, encoded=pickle.dumps(task)))
 
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        """Ends the processes of those that run, with whatever else they were given."""
+        super().abandon(futures)
+        self._keeper.abandon(futures)
+
     def worker_pids(self) -> list[int]:
         """The processes of the moment, for those who measure them."""
         return [handle.pid for handle in list(self._keeper.handles)]
