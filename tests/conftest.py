@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import tempfile
 from collections.abc import Callable
 
 import pytest
 from winner_cases import CASES, Case, Finished, finished_run
+
+# No test, nor any process that one starts, reads what whoever runs the tests has configured, such as the trust file.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="msl-tests-config-")
+atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, as_completed
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +84,25 @@ def test_the_reference_is_the_evaluator(expected: list[Outcome]) -> None:
 def test_outcomes_are_in_order_and_the_same_to_the_last_bit(executor: Executor, expected: list[Outcome]) -> None:
     found = list(executor.map(tasks()))
     assert [comparable(outcome) for outcome in found] == [comparable(outcome) for outcome in expected]
+
+
+def test_outcomes_arrive_each_with_its_place(executor: Executor, expected: list[Outcome]) -> None:
+    arrived = [each for some in executor.arrivals(tasks()) for each in some]
+    assert sorted(place for place, _ in arrived) == list(range(len(expected)))
+    assert all(comparable(outcome) == comparable(expected[place]) for place, outcome in arrived)
+
+
+def test_an_outcome_does_not_wait_for_one_that_takes_longer(executor: Executor, kind: str) -> None:
+    if kind == "inprocess":
+        pytest.skip("one after the other")
+    wanted = [em.faulty("hangs_in_c"), *em.tasks(4)]
+    with closing(executor.arrivals(wanted)) as arrivals:
+        seen: list[int] = []
+        while len(seen) < 4:
+            seen += [place for place, outcome in next(arrivals) if outcome.failure is None]
+    assert sorted(seen) == [1, 2, 3, 4]
+    # Nobody listens any more: what hangs is ended, and others get its place.
+    assert all(outcome.failure is None for outcome in executor.map(em.tasks(4)))
 
 
 def test_the_order_of_submission_does_not_matter(executor: Executor, expected: list[Outcome]) -> None:
@@ -228,23 +248,29 @@ def test_places_that_are_none() -> None:
 # --- the last fits of a run -------------------------------------------------------------------------
 
 
-def test_models_are_fitted_and_asked_as_in_this_process(executor: Executor) -> None:
+@pytest.fixture(scope="module")
+def another(kind: str, request: pytest.FixtureRequest) -> Iterator[Executor]:
+    with opened(kind, request) as executor:
+        yield executor
+
+
+def test_models_are_fitted_and_asked_as_in_this_process(another: Executor) -> None:
     job, model = em.job(LIMITS), em.tasks(1)[0].model
     rows = job.ground.X[:7]
     fitter = job.final_fitter()
-    fitted = executor.submit(FitRequest(model, rows)).result().product
+    fitted = another.submit(FitRequest(model, rows)).result().product
     expected = fitter.fitted(FitRequest(model, rows))
     assert fitted.outputs == pytest.approx(expected.outputs, abs=0)
     assert fitted.gives_probabilities == expected.gives_probabilities
     assert fitted.estimator.outputs(rows) == pytest.approx(expected.outputs, abs=0)
     request = OutputsRequest(model, job.objectives[0].estimate)
-    held = executor.submit(request).result().product
+    held = another.submit(request).result().product
     for one, other in zip(held, fitter.outputs(request, Diary()), strict=True):
         assert one == pytest.approx(other, abs=0)
 
 
-def test_a_fit_that_fails_is_an_outcome(executor: Executor) -> None:
-    outcome = executor.submit(FitRequest(em.faulty("raise").model)).result()
+def test_a_fit_that_fails_is_an_outcome(another: Executor) -> None:
+    outcome = another.submit(FitRequest(em.faulty("raise").model)).result()
     assert outcome.product is None
     assert outcome.failure is not None
 
@@ -256,7 +282,7 @@ def test_after_it_was_abandoned_an_executor_goes_on(kind: str, request: pytest.F
         hanging = [executor.submit(em.sleeper(600.0, marker)) for marker in range(6)]
         assert executor.width >= 1
         executor.submit(em.tasks(1)[0])
-        executor.abandon()
+        executor.abandon(hanging)
         for future in hanging:
             with pytest.raises(CancelledError):
                 future.result(timeout=60)

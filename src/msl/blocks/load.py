@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Collection
 from functools import cache
 
+from msl.blocks.local_modules import is_untrusted_neighbour
 from msl.blocks.problem import BlockProblem
 from msl.space.value import BlockType
 
@@ -37,7 +38,7 @@ def _imported(target: str, name: str, role: str) -> type:
         imported = importlib.import_module(module)
     except Exception as reason:  # a module may raise anything while it is imported
         message = f"`{name}`: {reason}"
-        raise BlockProblem("MSL402", message, "install the package, or mend the path", name) from None
+        raise BlockProblem("MSL402", message, _way_out(reason), name) from None
     found = getattr(imported, attribute, None)
     if found is None:
         message = f"`{name}`: `{module}` has no `{attribute}`"
@@ -49,6 +50,13 @@ def _imported(target: str, name: str, role: str) -> type:
         message = f"`{name}`: `{target}` has no method `{missing[0]}`, which a {role} needs"
         raise BlockProblem("MSL403", message, "give the block another role, or the class the method", name)
     return found
+
+
+def _way_out(reason: Exception) -> str:
+    lacking = reason.name if isinstance(reason, ModuleNotFoundError) else None
+    if lacking and is_untrusted_neighbour(lacking):
+        return f"`{lacking}` is beside the spec, but not trusted: if you trust its code, add `--trust {lacking}`"
+    return "install the package, or mend the path"
 
 
 @cache

@@ -11,6 +11,7 @@ import typer
 
 from msl.cli.console import Exit, WrongUse, tell, write
 from msl.cli.runs import STORE_HELP, store_problems
+from msl.cli.trust import Trusted
 
 if TYPE_CHECKING:
     from msl.evaluate.table import Table
@@ -40,7 +41,7 @@ def compare(
     found = _winners(runs, store)
     if len(found) < 2:
         raise WrongUse("there is one run to compare, and it takes two", "name more runs: `msl log` lists them")
-    judged = _folds(found, data, tuple(trust or ())) if folds else None
+    judged = _folds(found, data, Trusted(trust)) if folds else None
     if judged is None:
         pairings = paired(figures_by_place([one.run for one in found]))
     else:
@@ -78,7 +79,7 @@ def _winners(names: Sequence[str], folder: Path | None) -> list[Winner]:
     return list(found.values())
 
 
-def _folds(winners: list[Winner], data: str | None, trusted: tuple[str, ...]) -> FoldLosses:
+def _folds(winners: list[Winner], data: str | None, trusted: Trusted) -> FoldLosses:
     from msl.report.fold_losses import NoFolds, fold_losses
 
     first = winners[0].run
@@ -90,6 +91,8 @@ def _folds(winners: list[Winner], data: str | None, trusted: tuple[str, ...]) ->
         return fold_losses(winners, _table(winners[0], data), trusted)
     except NoFolds as reason:
         raise WrongUse(str(reason), "leave this run out, or leave out `--folds`") from None
+    finally:
+        trusted.tell_of_file()
 
 
 def _table(winner: Winner, given: str | None) -> Table:

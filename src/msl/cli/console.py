@@ -41,6 +41,7 @@ class Exit(IntEnum):
     BUG = 70  # EX_SOFTWARE
     INTERRUPTED = 130  # 128 + SIGINT, as shells count
     BROKEN_PIPE = 141  # 128 + SIGPIPE
+    TERMINATED = 143  # 128 + SIGTERM
 
 
 class WrongUse(Exception):

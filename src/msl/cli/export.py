@@ -11,6 +11,7 @@ import typer
 from msl.cli.console import Exit, WrongUse, tell
 from msl.cli.output import write_output
 from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner
+from msl.cli.trust import Trusted
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
@@ -37,7 +38,7 @@ def export(
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
-    trained, identity = load_winner(run, store, tuple(trust or ()), best=best)
+    trained, identity = load_winner(run, store, Trusted(trust), best=best)
     given = _exportable(trained, identity)
     named = {"skops": [skops], "onnx": [onnx]}
     if output is not None and (form := output.suffix.lower().lstrip(".")) in named:

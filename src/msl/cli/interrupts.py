@@ -1,4 +1,8 @@
-"""Interrupts: Ctrl-C once asks a run to stop after its batch; twice ends it at once, with all that is stored kept."""
+"""Interrupts: Ctrl-C once asks a run to stop after its batch; twice ends it at once, with all that is stored kept.
+
+SIGTERM, which a scheduler sends some seconds before it kills, asks a run to stop now: what has arrived counts, what is
+under way is given up, and the best is still told. A second one ends it at once.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,29 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 
 class Interrupts:
-    """While entered, hears Ctrl-C; `on_first` is called at the first one."""
+    """While entered, hears Ctrl-C and SIGTERM; `on_interrupt` is called at the first Ctrl-C."""
 
-    def __init__(self, on_first: Callable[[], None]) -> None:
-        self._on_first = on_first
-        self._asked = False
-        self._before: Any = None
+    def __init__(self, on_interrupt: Callable[[], None], on_terminate: Callable[[], None] = lambda: None) -> None:
+        self._on_interrupt, self._on_terminate = on_interrupt, on_terminate
+        self._asked = self._terminated = False
+        self._before: dict[signal.Signals, Any] = {}
 
     def asked(self) -> bool:
         """Whether the run is to stop after its batch."""
         return self._asked
 
+    def terminated(self) -> bool:
+        """Whether the run is to stop now."""
+        return self._terminated
+
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGINT, self._hear)
+        for number in _SIGNALS:
+            if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # whoever ignores it means it
+                self._before[number] = signal.signal(number, self._hear)
         return self
 
     def __exit__(
@@ -29,11 +41,18 @@ class Interrupts:
     ) -> None:
         # After a second one the process is about to end; a third must not disturb how it tidies up.
         if kind is not KeyboardInterrupt:
-            signal.signal(signal.SIGINT, self._before)
+            for number, before in self._before.items():
+                signal.signal(number, before)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        if self._asked:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        is_repeated = self._terminated or (self._asked and number == signal.SIGINT)
+        if is_repeated:
+            for each in self._before:
+                signal.signal(each, signal.SIG_IGN)
             raise KeyboardInterrupt
         self._asked = True
-        self._on_first()
+        if number == signal.SIGTERM:
+            self._terminated = True
+            self._on_terminate()
+        else:
+            self._on_interrupt()

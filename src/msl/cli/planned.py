@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ import typer
 
 from msl.cli.console import Exit, WrongUse, report
 from msl.cli.specs import Loaded, load
+from msl.cli.trust import Trusted
 from msl.text.diagnostic import Diagnostic, Label, Severity
 from msl.text.source import Span
 
@@ -54,7 +53,7 @@ def load_planned(
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
     assert loaded.table is not None
     _tell_oddities(loaded.table)
-    return loaded, plan_of(loaded, tuple(trust or ()))
+    return loaded, plan_of(loaded, Trusted(trust))
 
 
 def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -> list[Override]:
@@ -74,17 +73,18 @@ def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -
     return found
 
 
-def plan_of(loaded: Loaded, trusted: tuple[str, ...]) -> Plan:
+def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
     """The plan of a spec that was loaded with its table, all of whose blocks can be used."""
+    from msl.blocks.local_modules import allow_local_modules
     from msl.engine.plan import make_plan
 
     assert loaded.table is not None
-    if trusted:
-        _make_importable(Path(loaded.source.path or ".").absolute().parent)
+    allow_local_modules(Path(loaded.source.path or ".").absolute().parent, trusted.given)
     if problems := _unusable_blocks(loaded, trusted):
         raise SystemExit(int(report(problems)))
+    trusted.tell_of_file()
     with told_problems():
-        return make_plan(loaded.spec, loaded.table, trusted)
+        return make_plan(loaded.spec, loaded.table, tuple(trusted))
 
 
 def read_test(plan: Plan, path: str) -> Table:
@@ -113,14 +113,7 @@ def _tell_oddities(table: Table) -> None:
         tell(f"warning: {odd.message}; {odd.help}" if odd.help else f"warning: {odd.message}")
 
 
-def _make_importable(folder: Path) -> None:
-    """Modules beside the spec can be imported, here and in worker processes, once a package is trusted."""
-    sys.path.insert(0, str(folder))
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(folder) if not before else f"{folder}{os.pathsep}{before}"
-
-
-def _unusable_blocks(loaded: Loaded, trusted: tuple[str, ...]) -> list[Diagnostic]:
+def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
     """Classes that cannot be imported, are not trusted, or do not fit: told where they are declared, before a run."""
     from msl.engine.preflight import block_problems
 

@@ -10,6 +10,7 @@ import typer
 from msl.cli.console import Exit, WrongUse
 from msl.cli.output import write_output
 from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner, read_for_winner
+from msl.cli.trust import Trusted
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
@@ -28,7 +29,7 @@ def predict(
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Predict the rows of a table with the winner of a run, as CSV: a line a row, in their order."""
-    trained, _ = load_winner(run, store, tuple(trust or ()), best=best)
+    trained, _ = load_winner(run, store, Trusted(trust), best=best)
     if proba and trained.task == "regression":
         raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
     text = predictions_csv(trained, read_for_winner(trained, data), proba)

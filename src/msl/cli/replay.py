@@ -13,6 +13,7 @@ import typer
 from msl.cli.console import Exit, WrongUse, tell, write
 from msl.cli.planned import TrustOption, plan_of, read_test, told_problems
 from msl.cli.specs import load_source
+from msl.cli.trust import Trusted
 from msl.text.source import Source
 
 if TYPE_CHECKING:
@@ -56,10 +57,10 @@ def replay(
         asks = opened.runs.asks(identity)
     if not asks:
         raise WrongUse(f"the run {identity} has asked for nothing yet", "let it go on with `msl run`")
-    commission = _commission(known, sources, data, tuple(trust or ()))
+    commission = _commission(known, sources, data, Trusted(trust))
     _tell_versions(known)
     display = open_display(commission.plan, quiet or json)
-    with told_problems(), Interrupts(_stop_at_once), display:
+    with told_problems(), Interrupts(_stop_at_once, _stop_at_once), display:
         difference = repeat_run(
             commission,
             known,
@@ -72,7 +73,7 @@ def replay(
     return Exit.FINE if difference is None else Exit.FAILED
 
 
-def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: tuple[str, ...]) -> Commission:
+def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> Commission:
     """The run as it was asked for, from the texts that the store keeps; what has changed since is told."""
     from msl.engine.replay import changed_digests
     from msl.engine.session import Commission

@@ -27,6 +27,7 @@ from msl.cli.planned import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from msl.engine.progress import Progress
     from msl.engine.session import Commission
 
 
@@ -75,12 +76,25 @@ def run(
 
 def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: bool, quiet: bool) -> Exit:
     from msl.cli.interrupts import Interrupts
-    from msl.cli.progress import open_display
+    from msl.cli.progress import open_display, standing
     from msl.engine.session import NoModel, run_plan
 
     display = open_display(commission.plan, quiet)
     interrupts = Interrupts(display.stopping)
     failed = False
+    latest: Progress | None = None
+
+    def show(progress: Progress) -> None:
+        nonlocal latest
+        latest = progress
+        display.show(progress)
+
+    def finishing(done: int, wanted: int) -> None:
+        display.finishing(done, wanted)
+        if done == 0 and interrupts.terminated() and latest is not None:
+            # Before the last fits: whoever sent SIGTERM may not wait for them.
+            tell(f"terminated; {standing(commission.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
+
     try:
         with told_problems(), interrupts, display:
             result = run_plan(
@@ -89,9 +103,10 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
                 on=on,
                 workers=jobs,
                 began=display.began,
-                progress=display.show,
-                finishing=display.finishing,
+                progress=show,
+                finishing=finishing,
                 stopped=interrupts.asked,
+                terminated=interrupts.terminated,
                 started=Clock.started,
             )
             summary: Mapping[str, Any] = result.summary
@@ -99,7 +114,7 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
         summary, failed = none.summary, True
     except KeyboardInterrupt:
         tell("stopped; what is evaluated is stored, and the same command goes on from there")
-        return Exit.INTERRUPTED
+        return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     interrupted = summary["ending"] == "interrupted"
     if json:
         write(json_text.dumps(summary, ensure_ascii=False) + "\n")
@@ -108,5 +123,5 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
 
         write(closing_words(summary, folder, interrupted))
     if interrupted:
-        return Exit.INTERRUPTED
+        return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     return Exit.FAILED if failed else Exit.FINE

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msl.cli.console import WrongUse, tell
+from msl.cli.trust import Trusted
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
@@ -52,18 +52,19 @@ def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Sto
         yield store
 
 
-def load_winner(name: str, folder: Path | None, trusted: tuple[str, ...], *, best: bool = False) -> tuple[Trained, str]:
+def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool = False) -> tuple[Trained, str]:
     """What predicts after a run, or its best model alone, and the run's full id."""
+    from msl.blocks.local_modules import allow_local_modules
     from msl.engine.safe_load import ModelProblem
     from msl.engine.saved import load_trained, other_versions
 
     with opened_run(name, folder) as (store, run):
-        if trusted:  # modules beside the spec, as in `msl run`
-            sys.path.insert(0, str(store.folder.absolute().parent))
+        allow_local_modules(store.folder.absolute().parent, trusted.given)  # beside the spec, as in `msl run`
         try:
             trained = load_trained(store.files, run, trusted, best=best)
         except ModelProblem as problem:
             raise WrongUse(problem.message, problem.help) from None
+    trusted.tell_of_file()
     for package, (before, now) in other_versions(trained).items():
         tell(f"warning: trained with {package} {before}, and this is {now}: predictions may differ")
     return trained, run

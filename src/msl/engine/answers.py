@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import groupby, takewhile
+from itertools import groupby
+from time import monotonic
 
 import numpy as np
 
+from msl.engine.final_costs import Reserve
 from msl.engine.plan import Plan
 from msl.engine.versions import versions_of
 from msl.evaluate.executors.executor import Executor
@@ -17,6 +19,7 @@ from msl.evaluate.executors.task import Task
 from msl.evaluate.outcome import Outcome
 from msl.runs.asked import Asked
 from msl.runs.evaluation import Evaluation, Question, Trouble
+from msl.runs.problem import StoreProblem
 from msl.runs.run import Event
 from msl.runs.store import Store
 from msl.search.ask import Ask, Told, Vector
@@ -25,6 +28,9 @@ from msl.space.digest import model_digest
 from msl.space.spell import spell_model
 from msl.space.value import Model
 
+#: Seconds between commits within a batch: so much work is lost at most when the process is killed, and a batch of quick
+#: evaluations is still written down at once.
+_COMMIT_EVERY = 0.25
 _LIMITS = ("timeout", "memory", "crash", "exit")
 
 
@@ -54,7 +60,7 @@ class Point:
 
 
 class Answers:
-    """Answers batches of asks. Everything is in the store before the strategy hears of it."""
+    """Answers batches of asks. Evaluations are stored as they arrive, before the strategy hears of them."""
 
     def __init__(
         self,
@@ -69,33 +75,44 @@ class Answers:
         self.tally = Tally()
         #: Every model met in this run with what is known of it, by its evaluation's key.
         self.met: dict[str, tuple[Model, Evaluation]] = {}
+        #: Evaluations that were not known before, so far.
+        self.arrived = 0
+        #: The time that is needed after the search, by what was evaluated so far.
+        self.reserve = Reserve(plan, executor.width)
         self._texts: dict[str, str] = {}
         self._counted: set[str] = set()
+        self._unstored: list[Evaluation] = []
+        self._stored_at = 0.0
 
     def answer(
-        self, asks: Sequence[Ask], replayed: Sequence[Asked], is_late: Callable[[], bool] = lambda: False
-    ) -> list[Told]:
+        self, asks: Sequence[Ask], replayed: Sequence[Asked | None], is_cut: Callable[[], bool] = lambda: False
+    ) -> list[Told | None]:
         """What a strategy is told. What an interrupted run was told already (`replayed`) is told again.
 
-        When it gets late, the answers end with the last that there is in time.
+        Each outcome is stored when it arrives. When the batch is cut, there are answers to some of the asks only.
         """
         points = self._points([ask if self.plan.races(ask.stage) else replace(ask, beat=None) for ask in asks])
         known = self.store.evaluations.read([p.question.key for p in points if p.question is not None])
-        fresh = self._evaluate(points, known, is_late)
-        known |= {evaluation.key: evaluation for evaluation in fresh}
-        points = self._last_points = list(takewhile(partial(self._is_answered, known), points))
-        told = [self._told(point, known) for point in points]
-        for place, asked in enumerate(replayed[: len(told)]):
-            told[place] = Told(points_vector(points[place]), asked.losses, asked.complexity, asked.bound)
-        self._fresh = fresh
-        self._count(points, known)
+        self._evaluate(points, known, is_cut)
+        told: list[Told | None] = []
+        self._last_points = []
+        for point, before in zip(points, replayed, strict=True):
+            if not self._is_answered(known, point):
+                told.append(None)
+                continue
+            answer = self._told(point, known)
+            if before is not None:
+                answer = Told(answer.vector, before.losses, before.complexity, before.bound)
+            told.append(answer)
+            self._last_points.append(point)
+        self._count(self._last_points, known)
         return told
 
-    def record(self, told: Sequence[Told], batch: int, first: int, events: list[Event]) -> None:
-        """Writes the batch down that was answered last."""
+    def record(self, told: Sequence[Told], batch: int, positions: Sequence[int], events: list[Event]) -> None:
+        """Writes the batch down that was answered last: the answers that there are, and where they were asked for."""
         rows = [
             Asked(
-                position=first + place,
+                position=position,
                 stage=point.ask.stage,
                 batch=batch,
                 key=point.question.key if point.question is not None else None,
@@ -105,9 +122,10 @@ class Answers:
                 beat=None if point.ask.beat is None else float(point.ask.beat),
                 vector=tuple(float(share) for share in point.ask.vector),
             )
-            for place, (one, point) in enumerate(zip(told, self._last_points, strict=True))
+            for position, one, point in zip(positions, told, self._last_points, strict=True)
         ]
-        self.store.record(self.run, self._fresh, rows, events)
+        self.store.record(self.run, self._unstored, rows, events)
+        self._unstored = []
 
     # --- one batch ---
 
@@ -136,9 +154,7 @@ class Answers:
             turn=ask.turn,
         )
 
-    def _evaluate(
-        self, points: Sequence[Point], known: dict[str, Evaluation], is_late: Callable[[], bool]
-    ) -> list[Evaluation]:
+    def _evaluate(self, points: Sequence[Point], known: dict[str, Evaluation], is_cut: Callable[[], bool]) -> None:
         """Evaluates what the store cannot answer; a model that is asked for twice is evaluated once."""
         wanted: dict[str, Point] = {}
         for point in points:
@@ -150,14 +166,45 @@ class Answers:
             before = wanted.get(key)
             if before is None or _asks_more(point.ask, before.ask):
                 wanted[key] = point
-        tasks = [Task(p.model, p.ask.beat, p.ask.share, p.ask.turn) for p in wanted.values() if p.model is not None]
-        outcomes: list[Outcome] = []
-        for outcome in self.executor.map(tasks):
-            outcomes.append(outcome)
-            self._on_outcome(len(outcomes), len(tasks))
-            if is_late():
-                break
-        return [self._evaluation(p, outcome) for p, outcome in zip(wanted.values(), outcomes, strict=False)]
+        missing = list(wanted.values())
+        tasks = [Task(p.model, p.ask.beat, p.ask.share, p.ask.turn) for p in missing if p.model is not None]
+        self._stored_at = monotonic()
+        try:
+            with closing(self.executor.arrivals(tasks)) as arrivals:
+                self._take(arrivals, missing, known, is_cut)
+        except BaseException:
+            with suppress(StoreProblem):  # what has gone wrong first is what matters
+                self._store_arrived()
+            raise
+
+    def _take(
+        self,
+        arrivals: Iterable[list[tuple[int, Outcome]]],
+        missing: Sequence[Point],
+        known: dict[str, Evaluation],
+        is_cut: Callable[[], bool],
+    ) -> None:
+        """Takes outcomes until all are there, or the batch is cut."""
+        done = 0
+        for arrived in arrivals:
+            for place, outcome in arrived:
+                evaluation = self._evaluation(missing[place], outcome)
+                known[evaluation.key] = evaluation
+                self.reserve.take(evaluation)
+                self._unstored.append(evaluation)
+            if monotonic() - self._stored_at >= _COMMIT_EVERY:
+                self._store_arrived()
+            done += len(arrived)
+            self.arrived += len(arrived)
+            if arrived:
+                self._on_outcome(done, len(missing))
+            if done < len(missing) and is_cut():
+                return
+
+    def _store_arrived(self) -> None:
+        if self._unstored:
+            self.store.evaluations.write(self._unstored, self.run)
+        self._unstored, self._stored_at = [], monotonic()
 
     def _is_answered(self, known: dict[str, Evaluation], point: Point) -> bool:
         return point.question is None or (
@@ -203,6 +250,7 @@ class Answers:
             return Told(vector, (math.inf,) * len(self.plan.objectives))
         evaluation = known[point.question.key]
         self.met[point.question.key] = (point.model, evaluation)
+        self.reserve.take(evaluation)
         # A store may know exactly what a race would only have bounded: the strategy is told the same either way.
         lost = point.ask.beat is not None and point.ask.beat <= evaluation.losses[0] < math.inf
         return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)

@@ -6,7 +6,7 @@ told the same, and goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,7 +15,6 @@ from msl.engine.plan import Plan
 from msl.engine.progress import Progress, Standing
 from msl.engine.time_limit import TimeLimit
 from msl.evaluate.executors.executor import Executor
-from msl.runs.asked import Asked
 from msl.runs.run import Event as StoredEvent
 from msl.runs.store import Store
 from msl.search.ask import Ask, Event, Told
@@ -45,12 +44,14 @@ def search(
     limit: TimeLimit | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
-    most: int | None = None,
+    terminated: Callable[[], bool] = lambda: False,
+    only: Collection[int] | None = None,
 ) -> Search:
     """Runs the strategies of a plan to their end, or until time is up, or until `stopped` says so.
 
-    It is stopped between batches, and never before it has come to where an interrupted run was; time is looked at after
-    each evaluation, and what is still under way then does not count. `most` cuts it after so many answers.
+    It is stopped between batches, and never before it has come to where an interrupted run was. Time, and whether it is
+    `terminated`, is looked at all the while: what has arrived by then counts, what is still under way does not. To
+    repeat a run that was cut, `only` says at which positions there are answers.
     """
     limit = TimeLimit(plan.spec.budget.time) if limit is None else limit
     standing = Standing(plan)
@@ -59,36 +60,47 @@ def search(
         progress(standing.progress(answers.tally, limit.elapsed, done, wanted))
 
     def is_late() -> bool:
-        return limit.left <= 0.0
+        return limit.left <= answers.reserve.seconds
+
+    def is_cut() -> bool:
+        if is_late() and (answers.arrived or answers.tally.evaluations):
+            return True
+        return terminated() and position + len(asks or ()) > resumed
 
     answers = Answers(plan, store, run, executor, on_outcome)
     found = Search(answers)
     noted: list[Event] = []
     strategy = then(plan.stages, plan.seed, plan.limits, len(plan.objectives), noted.append)
-    stored = store.runs.asks(run)
+    stored = {asked.position: asked for asked in store.runs.asks(run)}
+    resumed = max(stored, default=-1) + 1
+    last = None if only is None else max(only, default=-1) + 1
     batch = position = 0
     asks = next(strategy, None)
     while asks is not None:
-        heard = asks if most is None else asks[: most - position]
-        told = answers.answer(heard, _replayed(stored, heard, position), is_late)
+        places = [place for place in range(len(asks)) if only is None or position + place in only]
+        told = answers.answer(
+            [asks[place] for place in places], [stored.get(position + place) for place in places], is_cut
+        )
+        answered = [(place, one) for place, one in zip(places, told, strict=True) if one is not None]
         events = _storable(noted, len(found.events))
         found.events.extend(noted)
         noted.clear()
-        answers.record(told, batch, position, events)
-        found.told.extend(zip(asks, told, strict=False))
-        standing.take(asks[: len(told)], told)
-        position += len(told)
+        heard = [one for _, one in answered]
+        answers.record(heard, batch, [position + place for place, _ in answered], events)
+        found.told.extend((asks[place], one) for place, one in answered)
+        standing.take([asks[place] for place, _ in answered], heard)
+        position += len(asks)
         batch += 1
         found.seconds = limit.elapsed
         progress(standing.progress(answers.tally, found.seconds))
-        is_whole = len(told) == len(asks)
-        if (position >= len(stored) and stopped()) or position == most:
+        is_whole = len(heard) == len(asks)
+        if (position >= resumed and (stopped() or terminated())) or (last is not None and position >= last):
             found.ending = "interrupted"
         elif not is_whole or is_late():
             found.ending = "time"
         try:
             # Also at the end: what a strategy stands by may be among the last answers.
-            asks = strategy.send(told) if is_whole else None
+            asks = strategy.send(heard) if is_whole else None
         except StopIteration:
             asks = None
         if found.ending != "finished":
@@ -96,15 +108,10 @@ def search(
     strategy.close()
     found.events.extend(noted)
     store.record(run, events=_storable(noted, len(found.events) - len(noted)))
-    last = found.events[-1] if found.events else None
-    if found.ending == "finished" and last is not None and last.kind == "end":
-        found.why = str(last.figures.get("why", ""))
+    final = found.events[-1] if found.events else None
+    if found.ending == "finished" and final is not None and final.kind == "end":
+        found.why = str(final.figures.get("why", ""))
     return found
-
-
-def _replayed(stored: list[Asked], asks: list[Ask], position: int) -> list[Asked]:
-    """The stored answers to the first of these asks."""
-    return stored[position : position + len(asks)]
 
 
 def _storable(events: list[Event], first: int) -> list[StoredEvent]:

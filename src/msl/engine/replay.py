@@ -58,7 +58,7 @@ def repeat_run(
                 on=on,
                 workers=workers,
                 progress=progress,
-                most=len(asks) if cut else None,
+                only={asked.position for asked in asks} if cut else None,
             )
             summary = result.summary
         except NoModel as none:

@@ -5,14 +5,14 @@ There is one path for the command, for `msl.run` and for `ModelSearch`; they onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.final_tasks import FinalTasks, final_costs
 from msl.engine.finish import Finished, finish
 from msl.engine.loop import Search, search
 from msl.engine.plan import Plan
@@ -145,14 +145,15 @@ def run_plan(
     progress: Callable[[Progress], None] = lambda progress: None,
     finishing: Callable[[int, int], None] = lambda done, wanted: None,
     stopped: Callable[[], bool] = lambda: False,
-    most: int | None = None,
+    terminated: Callable[[], bool] = lambda: False,
+    only: Collection[int] | None = None,
     started: float | None = None,
 ) -> Result:
     """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
 
-    `finishing` hears of the last fits, how many are done and how many there are; `most` ends the search after so many
-    answers; the time of the budget counts from `started`, on the clock of `monotonic`. Raises NoModel when no model
-    could be judged.
+    `finishing` hears of the last fits, how many are done and how many there are. `stopped` ends the search after a
+    batch, `terminated` within one; `only` names the positions that a run which was cut has answers at. The time of the
+    budget counts from `started`, on the clock of `monotonic`. Raises NoModel when no model could be judged.
     """
     plan = commission.plan
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
@@ -165,8 +166,18 @@ def run_plan(
             run, resumed = start_or_resume(store, commission)
             with _kept_for_later(store, run):
                 began(Beginning(run, resumed, stock))
-                found = search(plan, store, run, executor, limit=limit, progress=progress, stopped=stopped, most=most)
-                tasks = FinalTasks(executor, limit, FinalCosts.of_search(plan, found), finishing)
+                found = search(
+                    plan,
+                    store,
+                    run,
+                    executor,
+                    limit=limit,
+                    progress=progress,
+                    stopped=stopped,
+                    terminated=terminated,
+                    only=only,
+                )
+                tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
                 return _concluded(commission, store, run, found, stock, tasks)
 
 

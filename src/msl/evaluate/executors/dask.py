@@ -102,10 +102,24 @@ class DaskExecutor(Executor):
         with self._state:
             return max(1, sum(self._threads.values()))
 
-    def abandon(self) -> None:
-        self._give_up_all(None)
-        with contextlib.suppress(Exception):  # a site that is gone has nothing left to end
-            self._client.run(dask_site.abandon, self._id)
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        super().abandon(futures)
+        unwanted = set(futures)
+        with self._state:
+            left = [
+                (key, group)
+                for key, group in self._running.items()
+                if all(item.future in unwanted for item in group.items)
+            ]
+            for key, _ in left:
+                del self._running[key]
+        with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
+            self._client.cancel([group.sent for _, group in left])
+            if not self._running:
+                self._client.run(dask_site.abandon, self._id)
+        for _, group in left:
+            for item in group.items:
+                item.give_up(None)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._state:
@@ -268,10 +282,6 @@ class DaskExecutor(Executor):
         """Gives up what waits and what runs: cancelled, or because the cluster is broken."""
         with self._state:
             self._is_shut, self._broken = True, self._broken or reason
-        self._give_up_all(reason)
-
-    def _give_up_all(self, reason: BrokenExecutor | None) -> None:
-        with self._state:
             sent = [group.sent for group in self._running.values()]
             left = [*self._waiting, *(item for group in self._running.values() for item in group.items)]
             self._running.clear()

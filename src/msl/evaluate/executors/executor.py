@@ -4,19 +4,25 @@
   came to nothing has infinite losses and a `Failure`. A future's exception means that the executor itself is broken.
 - The losses of a task depend on the task and the job alone: not on the executor, the number of workers, the order of
   completion, what ran before in the same process, or what a cache holds.
+- Outcomes are heard of as they arrive (`arrivals`), or in the order of the tasks (`map`).
 - After `shutdown`, or the end of the `with` block, no process, thread or file is left behind.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
+from functools import partial
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
 from msl.evaluate.executors.task import AnyTask
 from msl.evaluate.outcome import Outcome
+
+#: Seconds after which a caller that waits for outcomes is given the chance to look at other things.
+_LOOK = 0.2
 
 
 class Executor(ABC):
@@ -31,12 +37,6 @@ class Executor(ABC):
         """How many tasks can run at once."""
         return 1
 
-    def abandon(self) -> None:  # noqa: B027  (what runs in this process cannot be ended)
-        """Cancels what waits and ends what runs, as far as that can be ended; further tasks may follow.
-
-        The futures of what has ended this way are cancelled, or raise `CancelledError`.
-        """
-
     @abstractmethod
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no more tasks. With `cancel_futures` those that wait are cancelled, and those that run are ended."""
@@ -45,6 +45,36 @@ class Executor(ABC):
         """The outcomes in the order of the tasks, all of which are submitted at once."""
         futures = [self.submit(task) for task in tasks]
         return self._in_order(futures)
+
+    def arrivals(self, tasks: Iterable[AnyTask]) -> Generator[list[tuple[int, Outcome]], None, None]:
+        """Outcomes in the order of their arrival, each with the place of its task.
+
+        Those that arrived together are in one list. When nothing arrives for a moment the list is empty.
+        Whoever stops listening ends what is still under way.
+        """
+        futures = [self.submit(task) for task in tasks]
+        return self._as_they_arrive(futures)
+
+    def _as_they_arrive(self, futures: list[Future[Outcome]]) -> Generator[list[tuple[int, Outcome]], None, None]:
+        done: SimpleQueue[tuple[int, Future[Outcome]]] = SimpleQueue()
+        left = len(futures)
+        try:
+            for place, future in enumerate(futures):
+                future.add_done_callback(partial(_put, done, place))
+            while left:
+                arrived = _taken(done)
+                yield [(place, future.result()) for place, future in arrived if not _is_broken(future)]
+                for _, future in arrived:
+                    future.result()  # raises what has broken the executor, after all that arrived is handed over
+                left -= len(arrived)
+        finally:
+            if left:
+                self.abandon(futures)
+
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        """Gives up what was submitted, also what runs where it can be ended; new tasks may follow."""
+        for future in futures:
+            future.cancel()
 
     def _in_order(self, futures: list[Future[Outcome]]) -> Iterator[Outcome]:
         try:
@@ -62,3 +92,22 @@ class Executor(ABC):
     ) -> None:
         """Waits for what was submitted; after an exception, such as Ctrl-C, ends it at once."""
         self.shutdown(cancel_futures=kind is not None)
+
+
+def _is_broken(future: Future[Outcome]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+def _put(done: SimpleQueue[tuple[int, Future[Outcome]]], place: int, future: Future[Outcome]) -> None:
+    done.put((place, future))
+
+
+def _taken(done: SimpleQueue[tuple[int, Future[Outcome]]]) -> list[tuple[int, Future[Outcome]]]:
+    """All that is in a queue; nothing, if nothing comes for a moment."""
+    found = []
+    try:
+        found.append(done.get(timeout=_LOOK))
+        while True:
+            found.append(done.get_nowait())
+    except Empty:
+        return found

@@ -8,7 +8,7 @@ that matters. Where limits are kept, outcomes are those of every other executor.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from threading import Lock
@@ -54,6 +54,9 @@ class InProcessExecutor(Executor):
             if outcomes is not None:
                 return iter(outcomes)
         return (self.submit(task).result() for task in wanted)  # as they are asked for: whoever stops asking saves time
+
+    def arrivals(self, tasks: Iterable[AnyTask]) -> Generator[list[tuple[int, Outcome]], None, None]:
+        return ([arrived] for arrived in enumerate(self.map(tasks)))
 
     @contextmanager
     def _evaluating(self, has_limits: bool = True) -> Iterator[None]:

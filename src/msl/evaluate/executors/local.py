@@ -63,8 +63,10 @@ class LocalExecutor(Executor):
     def width(self) -> int:
         return self.workers
 
-    def abandon(self) -> None:
-        self._keeper.abandon()
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        """Ends the processes of those that run, with whatever else they were given."""
+        super().abandon(futures)
+        self._keeper.abandon(futures)
 
     def worker_pids(self) -> list[int]:
         """The processes of the moment, for those who measure them."""

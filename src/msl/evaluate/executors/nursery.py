@@ -14,6 +14,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
+from msl.blocks.local_modules import allowed_local_modules
 from msl.evaluate.executors.ending import Ending
 from msl.evaluate.executors.nursery_server import IMPORT, REAP, REPLY, REQUEST, START
 
@@ -33,7 +34,8 @@ _ENVIRONMENT = {
 }
 _WITHOUT_THREADS = frozenset({"msl", "sklearn"})  # packages whose import starts no thread
 _PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+    "import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given['path'];"
+    "from msl.blocks.local_modules import allow_all; allow_all(given['local']);"
     "from msl.evaluate.executors.nursery_server import serve; serve(int(sys.argv[2]))"
 )
 
@@ -55,10 +57,11 @@ class Nursery:
         self._control, theirs = socket.socketpair()
         self._is_ready = False
         self._imported: set[str] = set()
-        path = json.dumps([entry or os.getcwd() for entry in sys.path])
+        given = {"path": [entry or os.getcwd() for entry in sys.path], "local": allowed_local_modules()}
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, path, str(theirs.fileno())],
+                # Without -P, a `json.py` in the current folder would be imported in the place of Python's own.
+                [sys.executable, "-P", "-c", _PROGRAM, json.dumps(given), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
