@@ -5,8 +5,8 @@
 Runs of every strategy, with worker processes, are disturbed at random moments: the parent, a worker, the fork server or
 the whole group killed, stopped or interrupted, the disk full. Each is given again until it ends, and must end with the
 store and the winner of a run that was left alone. Beside them: several runs on one store, stores that cannot be
-written, damaged stores and models, mutated specs, hostile tables. *Survived* means that nothing ended as a bug of the program or
-with a traceback, and that what was asked for could still be had afterwards.
+written, damaged stores and models, mutated specs, hostile tables. *Survived* means that nothing ended as a bug of the
+program or with a traceback, and that what was asked for could still be had afterwards.
 """
 
 from __future__ import annotations
