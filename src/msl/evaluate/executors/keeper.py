@@ -2,7 +2,12 @@
 
 A worker that dies costs the evaluation that killed it; the mates of its group are evaluated again. That an evaluation
 crashes, or lacks memory, is only believed of a new process that has done nothing else: what ran before in the same
-process never decides about a model.
+process never decides about a model. Code from elsewhere may leave anything behind, settings, patches, files that are
+open: each of its evaluations has a new process, which ends with it.
+
+A death may have nothing to do with the evaluation: where other programs have taken all memory, the system kills
+workers first, and so may people. Such signals are told from those of a model's own doing, as by a bad pointer, and what
+they have hit is tried again, after a pause and with nothing beside it, several times before it is believed.
 """
 
 from __future__ import annotations
@@ -19,18 +24,29 @@ from itertools import islice
 from threading import Lock, Thread
 from time import monotonic
 
+from msl.evaluate.executors.ending import Ending
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.handle import Handle, Item
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery, NurseryError
-from msl.evaluate.executors.task import Job, failed, modules_of
+from msl.evaluate.executors.task import Job, failed, foreign_modules
+from msl.evaluate.executors.usage import machine_bytes
 from msl.evaluate.executors.watch import Watch
 from msl.evaluate.executors.worker import BROKEN
 from msl.evaluate.outcome import Effort, Failure, Outcome
 
 _GROUP_SECONDS = 0.02
 _LOOK_AHEAD = 100  # tasks whose modules are imported before a worker starts
-_MOST_BARREN = 5  # workers in a row that die before they begin: then the fault is not a model's
+#: Workers in a row that die before they begin: then the fault is not a model's. Some of them may be killed by others.
+_MOST_BARREN = 20
+#: An evaluation whose process is killed by somebody so many times in a row is to blame, whoever does it. All but the
+#: first are new processes, and from the third on nothing else is at work. That each is hit by chance takes a machine
+#: where no process lives long; and one that kills itself is rare, so that to try it so often costs little.
+_MOST_LOST = 4
+#: One that held more than this share of the memory of the machine was rightly chosen to be killed for it, and it takes
+#: long to get there; so it is believed the second time.
+_MOST_MEMORY = 0.5
+_PAUSE = 0.25  # seconds before an evaluation is tried again that was lost once; four times as long with each more
 
 
 class Keeper:
@@ -41,6 +57,7 @@ class Keeper:
         self._n_losses, self._judges_together = len(job.value.objectives), job.value.judges_together
         self.handles: list[Handle] = []
         self._waiting: deque[Item] = deque()
+        self._resting: list[tuple[float, Item]] = []  # and from when on they are to be tried again
         self._grouping = Grouping(_GROUP_SECONDS)
         self._watch = Watch(job.value.limits, job.size)
         self._barren = 0
@@ -90,7 +107,7 @@ class Keeper:
                 self._hand_out()
                 if not self._goes_on():  # what was next had been cancelled, and there is nobody left to wait for
                     break
-                for key, _ in self._selector.select(self._watch.look(self.handles)):
+                for key, _ in self._selector.select(self._patience()):
                     key.data()
         except BaseException as reason:  # whoever waits for an outcome must not wait for ever
             with self._lock:
@@ -98,12 +115,19 @@ class Keeper:
         finally:
             self._leave()
 
+    def _patience(self) -> float | None:
+        """The seconds until there is something to do, though nobody says so."""
+        found = [max(when - monotonic(), 0.0) for when, _ in self._resting]
+        look = self._watch.look(self.handles)
+        return min(found if look is None else [*found, look], default=None)
+
     def _goes_on(self) -> bool:
         with self._lock:
             self._waiting.extend(self._new)
             self._new.clear()
             is_finishing, is_cancelled = self._is_finishing, self._is_cancelled
-        is_done = not self._waiting and all(handle.is_idle for handle in self.handles)
+        self._wake()
+        is_done = not self._waiting and not self._resting and all(handle.is_idle for handle in self.handles)
         return not is_cancelled and not (is_finishing and is_done)
 
     def _leave(self) -> None:
@@ -113,7 +137,8 @@ class Keeper:
         with self._lock:
             reason = self._broken
             self._broken = reason or BrokenExecutor("the executor is shut down")
-            left = [*self._waiting, *self._new, *(item for handle in self.handles for item in handle.items.values())]
+            at_work = [item for handle in self.handles for item in handle.items.values()]
+            left = [*self._waiting, *(item for _, item in self._resting), *self._new, *at_work]
         for item in left:
             item.give_up(reason)
         self._selector.close()
@@ -124,47 +149,55 @@ class Keeper:
     # --- handing out ---
 
     def _hand_out(self) -> None:
-        while self._waiting and not self._must_wait():
-            handle = self._free_handle(must_be_fresh=self._waiting[0].is_alone)
-            if handle is None:
-                return
-            if group := self._next_group():
-                handle.hand(group)
+        while self._waiting and self._has_room() and not self._must_wait():
+            group = self._next_group()
+            try:
+                if group:
+                    self._handle_for(group[0]).hand(group)
+            except BaseException:
+                self._waiting.extendleft(reversed(group))  # whoever waits for them has to hear of it
+                raise
+
+    def _has_room(self) -> bool:
+        return sum(not handle.is_idle for handle in self.handles) < self._workers
 
     def _must_wait(self) -> bool:
         """Whether a suspect runs, or is next while others run."""
         running = [item for handle in self.handles for item in handle.items.values()]
         return bool(running) and (self._waiting[0].is_suspect or any(item.is_suspect for item in running))
 
-    def _free_handle(self, must_be_fresh: bool) -> Handle | None:
+    def _next_group(self) -> list[Item]:
+        size = self._grouping.size(len(self._waiting), self._workers)
+        group: list[Item] = []
+        while self._waiting and len(group) < size:
+            if group and (group[0].has_own_process or self._waiting[0].has_own_process):
+                break
+            item = self._waiting.popleft()
+            if item.take_up():
+                group.append(item)
+        return group
+
+    def _handle_for(self, item: Item) -> Handle:
+        """An idle worker or a new one. Code from elsewhere does not take the place of one with full caches."""
+        if item.foreign:
+            return self._start(item)
         idle = [handle for handle in self.handles if handle.is_idle]
         for handle in idle:
-            if handle.is_fresh or not must_be_fresh:
+            if handle.is_fresh or not item.is_alone:
                 return handle
-        if len(self.handles) >= self._workers:
-            if not idle:
-                return None
+        if idle and sum(not handle.is_for_one for handle in self.handles) >= self._workers:
             self._dismiss(idle[0])
-        return self._start()
+        return self._start(item)
 
-    def _start(self) -> Handle:
-        next_ones = islice(self._waiting, _LOOK_AHEAD)
-        self._nursery.prepare({module for item in next_ones for module in modules_of(item.task.model)})
-        handle = Handle(self._nursery, self._mapped.descriptor)
+    def _start(self, first: Item) -> Handle:
+        ahead = frozenset().union(first.modules, *(item.modules for item in islice(self._waiting, _LOOK_AHEAD)))
+        modules = ahead - foreign_modules(ahead) | first.foreign
+        handle = Handle(self._nursery, self._mapped.descriptor, modules)
         self.handles.append(handle)
         self._selector.register(handle.connection, selectors.EVENT_READ, lambda: self._hear(handle))
         if handle.end_descriptor is not None:
             self._selector.register(handle.end_descriptor, selectors.EVENT_READ, lambda: self._hear_end(handle))
         return handle
-
-    def _next_group(self) -> list[Item]:
-        size = 1 if self._waiting[0].is_alone else self._grouping.size(len(self._waiting), self._workers)
-        group: list[Item] = []
-        while self._waiting and len(group) < size and not (group and self._waiting[0].is_alone):
-            item = self._waiting.popleft()
-            if item.take_up():
-                group.append(item)
-        return group
 
     def _dismiss(self, handle: Handle) -> None:
         self._remove(handle)
@@ -192,7 +225,7 @@ class Keeper:
         self._barren = 0
         for number, encoded in answers:
             self._answer(handle, number, encoded)
-        if is_spent and handle.is_idle:
+        if handle.is_idle and (is_spent or handle.is_for_one):
             self._dismiss(handle)
 
     def _hear_end(self, handle: Handle) -> None:
@@ -222,22 +255,43 @@ class Keeper:
         culprit = None if is_together else handle.items.pop(number, None)
         for item in handle.items.values():
             item.is_alone |= is_together
-        self._waiting.extendleft(reversed(handle.items.values()))
         if culprit is None:
-            self._count_barren(handle)
+            self._put_back(handle, ending)
             return
+        self._waiting.extendleft(reversed(handle.items.values()))
         self._barren = 0
-        if not ending.is_known and not culprit.is_suspect:
-            culprit.is_alone = culprit.is_suspect = True
-            self._waiting.appendleft(culprit)
+        if doom is None and ending.is_from_outside and not self._is_to_blame(culprit, handle, ending):
+            # What was lost twice, or together with its server, has nothing beside it the next time.
+            culprit.is_suspect |= culprit.is_alone or not ending.is_known
+            culprit.is_alone = True
+            self._resting.append((monotonic() + _PAUSE * 4 ** (culprit.times_lost - 1), culprit))
             return
         outcome = failed(self._n_losses, failure, Effort(monotonic() - beat.started))
         self._conclude(culprit, outcome, is_certain=handle.has_one_only)
 
-    def _count_barren(self, handle: Handle) -> None:
+    def _put_back(self, handle: Handle, ending: Ending) -> None:
+        """Nothing was being evaluated, or nobody knows which of several: what was handed out is still to be done."""
         self._barren += bool(handle.items)
         if self._barren > _MOST_BARREN:
-            raise NurseryError("workers die before they begin; the job cannot be evaluated on this machine")
+            raise NurseryError(
+                f"workers die before they begin: the last one {ending.manner}; "
+                "the job cannot be evaluated on this machine as it is now"
+            )
+        self._waiting.extendleft(reversed(handle.items.values()))
+
+    def _is_to_blame(self, item: Item, handle: Handle, ending: Ending) -> bool:
+        """Whether it is believed of an evaluation that somebody kills its process because of it."""
+        item.times_lost += 1
+        if not handle.has_one_only:
+            return False
+        memory = machine_bytes()
+        is_large = memory is not None and ending.peak is not None and ending.peak > _MOST_MEMORY * memory
+        return item.times_lost >= (2 if is_large else _MOST_LOST)
+
+    def _wake(self) -> None:
+        due = [item for when, item in self._resting if when <= monotonic()]
+        self._resting = [(when, item) for when, item in self._resting if item not in due]
+        self._waiting.extendleft(due)
 
     def _conclude(self, item: Item, outcome: Outcome, is_certain: bool) -> None:
         """Hands over an outcome, unless it says something that is only believed of a new process."""
