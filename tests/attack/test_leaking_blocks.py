@@ -6,27 +6,23 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import executor_models as em
 import pytest
+from leaking_blocks import LEAKS
 
-EVALUATE = str(Path(__file__).parents[1] / "evaluate")
-sys.path.append(EVALUATE)  # for what the tests of executors share
-
-import executor_models as em  # noqa: E402
-from leaking_blocks import LEAKS  # noqa: E402
-
-from msl.cli.specs import load  # noqa: E402
-from msl.engine.loop import search  # noqa: E402
-from msl.engine.plan import make_plan  # noqa: E402
-from msl.engine.session import Commission, start_or_resume  # noqa: E402
-from msl.evaluate.executors.choice import open_executor  # noqa: E402
-from msl.evaluate.executors.executor import Executor  # noqa: E402
-from msl.evaluate.executors.inprocess import InProcessExecutor  # noqa: E402
-from msl.evaluate.executors.local import LocalExecutor  # noqa: E402
-from msl.evaluate.executors.nursery import Nursery  # noqa: E402
-from msl.evaluate.executors.task import Job, Task  # noqa: E402
-from msl.evaluate.outcome import Outcome  # noqa: E402
-from msl.runs.asked import Asked  # noqa: E402
-from msl.runs.store import Store  # noqa: E402
+from msl.cli.specs import load
+from msl.engine.loop import search
+from msl.engine.plan import make_plan
+from msl.engine.session import Commission, start_or_resume
+from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.executors.executor import Executor
+from msl.evaluate.executors.inprocess import InProcessExecutor
+from msl.evaluate.executors.local import LocalExecutor
+from msl.evaluate.executors.nursery import Nursery
+from msl.evaluate.executors.task import Job, Task
+from msl.evaluate.outcome import Outcome
+from msl.runs.asked import Asked
+from msl.runs.store import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="worker processes are killed as Linux does")
 

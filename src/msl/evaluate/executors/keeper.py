@@ -40,13 +40,16 @@ _LOOK_AHEAD = 100  # tasks whose modules are imported before a worker starts
 #: Workers in a row that die before they begin: then the fault is not a model's. Some of them may be killed by others.
 _MOST_BARREN = 20
 #: An evaluation whose process is killed by somebody so many times in a row is to blame, whoever does it. All but the
-#: first are new processes, and from the third on nothing else is at work. That each is hit by chance takes a machine
-#: where no process lives long; and one that kills itself is rare, so that to try it so often costs little.
+#: first are new processes, and later ones have nothing beside them. That each is hit by chance takes a machine where no
+#: process lives for long; code that kills itself is very rare, so that it costs little to try it so often.
+_MOST_KILLED = 10
+#: With its server an evaluation gets lost less often by chance: the system spares servers where there are workers.
 _MOST_LOST = 4
-#: One that held more than this share of the memory of the machine was rightly chosen to be killed for it, and it takes
-#: long to get there; so it is believed the second time.
+#: One that held more than this share of the machine's memory was rightly chosen to be killed for it, and takes long to
+#: get there: it is believed the second time.
 _MOST_MEMORY = 0.5
-_PAUSE = 0.25  # seconds before an evaluation is tried again that was lost once; four times as long with each more
+_PAUSE, _LONGEST_PAUSE = 0.1, 1.0  # seconds before what was lost is tried again; twice as long with each time
+_MOST_BESIDE = 4  # times that it is tried with others beside it
 
 
 class Keeper:
@@ -261,10 +264,10 @@ class Keeper:
         self._waiting.extendleft(reversed(handle.items.values()))
         self._barren = 0
         if doom is None and ending.is_from_outside and not self._is_to_blame(culprit, handle, ending):
-            # What was lost twice, or together with its server, has nothing beside it the next time.
-            culprit.is_suspect |= culprit.is_alone or not ending.is_known
             culprit.is_alone = True
-            self._resting.append((monotonic() + _PAUSE * 4 ** (culprit.times_lost - 1), culprit))
+            culprit.is_suspect |= culprit.times_lost >= _MOST_BESIDE or not ending.is_known
+            pause = min(_PAUSE * 2 ** (culprit.times_lost - 1), _LONGEST_PAUSE)
+            self._resting.append((monotonic() + pause, culprit))
             return
         outcome = failed(self._n_losses, failure, Effort(monotonic() - beat.started))
         self._conclude(culprit, outcome, is_certain=handle.has_one_only)
@@ -285,8 +288,9 @@ class Keeper:
         if not handle.has_one_only:
             return False
         memory = machine_bytes()
-        is_large = memory is not None and ending.peak is not None and ending.peak > _MOST_MEMORY * memory
-        return item.times_lost >= (2 if is_large else _MOST_LOST)
+        if memory is not None and ending.peak is not None and ending.peak > _MOST_MEMORY * memory:
+            return item.times_lost >= 2
+        return item.times_lost >= (_MOST_KILLED if ending.is_known else _MOST_LOST)
 
     def _wake(self) -> None:
         due = [item for when, item in self._resting if when <= monotonic()]
