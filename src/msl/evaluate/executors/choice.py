@@ -7,11 +7,12 @@ import sys
 from typing import Any
 
 from msl.evaluate.executors.executor import Executor
+from msl.evaluate.executors.scheduler import SCHEMES, Scheduler
 from msl.evaluate.executors.task import Job
 
 
 def open_executor(job: Job, on: Any = "local", workers: int | None = None) -> Executor:
-    """The executor that `on` names: `local`, `inprocess`, `dask://host:port`, or a client or cluster of Dask.
+    """The executor that `on` names: `local`, `inprocess`, a scheduler's address, or a client or cluster of Dask.
 
     `workers` counts local processes, by default one for each core; a Dask cluster has its own. Code from elsewhere may
     leave anything behind in its process, so that a job that may run some runs in a worker, not in process.
@@ -29,8 +30,12 @@ def open_executor(job: Job, on: Any = "local", workers: int | None = None) -> Ex
         from msl.evaluate.executors.local import LocalExecutor
 
         return LocalExecutor(job, workers)
-    if isinstance(on, str) and not on.startswith("dask:"):
-        raise ValueError(f"`{on}` is no place to run on: write `local`, `inprocess` or `dask://host:port`")
+    if isinstance(on, str) and not on.startswith(SCHEMES):
+        raise ValueError(
+            f"`{on}` is no place to run on: write `local`, `inprocess`, `tls://host:port` or `dask://host:port`"
+        )
+    if isinstance(on, str):
+        on = Scheduler(on)
     if workers is not None:
         raise ValueError("a Dask cluster has its own number of workers: leave out `workers`")
     from msl.evaluate.executors.dask import DaskExecutor
