@@ -41,9 +41,11 @@ def executor(kind: str, request: pytest.FixtureRequest) -> Iterator[Executor]:
 
 
 def opened(kind: str, request: pytest.FixtureRequest) -> Executor:
+    if kind == "inprocess":
+        return InProcessExecutor(em.job(LIMITS))
     if kind == "local":
         return LocalExecutor(em.job(LIMITS), 2, request.getfixturevalue("nursery"))
-    return open_executor(em.job(LIMITS), request.getfixturevalue("cluster").address if kind == "dask" else kind)
+    return open_executor(em.job(LIMITS), request.getfixturevalue("cluster").address)
 
 
 def tasks() -> list[Task]:

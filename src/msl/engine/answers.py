@@ -83,6 +83,8 @@ class Answers:
         self._counted: set[str] = set()
         self._unstored: list[Evaluation] = []
         self._stored_at = 0.0
+        #: What this run has told its strategy, or found out since it was opened: it stands by these.
+        self._stands_by = {asked.key for asked in store.runs.asks(run)}
 
     def answer(
         self, asks: Sequence[Ask], replayed: Sequence[Asked | None], is_cut: Callable[[], bool] = lambda: False
@@ -212,14 +214,19 @@ class Answers:
         )
 
     def _will_do(self, known: Evaluation, ask: Ask) -> bool:
-        """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ."""
-        hit_limit = known.trouble is not None and known.trouble.cause in _LIMITS
-        return known.answers(ask.beat) and (not hit_limit or known.run == self.run)
+        """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ.
+
+        A crash may have come from outside, so that a run asks again even for its own, unless it has told it already.
+        """
+        if known.trouble is None or known.trouble.cause not in _LIMITS or known.key in self._stands_by:
+            return known.answers(ask.beat)
+        return known.run == self.run and known.trouble.cause != "crash"
 
     def _evaluation(self, point: Point, outcome: Outcome) -> Evaluation:
         assert point.model is not None
         assert point.question is not None
         failure = outcome.failure
+        self._stands_by.add(point.question.key)
         return Evaluation(
             question=point.question,
             text=self._text(point.question.model, point.model),
