@@ -77,7 +77,7 @@ ODD = [
     (make_pipe, "it is a pipe"),
     (make_socket, "it is a socket"),
     (Path.mkdir, "it is a folder"),
-    (make_huge, "it is larger than 16 MB"),
+    (make_huge, "it is too large"),
 ]
 
 

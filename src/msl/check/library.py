@@ -265,7 +265,10 @@ class Library:
             self.report.error("MSL042", source, item.version.span, message, "", "remove the number")
         if not target.value.endswith(".msl"):
             message = f"`{target.value}` is not an `.msl` file"
-            self.report.error("MSL043", source, span, message, "", "only `.msl` files can be used")
+            help = "only `.msl` files can be used"
+            if target.value in catalogues.names():
+                help = f"write `{target.value}`, without quotes: it is a catalogue"
+            self.report.error("MSL043", source, span, message, "", help)
             return None
         base = _folder(source)
         path = str(base / target.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
+from pathlib import Path, PurePath
 
 MOST_BYTES = 16_000_000  # no spec within the language's own limit is longer
 
@@ -38,11 +38,11 @@ def read_regular(path: str | Path, follow: bool = True) -> bytes:
         _refuse_unless_regular(found.st_mode)
         content = file.read(MOST_BYTES + 1) if found.st_size <= MOST_BYTES else b""
     if max(found.st_size, len(content)) > MOST_BYTES:
-        raise Refused(f"it is larger than {MOST_BYTES // 1_000_000} MB", "split it into several files")
+        raise Refused(f"it is too large: at most {MOST_BYTES // 1_000_000} MB are read", "split it into several files")
     return content
 
 
-def real_path(target: str, base: str | Path, home: str | Path) -> Path:
+def real_path(target: str, base: str | PurePath, home: str | PurePath) -> Path:
     """Where a path leads that a file in the folder `base` names; a link on it that leads elsewhere is refused.
 
     A path may leave the folder in words, as `../shared/x.msl` does: whoever reads the file sees it. Where a link leads
