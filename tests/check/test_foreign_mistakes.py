@@ -23,6 +23,7 @@ GOLDEN = Path(__file__).parent / "foreign_golden"
 KINDS = sorted(path.stem for path in FOREIGN.glob("*.txt"))
 _MOST_STEPS = 12
 _WRITE = re.compile(r"write `([^`…]+)`(?! for)")
+_ADD = re.compile(r"add `(use \w+)`")
 _MEANT = re.compile(r"did you mean `([^`]+)`")
 _REMOVE = re.compile(r"remove it|leave it out|remove this")
 #: A name or keyword before what is underlined, with its sign, which the help may show too.
@@ -43,6 +44,9 @@ def errors(text: str) -> list[Diagnostic]:
 def followed(text: str, error: Diagnostic) -> str | None:
     """The text after what the help of an error says was done; None where it leaves that to the reader."""
     help, span = error.help or "", error.primary.span
+    if (added := _ADD.search(help)) is not None and f"{added[1]}\n" not in text:
+        rest = _WRITE.search(help)
+        return f"{added[1]}\n" + (text if rest is None else text[: span.start] + rest[1] + text[span.end :])
     advice = _WRITE.search(help) or _MEANT.search(help)
     if error.code in _AROUND or (advice is None and not _REMOVE.search(help)):
         return None
