@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msl.check.calls import Calls
+from msl.check.foreign_measures import measure_meant
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import apply, plain
@@ -12,20 +13,6 @@ from msl.syntax import ast
 from msl.text.diagnostic import Label
 from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
-
-_OTHER_NAMES = {
-    "accuracy": "error",
-    "balanced_accuracy": "ber",
-    "balanced_error": "ber",
-    "roc_auc": "auc",
-    "log_loss": "logloss",
-    "neg_log_loss": "logloss",
-    "cross_entropy": "logloss",
-    "mean_squared_error": "mse",
-    "mean_absolute_error": "mae",
-    "n_features": "features",
-    "time": "fit_time",
-}
 
 
 @record
@@ -49,7 +36,7 @@ class Judging:
     def _objective(
         self, written: ast.Objective, goal: ast.Goal, shared: ast.Path | ast.Call | None
     ) -> Objective | None:
-        loss = self._loss(written.expression)
+        loss = self._loss(written.expression, len(goal.objectives) == 1)
         by = written.estimate or shared
         several = sum(o.estimate is not None for o in goal.objectives) > 1
         if loss is not None and several and written.estimate is None and not self._of_model(loss):
@@ -79,10 +66,11 @@ class Judging:
     def _of_model(self, loss: Loss) -> bool:
         return all(MEASURES[name].of_model for name in measures_of(loss))
 
-    def _loss(self, expression: ast.Expression) -> Loss | None:
+    def _loss(self, expression: ast.Expression, alone: bool = False) -> Loss | None:
+        """What an objective comes to; `alone` if it is all that is optimised, so that its direction may change."""
         match expression:
             case ast.Path():
-                return self._measure(expression)
+                return self._measure(expression, alone)
             case ast.Number(value=value, unit=None):
                 return Weight(float(value))
             case ast.Negative(operand=operand):
@@ -97,7 +85,7 @@ class Judging:
         text = self.module.source.slice(expression.span)
         help = "an objective is a measure, or arithmetic on measures"
         if isinstance(expression, ast.String) and expression.value in MEASURES:
-            help = f"names of measures stand without quotes: `{expression.value}`"
+            help = f"write `{expression.value}`, without quotes"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
 
@@ -109,15 +97,12 @@ class Judging:
             return Combined(operation, (left, right))
         return Weight(float(plain(apply(operation, [left.value, right.value]))))
 
-    def _measure(self, path: ast.Path) -> Measured | None:
+    def _measure(self, path: ast.Path, alone: bool = False) -> Measured | None:
         name = path.text
         if name not in MEASURES:
-            if name in _OTHER_NAMES:
-                help = f"here it is called `{_OTHER_NAMES[name]}`"
-                if name in ("accuracy", "balanced_accuracy"):
-                    help = f"minimise its opposite: `minimize {_OTHER_NAMES[name]}`"
-            else:
-                help = did_you_mean(name, MEASURES) or f"measures are {listing(MEASURES, 20)}"
+            help = measure_meant(name, alone) or did_you_mean(name, MEASURES) or f"measures are {listing(MEASURES, 20)}"
+            if name in self.calls.library.implied("estimate").declarations:
+                help = f"an estimate stands behind `by`: write `by {name}`"
             self._error("MSL150", path, f"`{name}` is not a measure", help)
             return None
         task = MEASURES[name].task

@@ -7,6 +7,8 @@ from typing import Any
 
 from msl.check.blocks import TASKS
 from msl.check.bounds import Bounds
+from msl.check.commas import cut_number
+from msl.check.foreign import option_meant
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import Formula
@@ -102,18 +104,28 @@ class Settings:
         self, arguments: tuple[ast.Argument, ...], names: tuple[str, ...], owner: str
     ) -> dict[str, ast.Argument]:
         found: dict[str, ast.Argument] = {}
-        for argument in arguments:
+        for position, argument in enumerate(arguments):
+            if cut_number(arguments, position, self.module.source, self.report):
+                continue
             if argument.key is None:
                 text = self.module.source.slice(argument.span)
                 name = _meant_limit(argument.value) if owner == "budget" else names[0]
                 help = f"write `{name} = {text}`"
                 if isinstance(argument.value, ast.String) and argument.value.value.endswith(_TABLES):
-                    help = f"the table is named on the command line: `msl run SPEC {argument.value.value}`"
+                    help = f"remove it, and name the table in the command: `msl run SPEC {argument.value.value}`"
                 self._error("MSL094", argument, f"`{text}` has no name", help)
             elif argument.key.text not in names:
                 name = argument.key.text
-                help = did_you_mean(name, names) or f"it takes {listing(names)}"
-                self._error("MSL096", argument.key, f"`{owner}` has no option `{name}`", help)
+                meant = option_meant(owner, name)
+                help = (
+                    f"did you mean `{meant}`?" if meant else did_you_mean(name, names) or f"it takes {listing(names)}"
+                )
+                names_table = isinstance(argument.value, ast.String) and argument.value.value.endswith(_TABLES)
+                if isinstance(argument.value, ast.String) and names_table:
+                    help = f"remove it, and name the table in the command: `msl run SPEC {argument.value.value}`"
+                self._error(
+                    "MSL096", argument if names_table else argument.key, f"`{owner}` has no option `{name}`", help
+                )
             elif argument.opens or argument.default is not None or argument.condition is not None:
                 message = f"an option of `{owner}` is one value: nothing searches it"
                 text = self.module.source.slice(argument.value.span)
