@@ -135,9 +135,8 @@ def test_all_forms_of_a_winner_say_the_same(tmp_path: Path, name: str) -> None:
 
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile(files["py"].read_text(encoding="utf-8"), str(files["py"]), "exec"), names)
-    rows = names["read_rows"](train)
-    model = names["fit"](names["features"](rows), names["target"](rows))
-    X = names["features"](names["read_rows"](new))
+    model = names["fit"](*names["training_rows"](train))
+    X = names["features"](names["read_table"](new))
     same(names["predict"](model, X), expected)
     assert names["self_test"](model)
 
@@ -190,8 +189,7 @@ def test_spelling_counts_in_the_exported_file_as_in_the_run(tmp_path: Path) -> N
     assert run_msl("export", "@", "-o", str(tmp_path / "model.py"), *store)[0] == 0
     names: dict[str, Any] = {"__name__": "exported"}
     exec(compile((tmp_path / "model.py").read_text(encoding="utf-8"), "model.py", "exec"), names)
-    training = names["read_rows"](tmp_path / "train.csv")
-    model = names["fit"](names["features"](training), names["target"](training))
-    said = names["predict"](model, names["features"](names["read_rows"](tmp_path / "new.csv")))
+    model = names["fit"](*names["training_rows"](tmp_path / "train.csv"))
+    said = names["predict"](model, names["features"](names["read_table"](tmp_path / "new.csv")))
     assert names["self_test"](model)
     assert said.tolist() == out.split()[1:]

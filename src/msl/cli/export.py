@@ -70,12 +70,14 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         missing=tuple(str(marker) for marker in schema.options.missing or ()),
         separator=schema.options.separator,
         ranges=trained.ranges,
+        header=schema.options.header,
+        decimal=schema.options.decimal,
     )
 
 
 def _python(given: Exportable) -> str:
-    from msl.report.estimator_code import Unwritable
     from msl.report.export_python import export_python
+    from msl.report.python_code import Unwritable
 
     try:
         return export_python(given)
