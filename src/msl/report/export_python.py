@@ -14,11 +14,12 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
 
-from msl.blocks.base import Floats
+from msl.blocks.base import Block, Floats
 from msl.blocks.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
 from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor
 from msl.report import export_template as texts
 from msl.report.estimator_code import EstimatorCode
+from msl.report.public_steps import has_public_form, public_form
 from msl.report.python_code import Code, Unwritable, comment, joined, literal, name, template
 
 _PROBES = 24
@@ -164,7 +165,7 @@ def _fits_pipelines(step: Any) -> bool:
 def _is_public_step(step: Any) -> bool:
     if isinstance(step, Branch):
         return all(_is_public_step(inner) for branch in step.branches for inner in branch)
-    return type(step).__module__.partition(".")[0] != "msl"
+    return has_public_form(step) or type(step).__module__.partition(".")[0] != "msl"
 
 
 def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
@@ -215,6 +216,8 @@ def _pipeline(code: EstimatorCode, steps: Sequence[Any], rows: Floats, depth: in
 
 
 def _public_step(code: EstimatorCode, step: Any, rows: Floats, depth: int) -> Code:
+    if has_public_form(step):
+        return public_form(code, step, depth)
     if not isinstance(step, Branch):
         return code.expression(step, depth)
     branches = [_pipeline(code, branch, rows, depth + 1) for branch in step.branches]
@@ -223,7 +226,7 @@ def _public_step(code: EstimatorCode, step: Any, rows: Floats, depth: int) -> Co
 
 def _is_dense(step: Any, rows: Floats) -> bool:
     """Whether a step hands plain numbers to the next, which a chain makes of everything and a pipeline does not."""
-    if isinstance(step, Branch):
+    if isinstance(step, Branch | Block):
         return True
     made = step.transform(rows)
     return not sparse.issparse(made) and np.asarray(made).dtype == np.float64
