@@ -16,6 +16,8 @@ from msl.report.python_code import Code, Unwritable, dotted_name, is_name, joine
 
 _INDENT = "    "
 _WIDEST = 100
+#: Python itself reads no code that is nested much more deeply.
+_DEEPEST = 60
 
 
 class EstimatorCode:
@@ -65,6 +67,8 @@ class EstimatorCode:
 
     def expression(self, value: Any, depth: int = 0) -> Code:
         """A value as Python writes it; `depth` is how far the lines of a long one are indented."""
+        if depth > _DEEPEST:
+            raise Unwritable("a parameter is nested too deeply to be written as code")
         match value:
             case enum.Enum():
                 return template(
