@@ -272,6 +272,22 @@ def test_names_of_classes(module: Any, own: str) -> None:
         EstimatorCode().expression(kind())
 
 
+def test_what_is_no_text_is_told_before_it_is_onnx() -> None:
+    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    from msl.report.export_onnx import NoOnnx, export_onnx
+
+    names, labels = ["a", "b", "c", "y"], ["p", "q", "r"]
+    for place in range(4):
+        spoilt = [*names[:place], "\ud800", *names[place + 1 :]]
+        with pytest.raises(NoOnnx, match="cannot be written as UTF-8"):
+            export_onnx(exportable("one", "run", "text", spoilt, labels, ["s", "t"], ["m", ";"]))
+    with pytest.raises(NoOnnx, match="cannot be written as UTF-8"):
+        export_onnx(exportable("one", "run", "text", names, ["p", "q", "\udfff"], ["s", "t"], ["m", ";"]))
+    hostile = [*PAYLOADS[:3], PAYLOADS[5]]
+    assert export_onnx(exportable("one", hostile[0], hostile[1], hostile, hostile[:3], ["s", "t"], ["m", ";"])).content
+
+
 def test_what_is_nested_too_deeply_is_no_code() -> None:
     nested: list[Any] = []
     for _ in range(500):

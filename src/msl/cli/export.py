@@ -63,8 +63,8 @@ def export(
     except CheckFailed as wrong:
         complain(WrongUse(f"{wrong.message}; nothing is written", wrong.help))
         return Exit.FAILED
-    for content, path in made:
-        write_output(content, path)
+    for content, destination in made:
+        write_output(content, destination)
     return Exit.FINE
 
 

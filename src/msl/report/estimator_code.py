@@ -228,8 +228,8 @@ def _plain_number(value: Any) -> Any:
 
 def _whereabouts(thing: Any) -> tuple[str, str]:
     """The module and the name by which a class or a function can be imported; raises Unwritable for one that cannot."""
-    module, own = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
-    if not (isinstance(module, str) and is_name(own) and all(map(is_name, module.split(".")))) or module == "__main__":
+    module, own = str(getattr(thing, "__module__", None)), str(getattr(thing, "__name__", None))
+    if not all(map(is_name, [own, *module.split(".")])) or module == "__main__":
         raise Unwritable(f"`{own}` of `{module}` cannot be imported by name")
     public = list(takewhile(lambda part: not part.startswith("_"), module.split(".")))
     modules = [".".join(public[: length + 1]) for length in range(len(public))]
