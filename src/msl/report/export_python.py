@@ -59,7 +59,7 @@ class Exportable:
 
 def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
-    code = EstimatorCode(texts.RESERVED)
+    code = EstimatorCode(texts.reserved_names())
     is_public = all(map(_is_public, given.members))
     model = _public_model(code, given) if is_public else _chain_model(code, given)
     head = template(

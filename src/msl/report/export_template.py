@@ -5,16 +5,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import builtins
+import inspect
+import re
 
 from msl.report import exported_table
-
-#: Names that an exported file gives to something of its own, so that no class is imported under them.
-RESERVED = (
-    "codecs csv gzip io re sys zlib np COLUMNS SYMBOLS TARGET CLASSES MISSING HEADER SEPARATOR DECIMAL NO_NUMBER RANGES"
-    " MIDDLES EXPECTED WEIGHTS GIVE_PROBABILITIES Table read_table features target training_rows make_model fit predict"
-    " outputs scores dense vote probes self_test main model"
-).split()
 
 HEAD = '''"""The winner of a run of msl: builds the model, fits it on the training data, and predicts other rows.
 
@@ -218,5 +213,13 @@ if __name__ == "__main__":
 
 def reading_text() -> str:
     """The part of `exported_table` that stands in every exported file."""
-    text = Path(exported_table.__file__).read_text(encoding="utf-8")
-    return text.partition("# " + "=" * 118 + "\n")[2]
+    return inspect.getsource(exported_table).partition("# " + "=" * 118 + "\n")[2]
+
+
+def reserved_names() -> set[str]:
+    """What an exported file calls something of its own, so that no class is imported under the same name."""
+    texts = [text for name, text in globals().items() if name.isupper() and isinstance(text, str)]
+    found = re.findall(r"^(?:def|class|import) (\w+)|^(\w+) = ", "\n".join([*texts, reading_text()]), re.MULTILINE)
+    constants = [name for name in vars(exported_table) if name.isupper()]
+    others = ["np", "RANGES", "EXPECTED", "MIDDLES", "WEIGHTS", "GIVE_PROBABILITIES"]
+    return {*dir(builtins), *constants, *others, *(name for pair in found for name in pair if name)}
