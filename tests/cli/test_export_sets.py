@@ -130,8 +130,8 @@ def test_all_forms_of_a_winner_say_the_same(tmp_path: Path, name: str) -> None:
     told = [row["target"] for row in csv.DictReader(io.StringIO(out))]
     expected = np.array([float(one) for one in told] if told[0][:4] != "kind" else told, dtype=None)
     files = {form: tmp_path / f"model.{form}" for form in ("py", "skops", "onnx")}
-    given = ["-o", str(files["py"]), "--skops", str(files["skops"]), "--no-verify"]
-    code, out, err = run_msl("export", "@", *given, *store)
+    asked = ["-o", str(files["py"]), "--skops", str(files["skops"]), "--no-verify"]
+    code, out, err = run_msl("export", "@", *asked, *store)
     assert (code, out) == (0, ""), err
 
     names: dict[str, Any] = {"__name__": "exported"}

@@ -19,7 +19,7 @@ Run = Callable[..., Any]
 Get = Callable[[str], Finished]
 
 
-@pytest.mark.parametrize("case", ["plain", "forest", "soft_vote", "numbers"])
+@pytest.mark.parametrize("case", ["plain", "forest", "boosting", "soft_vote", "numbers"])
 def test_code_is_tested_on_the_table_of_the_run(msl: Run, finished: Get, tmp_path: Path, case: str) -> None:
     done = finished(case)
     shown = msl("export", "@", "-o", str(tmp_path / "model.py"), "--store", str(done.store))
