@@ -105,7 +105,8 @@ class Finished:
 def finished_run(case: Case, folder: Path) -> Finished:
     """A run from its beginning to the saved winner."""
     loaded, plan, table = planned(case, folder)
-    order = Order(loaded.spec.name, "spec.msl", {"spec.msl": loaded.source.text}, plan.digests)
+    texts, options = {"spec.msl": loaded.source.text}, {"data": str(table)}
+    order = Order(loaded.spec.name, "spec.msl", texts, plan.digests, options=options)
     with Store.open(folder / ".msl") as store, open_executor(plan.job, "inprocess") as executor:
         run = store.runs.start(order).id
         found = search(plan, store, run, executor)
