@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from msl.check.calls import Calls
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import apply, plain
-from msl.space.measure import DEFAULT_MEASURES, MEASURES
+from msl.space.measure import DEFAULT_MEASURES, MEASURES, OF_POSITIVE
 from msl.space.spec import Call, Combined, Loss, Measured, Objective, Weight, measures_of
 from msl.syntax import ast
 from msl.text.diagnostic import Label
@@ -26,6 +29,7 @@ _OTHER_NAMES = {
     "n_features": "features",
     "time": "fit_time",
 }
+_WRITTEN = {name: measure for name, measure in MEASURES.items() if measure.is_named}
 
 
 @record
@@ -96,7 +100,7 @@ class Judging:
                 return total
         text = self.module.source.slice(expression.span)
         help = "an objective is a measure, or arithmetic on measures"
-        if isinstance(expression, ast.String) and expression.value in MEASURES:
+        if isinstance(expression, ast.String) and expression.value in _WRITTEN:
             help = f"names of measures stand without quotes: `{expression.value}`"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
@@ -111,13 +115,13 @@ class Judging:
 
     def _measure(self, path: ast.Path) -> Measured | None:
         name = path.text
-        if name not in MEASURES:
+        if name not in _WRITTEN:
             if name in _OTHER_NAMES:
                 help = f"here it is called `{_OTHER_NAMES[name]}`"
                 if name in ("accuracy", "balanced_accuracy"):
                     help = f"minimise its opposite: `minimize {_OTHER_NAMES[name]}`"
             else:
-                help = did_you_mean(name, MEASURES) or f"measures are {listing(MEASURES, 20)}"
+                help = did_you_mean(name, _WRITTEN) or f"measures are {listing(_WRITTEN, 20)}"
             self._error("MSL150", path, f"`{name}` is not a measure", help)
             return None
         task = MEASURES[name].task
@@ -186,6 +190,20 @@ class Judging:
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
+    """The objectives where `data(positive = …)` says which class counts; their texts stay as they are written."""
+    return tuple(replace(objective, loss=_of_positive(objective.loss)) for objective in objectives)
+
+
+def _of_positive(loss: Loss) -> Loss:
+    match loss:
+        case Measured(name=name):
+            return Measured(OF_POSITIVE.get(name, name))
+        case Combined(operation=operation, operands=operands):
+            return Combined(operation, tuple(map(_of_positive, operands)))
+    return loss
 
 
 def _tasks(loss: Loss) -> set[str]:
