@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, write
+from msl.cli.console import Exit, WrongUse
 from msl.cli.output import write_output
 from msl.text.columns import safe
 from msl.text.suggest import did_you_mean

@@ -124,9 +124,8 @@ def _data(table: Table, first: FirstOptions) -> list[str]:
     said: list[tuple[str, str]] = [("target", spell_name(table.target)), ("task", table.task)]
     if options.order is not None:
         said.append(("order", spell_name(options.order)))
-    for name in ("numeric", "missing", "ignore"):
-        if values := getattr(options, name):
-            said.append((name, f"[{', '.join(spell_text(str(value)) for value in values)}]"))
+    lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
+    said += [(name, f"[{', '.join(spell_text(str(value)) for value in of)}]") for name, of in lists.items() if of]
     if options.missing_target is not None:
         said.append(("missing_target", options.missing_target))
     return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in said)})"]
