@@ -28,8 +28,8 @@ def init(
     try:
         table, first = read_to_start(data, DataOptions(target=target))
     except DataError as wrong:
-        first = wrong.problems[0]
-        raise WrongUse("; ".join(each.message for each in wrong.problems), first.help or None) from None
+        help = wrong.problems[0].help or None
+        raise WrongUse("; ".join(each.message for each in wrong.problems), help) from None
     path = Path(f"{Path(data).name.split('.')[0] or 'spec'}.msl" if output in (None, "-") else str(output))
     text = starting_spec(table, first, shlex.quote(str(path)), shlex.quote(data))
     if output == "-":
