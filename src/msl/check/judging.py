@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from msl.check.calls import Calls
 from msl.check.foreign_measures import measure_meant
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import apply, plain
-from msl.space.measure import DEFAULT_MEASURES, MEASURES
+from msl.space.measure import DEFAULT_MEASURES, MEASURES, OF_POSITIVE
 from msl.space.spec import Call, Combined, Loss, Measured, Objective, Weight, measures_of
 from msl.syntax import ast
 from msl.text.diagnostic import Label
 from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
+
+_WRITTEN = {name: measure for name, measure in MEASURES.items() if measure.is_named}
 
 
 @record
@@ -84,7 +89,7 @@ class Judging:
                 return total
         text = self.module.source.slice(expression.span)
         help = "an objective is a measure, or arithmetic on measures"
-        if isinstance(expression, ast.String) and expression.value in MEASURES:
+        if isinstance(expression, ast.String) and expression.value in _WRITTEN:
             help = f"write `{expression.value}`, without quotes"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
@@ -99,8 +104,8 @@ class Judging:
 
     def _measure(self, path: ast.Path, alone: bool = False) -> Measured | None:
         name = path.text
-        if name not in MEASURES:
-            help = measure_meant(name, alone) or did_you_mean(name, MEASURES) or f"measures are {listing(MEASURES, 20)}"
+        if name not in _WRITTEN:
+            help = measure_meant(name, alone) or did_you_mean(name, _WRITTEN) or f"measures are {listing(_WRITTEN, 20)}"
             if name in self.calls.library.implied("estimate").declarations:
                 help = f"an estimate stands behind `by`: write `by {name}`"
             self._error("MSL150", path, f"`{name}` is not a measure", help)
@@ -171,6 +176,20 @@ class Judging:
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
+    """The objectives where `data(positive = …)` says which class counts; their texts stay as they are written."""
+    return tuple(replace(objective, loss=_of_positive(objective.loss)) for objective in objectives)
+
+
+def _of_positive(loss: Loss) -> Loss:
+    match loss:
+        case Measured(name=name):
+            return Measured(OF_POSITIVE.get(name, name))
+        case Combined(operation=operation, operands=operands):
+            return Combined(operation, tuple(map(_of_positive, operands)))
+    return loss
 
 
 def _tasks(loss: Loss) -> set[str]:

@@ -21,7 +21,11 @@ from msl.text.suggest import did_you_mean, listing
 
 _DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
 _DATA_SIGNS = ("separator", "decimal")
-_DATA_NAMES = ("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS)
+_DATA_NAMES = (
+    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS),
+    "missing_target",
+)
+_MISSING_TARGETS = ("drop", "error")
 _TABLES = (".csv", ".tsv", ".parquet", ".arff", ".xlsx")
 _BUDGET_KINDS = {
     "evaluations": "count",
@@ -54,6 +58,13 @@ class Settings:
             help = did_you_mean(task, TASKS) or "a task is `classification` or `regression`"
             self._error("MSL031", where.value, f"`{task}` is not a task", help)
             del values["task"]
+        missing = values.get("missing_target")
+        if missing is not None and missing not in _MISSING_TARGETS:
+            where = next(a for a in statement.arguments if a.key is not None and a.key.text == "missing_target")
+            message = f"`{missing}` is not what can be done with rows whose target is missing"
+            help = "write `drop` to leave them out, or `error` to refuse the table"
+            self._error("MSL165", where.value, message, help)
+            del values["missing_target"]
         self._agree(statement, values)
         return DataStatement(**values)
 

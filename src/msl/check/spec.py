@@ -9,7 +9,7 @@ from msl.check import lints
 from msl.check.blocks import Blocks
 from msl.check.calls import Calls
 from msl.check.chains import Chains
-from msl.check.judging import Judging, task_of
+from msl.check.judging import Judging, of_positive, task_of
 from msl.check.library import Declaration, Library, ReadFile
 from msl.check.report import Report
 from msl.check.searching import SWARMS, Searching
@@ -136,6 +136,8 @@ class _Checker:
             leave_a_model(requirements, space, self.report)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
+        if self.data.positive is not None:
+            objectives = of_positive(objectives)
         return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
 
     # --- the file as a whole ---

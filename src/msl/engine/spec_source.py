@@ -77,6 +77,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         header=statement.header,
         separator=statement.separator,
         decimal=statement.decimal,
+        missing_target=statement.missing_target,  # type: ignore[arg-type]  # the checker knows what can be done
     )
 
 
