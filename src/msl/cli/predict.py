@@ -28,7 +28,13 @@ def predict(
     trained, _ = load_winner(run, store, tuple(trust or ()))
     if proba and trained.task == "regression":
         raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
-    text = predictions_csv(trained, read_for_winner(trained, data), proba)
+    from msl.engine.trained import PredictionError
+
+    table = read_for_winner(trained, data)
+    try:
+        text = predictions_csv(trained, table, proba)
+    except PredictionError as nothing:
+        raise WrongUse(str(nothing), "leave those rows out, or look at what is odd about them") from None
     write_output(text, output)
     return Exit.FINE
 
