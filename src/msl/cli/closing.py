@@ -7,6 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from msl.report.repeats import repeats_words
+
 Summary = Mapping[str, Any]
 
 #: Choices and alternatives of each that are worth a line, and the fewest models that can show a preference.
@@ -58,6 +60,8 @@ def _about_search(summary: Summary) -> list[tuple[str, str]]:
     reused, failed = summary["reused"], summary["failures"]
     rows = [("preferred", text) for text in _preferred(summary.get("preferred", ()))]
     rows.append(("evaluations", f"{summary['evaluations']} ({summary['new']} new, {reused} reused, {failed} failed)"))
+    if repeats := repeats_words(summary):
+        rows.append(("repeats", repeats))
     if summary["kept"] or summary["outside_space"]:
         kept, outside = summary["kept"], summary["outside_space"]
         rows.append(("store", f"kept {kept}, outside {outside}, new {summary['new']}"))

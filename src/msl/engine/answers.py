@@ -35,6 +35,8 @@ class Tally:
     evaluations: int = 0
     new: int = 0
     reused: int = 0
+    #: Asked for before in this run, with the same rows and splits.
+    repeats: int = 0
     outside: int = 0
     failures: int = 0
     fits: int = 0
@@ -71,6 +73,7 @@ class Answers:
         self.met: dict[str, tuple[Model, Evaluation]] = {}
         self._texts: dict[str, str] = {}
         self._counted: set[str] = set()
+        self._asked_before: set[str] = set()
 
     def answer(
         self, asks: Sequence[Ask], replayed: Sequence[Asked], is_late: Callable[[], bool] = lambda: False
@@ -213,10 +216,13 @@ class Answers:
         keys = dict.fromkeys(point.question.key for point in points if point.question is not None)
         own = [known[key] for key in keys if known[key].run == self.run and key not in self._counted]
         self._counted.update(evaluation.key for evaluation in own)
+        asked = sum(point.question is not None for point in points)
+        tally.repeats += asked - len(keys.keys() - self._asked_before)
+        self._asked_before.update(keys)
         tally.evaluations += len(points)
         tally.new += len(own)
         tally.outside += sum(point.question is None for point in points)
-        tally.reused += sum(point.question is not None for point in points) - len(own)
+        tally.reused += asked - len(own)
         tally.failures += sum(evaluation.trouble is not None for evaluation in own)
         for evaluation in own:
             tally.fits += evaluation.fits
