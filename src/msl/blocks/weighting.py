@@ -58,17 +58,16 @@ class Gaussian(Weighting):
 
 
 class HardSphere(Weighting):
-    """Neighbours within a radius, in units of the reach, count the same, and those outside not at all; the nearest
-    always does."""
+    """Neighbours within a fraction of the reach count the same, and those outside not at all; the nearest always does."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {"radius": [Interval(Real, 0, None, closed="left")]}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"fraction": [Interval(Real, 0, None, closed="left")]}
 
-    def __init__(self, radius: float = 0.5) -> None:
-        self.radius = radius
+    def __init__(self, fraction: float = 0.5) -> None:
+        self.fraction = fraction
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
         units = relative(lengths, reach)
-        return (units <= np.maximum(units[:, :1], self.radius) * RIM).astype(np.float64)
+        return (units <= np.maximum(units[:, :1], self.fraction) * RIM).astype(np.float64)
 
 
 class Triangular(Weighting):
