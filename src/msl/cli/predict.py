@@ -39,7 +39,13 @@ def predict(
     trained, _ = load_winner(run, store, Trusted(trust), best=best)
     if proba and trained.task == "regression":
         raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
-    text = predictions_csv(trained, read_for_winner(trained, data), proba, escape_formulas)
+    from msl.engine.trained import PredictionError
+
+    table = read_for_winner(trained, data)
+    try:
+        text = predictions_csv(trained, table, proba, escape_formulas)
+    except PredictionError as nothing:
+        raise WrongUse(str(nothing), "leave those rows out, or look at what is odd about them") from None
     write_output(text, output)
     return Exit.FINE
 

@@ -41,6 +41,8 @@ class Tally:
     evaluations: int = 0
     new: int = 0
     reused: int = 0
+    #: Asked for before in this run, with the same rows and splits.
+    repeats: int = 0
     outside: int = 0
     failures: int = 0
     fits: int = 0
@@ -85,6 +87,7 @@ class Answers:
         self._stored_at = 0.0
         #: What this run has told its strategy, or found out since it was opened: it stands by these.
         self._stands_by = {asked.key for asked in store.runs.asks(run)}
+        self._asked_before: set[str] = set()
 
     def answer(
         self, asks: Sequence[Ask], replayed: Sequence[Asked | None], is_cut: Callable[[], bool] = lambda: False
@@ -268,10 +271,13 @@ class Answers:
         keys = dict.fromkeys(point.question.key for point in points if point.question is not None)
         own = [known[key] for key in keys if known[key].run == self.run and key not in self._counted]
         self._counted.update(evaluation.key for evaluation in own)
+        asked = sum(point.question is not None for point in points)
+        tally.repeats += asked - len(keys.keys() - self._asked_before)
+        self._asked_before.update(keys)
         tally.evaluations += len(points)
         tally.new += len(own)
         tally.outside += sum(point.question is None for point in points)
-        tally.reused += sum(point.question is not None for point in points) - len(own)
+        tally.reused += asked - len(own)
         tally.failures += sum(evaluation.trouble is not None for evaluation in own)
         for evaluation in own:
             tally.fits += evaluation.fits

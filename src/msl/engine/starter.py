@@ -159,14 +159,17 @@ def _estimate(table: Table) -> str:
 
 def _search(table: Table) -> list[str]:
     """A vote is better than the best model alone on most tables (docs/results.md); of very many rows it takes long."""
-    search = "search pso(swarm = 8, iterations = 12)"
+    search = [
+        "# Some models anywhere, each learner among them, then searches that share the evaluations by what each gains.",
+        "search auto(evaluations = 100)",
+    ]
     if len(table) >= _MANY_ROWS:
-        return [search]
+        return search
     about = [
         "# The 15 best models vote, which costs no further evaluation. Without this line the best one alone is the",
         "# answer: on most tables a little worse, but smaller and easier to explain.",
     ]
-    return [search, "", *about, "ensemble vote(top = 15)", ""]
+    return [*search, "", *about, "ensemble vote(top = 15)", ""]
 
 
 def _one_line(text: str) -> str:
