@@ -55,7 +55,7 @@ def searched(
     """All that was asked and told, and what was evaluated for it."""
     with Store.open(folder) as store, Unlucky(commission.plan.job, crashes) as executor:
         run, _ = start_or_resume(store, commission)
-        ending = search(commission.plan, store, run, executor, most=most).ending
+        ending = search(commission.plan, store, run, executor, only=None if most is None else range(most)).ending
         store.runs.end(run, ending, {})
         return store.runs.asks(run), executor.asked
 
