@@ -25,9 +25,10 @@ from msl.cli.planned import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from msl.engine.session import Commission
+    from msl.evaluate.table import Table
 
 
 def run(
@@ -55,6 +56,7 @@ def run(
     if locked:
         refuse_differences(plan, Path(spec))
     tested = None if test is None else read_test(plan, test)
+    _tell_notes([plan.table] if tested is None else [plan.table, tested])
     # Only now: what is wrong with a spec or a table is told before the engine is imported.
     from msl.engine.session import Commission
     from msl.runs.store import store_folder
@@ -71,6 +73,14 @@ def run(
     )
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
     return _run(commission, folder, on, jobs, json, quiet or json)
+
+
+def _tell_notes(tables: Iterable[Table]) -> None:
+    """What was guessed or left out, before it costs time."""
+    from msl.cli.table import tell_notes
+
+    for table in tables:
+        tell_notes(table)
 
 
 def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: bool, quiet: bool) -> Exit:
