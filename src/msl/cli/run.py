@@ -25,10 +25,11 @@ from msl.cli.planned import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from msl.engine.progress import Progress
     from msl.engine.session import Commission
+    from msl.evaluate.table import Table
 
 
 def run(
@@ -62,6 +63,7 @@ def run(
     if locked:
         refuse_differences(plan, Path(spec))
     tested = None if test is None else read_test(plan, test)
+    _tell_notes([plan.table] if tested is None else [plan.table, tested])
     # Only now: what is wrong with a spec or a table is told before the engine is imported.
     from msl.engine.session import Commission
     from msl.runs.store import store_folder
@@ -95,6 +97,14 @@ def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:
     if scheduler.warning is not None:
         tell(f"warning: {scheduler.warning}")
     return scheduler
+
+
+def _tell_notes(tables: Iterable[Table]) -> None:
+    """What was guessed or left out, before it costs time."""
+    from msl.cli.table import tell_notes
+
+    for table in tables:
+        tell_notes(table)
 
 
 def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: bool, quiet: bool) -> Exit:
