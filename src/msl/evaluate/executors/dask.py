@@ -303,7 +303,8 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
     elif not hasattr(on, "scheduler_address"):
         raise ValueError(f"{type(on).__name__} is neither a client nor a cluster of dask.distributed")
     try:
-        return distributed.Client(where, timeout=patience, set_as_default=False, **options), True
+        client = distributed.Client(where, timeout=patience, set_as_default=False, **options)  # type: ignore[no-untyped-call]
+        return client, True
     except OSError as reason:
         raise ConnectionError(f"no Dask scheduler answers at {on}: {reason}") from reason
 
@@ -319,7 +320,7 @@ def _security(scheduler: Scheduler) -> Any:
             "tls_client_cert": scheduler.tls_cert,
             "tls_client_key": scheduler.tls_key,
         }
-    security = distributed.Security(require_encryption=True, **files)
+    security: Any = distributed.Security(require_encryption=True, **files)  # type: ignore[no-untyped-call]
     wanted = {"ca": security.tls_ca_file, "cert": security.tls_client_cert, "key": security.tls_client_key}
     if missing := [f"`--tls-{name}`" for name, path in wanted.items() if not path]:
         raise ValueError(
