@@ -347,12 +347,12 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
     from msl.runs.store import Store
 
     def refuse(*arguments: object) -> None:
-        raise ConnectionError("no Dask scheduler answers at dask://nowhere:1")
+        raise ConnectionError("no Dask scheduler answers at dask://localhost:1")
 
     monkeypatch.setattr("msl.engine.session.open_executor", refuse)
-    shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "dask://nowhere:1")
+    shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "dask://localhost:1")
     assert shown.code == 2
-    assert shown.err.startswith("error: no Dask scheduler answers at dask://nowhere:1\n")
+    assert shown.err.startswith("error: no Dask scheduler answers at dask://localhost:1\n")
     with Store.open(here / ".msl", read_only=True) as store:
         assert store.runs.ids() == []
 

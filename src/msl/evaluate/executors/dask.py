@@ -327,7 +327,8 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
     elif not hasattr(on, "scheduler_address"):
         raise ValueError(f"{type(on).__name__} is neither a client nor a cluster of dask.distributed")
     try:
-        return distributed.Client(where, timeout=patience, set_as_default=False, **options), True  # type: ignore[no-untyped-call]
+        client = distributed.Client(where, timeout=patience, set_as_default=False, **options)  # type: ignore[no-untyped-call]
+        return client, True
     except OSError as reason:
         raise ConnectionError(f"no Dask scheduler answers at {on}: {reason}") from reason
 

@@ -112,8 +112,7 @@ def _become(control: socket.socket, descriptors: list[int], server: int, foreign
             os.dup2(silence, stream)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if foreign:
-            (line,) = descriptors
-            serve(line, foreign)
+            serve(descriptors[0], foreign)
         else:
             _work(descriptors)
         status = 0
