@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, tell, write, write_exactly
 from msl.cli.runs import STORE_HELP, store_problems
 from msl.cli.trust import Trusted
 
@@ -47,7 +47,7 @@ def compare(
     else:
         pairings = paired({judged.measure: {run: dict(enumerate(of)) for run, of in judged.losses.items()}})
     note = too_little(pairings) if pairings else _nothing_paired(found)
-    write(_as_json(found, judged, pairings, note) if json else _as_text(found, judged, pairings))
+    write_exactly(_as_json(found, judged, pairings, note)) if json else write(_as_text(found, judged, pairings))
     if note is not None:
         tell(f"note: {note}")
         tell(f"help: {'use an estimate with more folds or repeats' if folds else _MORE}")

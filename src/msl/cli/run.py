@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, tell, write, write_exactly
 from msl.cli.lock import refuse_differences
 from msl.cli.planned import (
     ChainOption,
@@ -116,7 +116,7 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
         return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     interrupted = summary["ending"] == "interrupted"
     if json:
-        write(json_text.dumps(summary, ensure_ascii=False) + "\n")
+        write_exactly(json_text.dumps(summary, ensure_ascii=False) + "\n")
     else:
         from msl.cli.closing import closing_words
 

@@ -78,13 +78,18 @@ def _expected(given: Exportable) -> list[Any]:
 
 
 def _head(given: Exportable) -> str:
-    lines = [line.rstrip() for line in given.text.strip().splitlines()]
-    shown = "\n".join(f"    {line}" if line else "" for line in lines).replace("\\", "\\\\").replace('"""', "'''")
+    lines = [_quoted(line.rstrip()) for line in given.text.strip().splitlines()]
+    shown = "\n".join(f"    {line}" if line else "" for line in lines)
     return (
-        f'"""{given.title}\n\n{shown}\n\n'
+        f'"""{_quoted(given.title)}\n\n{shown}\n\n'
         "Fit it on the training data, which also tests that it predicts as the run did, and predict other rows:\n\n"
         '    python model.py train.csv\n    python model.py train.csv new.csv\n"""\n\n'
     )
+
+
+def _quoted(line: str) -> str:
+    """A line as a part of a text between three quotes: whatever it is, it is no code."""
+    return "".join(c if c.isprintable() and c != "\\" else repr(c)[1:-1] for c in line).replace('"""', r"\"\"\"")
 
 
 def _constants(given: Exportable) -> str:
