@@ -60,7 +60,7 @@ def test_files_are_named_after_their_run(store: Store) -> None:
     write_whole(files.model(RUN, ".member1.skops"), b"model")
     write_whole(files.report(RUN), "report")
     write_whole(files.report(OTHER), "report")
-    assert [file.name for file in files.of_run(RUN)] == ["a-b.member1.skops", "a-b.skops", "a-b.html"]
+    assert [file.name for file in files.of_run(RUN)] == [f"{RUN}{end}" for end in (".member1.skops", ".skops", ".html")]
     assert {run_of_file(file) for file in files.everything()} == {RUN, OTHER}
 
 
