@@ -143,7 +143,7 @@ def ask_and_tell(facade: Any, judge: Callable[..., float], race: Race) -> None:
 SEARCHES: dict[str, Callable[[Race, int, Path], None]] = {"random": random_search, "tpe": tpe, "smac": smac}
 #: Those that bring their own space: only time can be made equal.
 OWN_SPACE = ("flaml", "tpot")
-OURS = {"msl": "", "msl vote": "ensemble vote(top = 15)\n"}
+OURS = {"msl": "", "msl vote": "ensemble vote(top = 15, voting = hard, always = true)\n"}
 
 
 def try_search(name: str, split: Split, budget: Budget, seed: int, folder: Path) -> dict[str, Any]:

@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
+import msl.engine.finish as engine_finish
 from msl.cli.specs import Loaded, load
-from msl.engine.ensembles import choose_members
+from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.finish import finish
 from msl.engine.loop import search
 from msl.engine.plan import Plan, make_plan
-from msl.engine.saved import save_winner
+from msl.engine.saved import save_trained
+from msl.engine.time_limit import TimeLimit
 from msl.engine.trained import Trained
 from msl.engine.verdict import judge
 from msl.evaluate.executors.choice import open_executor
@@ -31,6 +34,7 @@ class Case:
     trusted: tuple[str, ...] = ()
 
 
+_VOTERS = "use clop\nchain m = standardize >> (zarbi | naive | kridge)\n"
 CASES = [
     Case("own_blocks", "use clop\nchain m = standardize? >> (zarbi | naive) >> bias\n", "wine"),
     Case("kernel", "use clop\nchain m = standardize >> svc(rest = default)\n", "cancer"),
@@ -49,12 +53,8 @@ CASES = [
         " >> lda(rest = default)\n",
         "wine",
     ),
-    Case("vote", "use clop\nchain m = standardize >> (zarbi | naive | kridge)\nensemble vote(top = 3)\n", "wine"),
-    Case(
-        "soft_vote",
-        "use clop\nchain m = standardize >> (zarbi | naive | kridge)\nensemble vote(top = 3, voting = soft)\n",
-        "wine",
-    ),
+    Case("vote", f"{_VOTERS}ensemble vote(top = 3, voting = hard, always = true)\n", "wine"),
+    Case("soft_vote", f"{_VOTERS}ensemble vote(top = 3, voting = soft, always = true)\n", "wine"),
 ]
 
 
@@ -109,7 +109,9 @@ def finished_run(case: Case, folder: Path) -> Finished:
     with Store.open(folder / ".msl") as store, open_executor(plan.job, "inprocess") as executor:
         run = store.runs.start(order).id
         found = search(plan, store, run, executor)
-        trained = save_winner(store.files, run, plan, judge(plan, found), choose_members(plan, found))
+        tasks = FinalTasks(executor, TimeLimit(), FinalCosts.of_search(plan, found))
+        done = finish(plan, found, judge(plan, found), tasks)
+        assert isinstance(done, engine_finish.Finished)
+        save_trained(store.files, run, done.used)
         store.runs.end(run, "finished", {})
-    assert trained is not None
-    return Finished(run, trained, table, folder / ".msl")
+    return Finished(run, done.used, table, folder / ".msl")

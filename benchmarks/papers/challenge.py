@@ -38,7 +38,7 @@ minimize ber by cv(folds = 2, subsample = {share})
 search pso(swarm = {swarm}, iterations = {iterations}, c1 = 2, c2 = 2, inertia = ramp(1.2, 0.4, over = 0.5),
   wall = reflect){more}
 """
-_VOTE = "ensemble vote(top = 9)\n"
+_VOTE = "ensemble vote(top = 9, voting = hard, always = true)\n"
 
 
 def cells(quick: bool) -> list[Cell]:

@@ -120,7 +120,8 @@ def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
     chain = "chain balanced = kernel_model >> equal_priors\n" if method.balanced else ""
     text = _SPEC.format(chain=chain, evaluations=int(cell.budget.split()[0]))
     split = split_of(cell, place)
-    voted = try_spec(f"{text}ensemble vote(top = 15, voting = {method.voting})\n", split, cell.split, place.folder)
+    ensemble = f"ensemble vote(top = 15, voting = {method.voting}, always = true)\n"
+    voted = try_spec(text + ensemble, split, cell.split, place.folder)
     if cell.method != "kmse":
         return voted
     alone = try_spec(text, split, cell.split, place.folder)

@@ -56,7 +56,7 @@ chain plain = standardize(center = true) >> {learner} >> bias
 minimize ber by cv(folds = 2)
 search grid
 """
-_VOTE = "ensemble vote(top = 9)\n"
+_VOTE = "ensemble vote(top = 9, voting = hard, always = true)\n"
 
 
 def cells(quick: bool) -> list[Cell]:

@@ -103,14 +103,17 @@ def run(
     return run_plan(commission, folder, on=where, workers=workers, progress=show)
 
 
-def load_model(run: str = "@", store: str | Path = ".msl", *, trusted: Collection[str] = ()) -> Trained:
-    """The winner that a run has saved; `@` is the latest run, `@1` the one before.
+def load_model(
+    run: str = "@", store: str | Path = ".msl", *, trusted: Collection[str] = (), best: bool = False
+) -> Trained:
+    """What a run has saved to predict with; `@` is the latest run, `@1` the one before.
 
+    That is its ensemble where the run found it to be better than its best model, which `best` asks for.
     A file that anyone may have written is safe to load: only classes of msl, numpy, scipy, scikit-learn and of the
     packages in `trusted` are accepted.
     """
     with Store.open(Path(store), read_only=True) as opened:
-        return load_trained(opened.files, find_run_id(run, opened.runs.ids()), trusted)
+        return load_trained(opened.files, find_run_id(run, opened.runs.ids()), trusted, best=best)
 
 
 def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:

@@ -36,7 +36,7 @@ def test_the_block_in_the_way_is_named(msl: Run, finished: Get, tmp_path: Path, 
     assert (shown.code, shown.out) == (2, "")
     assert words in shown.err
     assert "--skops" in shown.err
-    assert ("--set ensemble=none" in shown.err) == (case == "vote")
+    assert ("`--best`" in shown.err) == (case == "vote")
     assert list(tmp_path.iterdir()) == []
 
 

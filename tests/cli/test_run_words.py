@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from msl import run as run_spec
 from msl.cli.closing import closing_words
 from msl.cli.progress import Lines, Picture, Silence, frame, last_words, open_display
 from msl.cli.specs import load
@@ -74,6 +75,7 @@ SUMMARY: dict[str, Any] = {
 END = """\
 standardize >> naive
 
+predict uses  the best model
 estimate      ber = 0.1235 (95 % in 0.05 … 0.21)
 complexity    12
 preferred     learn: naive in 90 % of the best (60 % of all), zarbi in 10 % of the best (40 % of all)
@@ -88,12 +90,13 @@ next: msl show lusab, msl predict lusab TABLE
 FULL_END = """\
 standardize >> naive
 
-estimate      error = 0.1 (95 % in 0.05 … 0.21), features = 2
-test          error = 0.15
-optimism gap  error +0.05
+predict uses  the soft vote of 3 models: better than the best model alone, error 0.09 against 0.1
+estimate      error = 0.09 (95 % in 0.06 … 0.22)
+test          error = 0.125
+optimism gap  error +0.035
+best alone    estimate error = 0.1 (95 % in 0.05 … 0.21), features = 2, test error = 0.15
 complexity    12
 front         2 models, from error = 0.1, features = 2 to error = 0.3, features = 1
-ensemble      3 models vote, estimate error = 0.11 (95 % in 0.06 … 0.22), test error = 0.125
 evaluations   55 (40 new, 15 reused, 2 failed)
 store         kept 312, outside 18, new 40
 fits          120 (30 saved by sharing)
@@ -117,9 +120,11 @@ def test_the_end_with_all_that_there_may_be() -> None:
         "gap": {"error": 0.05},
         "front": [{"model": "a", "objectives": first}, {"model": "b", "objectives": last}],
         "ensemble": ["a", "b", "c"],
-        "ensemble_objectives": {"error": 0.11},
+        "ensemble_objectives": {"error": 0.09},
         "ensemble_interval": {"error": [0.06, 0.22]},
         "ensemble_test": {"error": 0.125},
+        "voting": "soft",
+        "used": {"model": "ensemble", "why": "better than the best model alone, error 0.09 against 0.1"},
         "kept": 312,
         "outside_space": 18,
         "ending": "interrupted",
@@ -129,9 +134,22 @@ def test_the_end_with_all_that_there_may_be() -> None:
     assert "next: msl show lusab --store /elsewhere" in closing_words(full, Path("/elsewhere"))
 
 
+#: What there is to say of a run without a model that was fitted.
+JUDGED_ONLY = (
+    "run objectives evaluations reused outside failures fits fits_saved seconds ending kept outside_space new".split()
+)
+
+
 def test_the_end_without_a_winner() -> None:
     text = closing_words(SUMMARY | {"best": None, "failures": 9, "outside": 3}, Path(".msl"))
     assert text.startswith("no model could be evaluated: 9 failed, 3 outside the space\n")
+
+
+def test_the_end_where_the_best_cannot_be_fitted_on_all_rows() -> None:
+    judged = {name: value for name, value in SUMMARY.items() if name in JUDGED_ONLY} | {"best": "naive"}
+    text = closing_words(judged, Path(".msl"), causes="the best models cannot be fitted on all rows")
+    assert text.startswith("naive\n\nthe best models cannot be fitted on all rows\n")
+    assert "msl predict" not in text
 
 
 def test_a_run_says_how_it_begins_and_ends(msl: Run) -> None:
@@ -153,6 +171,28 @@ def test_a_run_of_which_nothing_comes_fails(msl: Run) -> None:
     shown = msl("run", "m.msl", "test.csv", "--target", "other", "--on", "inprocess", "--quiet")
     assert (shown.code, shown.err) == (1, "")
     assert shown.out.startswith("no model could be evaluated: 1 failed")
+    assert "1 × exception in odd\n    ValueError: " in shown.out
+    assert "    help: narrow the domain that leads there" in shown.out
+
+
+def test_all_causes_are_told_where_nothing_could_be_evaluated(msl: Run) -> None:
+    blocks = """\
+block nus: learner for classification "sklearn.svm:NuSVC" { nu: 2.5 | 3.5 }
+block wild: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: 991 | 992 | 993 }
+chain m = nus | wild
+search grid
+"""
+    Path("m.msl").write_text(blocks, encoding="utf-8")
+    shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "inprocess", "--quiet")
+    assert shown.code == 1, shown.err
+    assert shown.out.startswith("no model could be evaluated: 5 failed")
+    assert shown.out.index("3 × exception in wild") < shown.out.index("2 × exception in nus")
+    assert shown.out.count("    help: ") == 2
+    Path("m.msl").write_text(f"data(target = class)\n{blocks}", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"none of 5 models could be evaluated \(3 × \w+ in wild: .*; 2 × \w+ in nus: "
+    ):
+        run_spec("m.msl", "train.csv", store="elsewhere")
 
 
 # --- what the command line changes ---
@@ -207,7 +247,8 @@ def test_a_table_before_its_spec_is_told(msl: Run, here: Path) -> None:
 
 def test_an_ensemble_of_one_is_no_vote(msl: Run, here: Path) -> None:
     (here / "one.msl").write_text(SPEC.replace("search grid", "search grid(evaluations = 1)\nensemble vote"))
-    assert "ensemble      one model alone" in msl("run", "one.msl", "train.csv").out
+    shown = msl("run", "one.msl", "train.csv").out
+    assert "predict uses  the best model alone: there is no other model that could vote with it" in shown
 
 
 def test_a_test_table_needs_its_target(msl: Run, here: Path) -> None:
@@ -292,21 +333,21 @@ def test_lines_tell_what_is_better_and_then_rarely(capsys: pytest.CaptureFixture
 
 def test_the_last_fits_are_told_of(msl: Run, capsys: pytest.CaptureFixture[str]) -> None:
     voting = HEAD + "search grid\nensemble vote(top = 3)\n"
-    Lines(plan_of(HEAD + "search grid\n")).searched()
+    Lines(plan_of(HEAD + "search grid\n")).finishing(0, 2)
     assert capsys.readouterr().err == ""
     picture = shown_frame(plan_of(voting), progress(evaluations=20), last=last_words(plan_of(voting)))
-    assert picture[-1] == "the members of the ensemble are fitted on all rows, and their vote is judged…"
+    assert picture[-1] == "fitting the winner on all rows, judging and fitting the ensemble…"
     assert "left" not in picture[0]
     alone = plan_of(HEAD + "search grid\n")
-    assert shown_frame(alone, progress(), last=last_words(alone))[-1].startswith("the winner is")
-    Lines(plan_of(voting)).searched(is_finished=False)
-    assert capsys.readouterr().err == "searched; the members of the ensemble are fitted on all rows\n"
+    assert shown_frame(alone, progress(), last=last_words(alone))[-1] == "fitting the winner on all rows…"
+    lines = Lines(plan_of(voting))
+    for done in range(5):
+        lines.finishing(done, 4)
+    assert capsys.readouterr().err == "searched; fitting the winner on all rows, judging and fitting the ensemble\n"
     Path("vote.msl").write_text(f"{SPEC}ensemble vote(top = 3)\n", encoding="utf-8")
     shown = msl("run", "vote.msl", "train.csv", "--target", "class", "--on", "inprocess")
-    assert shown.err.endswith(
-        "searched; the members of the ensemble are fitted on all rows, and their vote is judged\n"
-    )
-    assert "models vote, estimate ber = " in shown.out
+    assert shown.err.endswith("searched; fitting the winner on all rows, judging and fitting the ensemble\n")
+    assert "predict uses  the " in shown.out
 
 
 @pytest.mark.parametrize(

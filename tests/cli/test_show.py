@@ -173,8 +173,10 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         "gap": {"ber": 0.075},
         "ending": "time is up",
         "ensemble": ["naive", "zarbi"],
-        "ensemble_objectives": {"ber": 0.15},
-        "ensemble_test": {"ber": 0.1},
+        "ensemble_objectives": {"ber": 0.1},
+        "ensemble_interval": {"ber": [0.05, 0.2]},
+        "ensemble_test": {"ber": 0.15},
+        "used": {"model": "ensemble", "why": "better than the best model alone"},
         "preferred": [
             {"choice": "learn", "block": "naive", "asked": 6, "share": 0.75, "best_share": 1.0},
             {"choice": "learn", "block": "svc", "asked": 0, "share": 0.0, "best_share": 0.0},
@@ -194,11 +196,13 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         store.runs.end(run, "finished", result)
     lines = [line.split() for line in msl("show", "@", "--store", str(tmp_path)).out.splitlines()]
     for expected in (
-        "estimate ber = 0.125 [0.05 to 0.25]",
-        "test ber = 0.2",
-        "gap ber = 0.075",
+        "predict uses the vote of 2 models: better than the best model alone",
+        "estimate ber = 0.1 [0.05 to 0.2]",
+        "test ber = 0.15",
+        "gap ber = 0.05",
+        "best alone estimate ber = 0.125 [0.05 to 0.25], test ber = 0.2",
         "data t.csv, 100 rows, 4 features, classification of `y`, 2 classes",
-        "ensemble of 2 models, estimate ber = 0.15, test ber = 0.1",
+        "ensemble of 2 models, estimate ber = 0.1, test ber = 0.15",
         "learn naive 6 75% 100%",
         "taken for a b",
         "b 2 90",

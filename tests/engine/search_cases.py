@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor
 from msl.cli.specs import load
+from msl.engine.ensembles import Members
+from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.finish import Ensemble, Finished, finish
 from msl.engine.loop import Search, search
 from msl.engine.plan import Plan, make_plan
 from msl.engine.session import Commission, start_or_resume
-from msl.engine.verdict import Verdict, judge
+from msl.engine.time_limit import TimeLimit
+from msl.engine.verdict import Verdict, judge, winner_chain
 from msl.evaluate.executors.choice import open_executor
 from msl.runs.store import Store
 
@@ -67,3 +73,24 @@ def searched(folder: Path, text: str, table: Path, store: str = ".msl") -> Searc
         found = search(plan, opened, run, executor)
         opened.runs.end(run, "finished", {})
     return Searched(plan, found, judge(plan, found), run)
+
+
+def finished(case: Searched) -> Finished:
+    """The end of a run in this process, with all the time that it takes."""
+    with open_executor(case.plan.job, "inprocess") as executor:
+        tasks = FinalTasks(executor, TimeLimit(), FinalCosts.of_search(case.plan, case.found))
+        done = finish(case.plan, case.found, case.verdict, tasks)
+    assert isinstance(done, Finished)
+    return done
+
+
+def ensemble_of(case: Searched) -> Ensemble:
+    found = finished(case).ensemble
+    assert found is not None
+    return found
+
+
+def build_committee(plan: Plan, members: Members) -> Any:
+    """The ensemble as an estimator, not yet fitted."""
+    kind = CommitteeClassifier if plan.job.ground.n_classes else CommitteeRegressor
+    return kind([winner_chain(plan, one.model) for one in members.candidates], members.weights, members.voting)

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from search_cases import searched, write_classes, write_numbers
+from search_cases import ensemble_of, searched, write_classes, write_numbers
 
 from msl import run
-from msl.engine.ensembles import choose_members
 from msl.engine.verdict import ranked_candidates
 from msl.search.confirm import CONFIRMED, FIRST_TURN
 
@@ -49,8 +48,7 @@ def test_all_models_of_a_turn_meet_the_same_split_whoever_else_is_judged(tmp_pat
 def test_those_confirmed_vote_in_the_order_of_their_means(tmp_path: Path) -> None:
     case = searched(tmp_path, SPACE + GOAL + SEARCH + "ensemble vote(top = 3)\n", write_classes(tmp_path))
     ranked = ranked_candidates(case.plan, case.found)
-    members = choose_members(case.plan, case.found)
-    assert members is not None
+    members = ensemble_of(case).members
     assert [one.model for one in members.candidates] == [one.model for one in ranked[:3]]
     assert [one.losses for one in ranked] == sorted(one.losses for one in ranked)
     kept = next(event for event in reversed(case.found.events) if event.kind == CONFIRMED).kept
@@ -60,10 +58,9 @@ def test_those_confirmed_vote_in_the_order_of_their_means(tmp_path: Path) -> Non
 def test_a_swarm_votes_as_it_was_before_the_confirmation(tmp_path: Path) -> None:
     search = "search pso(swarm = 4, iterations = 3, encoding = separate) then confirm(top = 3, repeats = 2)\n"
     case = searched(tmp_path, SPACE + GOAL + search + "ensemble swarm\n", write_classes(tmp_path))
-    members = choose_members(case.plan, case.found)
+    members = ensemble_of(case).members
     swarm = [event for event in case.found.events if event.kept and event.kind != CONFIRMED][-1]
     terrain = case.plan.terrains[0]
-    assert members is not None
     assert {one.model for one in members.candidates} == {terrain.decode(one.vector) for one in swarm.kept}
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from search_cases import SPACE, searched, write_classes
+from search_cases import SPACE, ensemble_of, searched, write_classes
 
 import msl
-from msl.engine.ensembles import choose_members
+from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_trials
 
 NEIGHBOURS = """data(target = class)
 block nn: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: int 66..78 }
@@ -38,13 +38,13 @@ def test_where_no_model_can_be_fitted_again_the_best_is_alone(tmp_path: Path) ->
     text = NEIGHBOURS.replace("66..78", "74..78") + "ensemble best_first(max = 5)\n"
     result = msl.run(text, table, store=tmp_path / "s")
     assert result.summary["ensemble"] == [result.best]
+    assert result.summary["used"]["model"] == "best"
 
 
 def weights(folder: Path, goal: str, rows: int = 90) -> np.ndarray:
     text = f"{SPACE}{goal} by cv(folds = 3)\nsearch grid\nensemble vote(top = 4, weighted = true)\n"
     case = searched(folder, text, write_classes(folder, rows))
-    members = choose_members(case.plan, case.found)
-    assert members is not None
+    members = ensemble_of(case).members
     assert len(members.weights) > 2
     return np.array(members.weights)
 
@@ -74,7 +74,7 @@ use sbm
 chain m = keep >> knn(k: 1 | 5, rest = default)
 minimize ber by cv(folds = 4)
 search grid
-ensemble vote(top = 4, weighted = true)
+ensemble vote(top = 4, weighted = true, always = true)
 """
     result = msl.run(text, frame, store=tmp_path / "s")
     assert result.objectives["ber"] == 0.0
@@ -83,18 +83,18 @@ ensemble vote(top = 4, weighted = true)
 
 
 def test_members_are_chosen_by_models_of_the_past(tmp_path: Path) -> None:
-    from msl.engine.ensembles import _Validation
-
     frame = pl.read_csv(write_classes(tmp_path)).with_row_index("when")
     frame.write_csv(tmp_path / "ordered.csv")
     text = f"data(target = class, order = when)\n{SPACE}minimize ber by cv(folds = 3)\nsearch grid\n"
     case = searched(tmp_path, text + "ensemble best_first(max = 3)\n", tmp_path / "ordered.csv")
-    validation = _Validation(case.plan, "hard")
+    plan = case.plan
+    request = OutputsRequest(case.verdict.best.model, COMMON_FOLDS)
+    (trial,) = requested_trials(plan.job.ground, plan.objectives, plan.seed, request)
     order = case.plan.job.ground.population.order
     assert order is not None
-    assert len(validation.splits) == 5
-    assert all(order[split.train].max() < order[split.test].min() for split in validation.splits)
-    assert choose_members(case.plan, case.found) is not None
+    assert len(trial.splits) == 5
+    assert all(order[split.train].max() < order[split.test].min() for split in trial.splits)
+    assert ensemble_of(case).members.candidates
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,7 @@ def test_a_swarm_votes_also_where_it_is_not_the_last(tmp_path: Path, search: str
     space = "use clop\nchain m = standardize? >> svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\n"
     text = f"{space}minimize logloss by cv(folds = 3)\nsearch {search}\nensemble swarm()\n"
     case = searched(tmp_path, text, write_classes(tmp_path))
-    members = choose_members(case.plan, case.found)
-    assert members is not None
+    members = ensemble_of(case).members
     assert len(members.candidates) > 1
     losses = [one.losses for one in members.candidates]
     assert losses == sorted(losses)

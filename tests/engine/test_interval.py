@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import beta
-from search_cases import SPACE, Searched, searched, write_classes, write_numbers
+from search_cases import SPACE, Searched, finished, searched, write_classes, write_numbers
 
-from msl.engine.held_out import HeldOut, held_out
+from msl.engine.held_out import HeldOut
 from msl.engine.interval import intervals
 from msl.engine.summary import signed_losses
 from msl.evaluate.scoring import score
@@ -24,7 +24,7 @@ def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Cal
     best = case.verdict.best
     assert best is not None
     measures = next(dict(one.measures) for model, one in case.found.answers.met.values() if model == best.model)
-    return measures, signed_losses(case.plan, best.losses), held_out(case.plan, best)
+    return measures, signed_losses(case.plan, best.losses), dict(finished(case).held)
 
 
 def interval(case: Searched) -> list[float] | None:

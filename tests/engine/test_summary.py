@@ -13,6 +13,7 @@ from search_cases import SPACE, write_classes, write_numbers
 
 import msl
 from msl.blocks.array_model import probabilities
+from msl.blocks.chain import ChainClassifier
 from msl.check.model import text_to_model
 from msl.cli.closing import closing_words
 from msl.engine.session import NoModel
@@ -23,7 +24,7 @@ SEARCH = "minimize ber by cv(folds = 3)\nsearch grid\n"
 KEYS = {
     *("run", "digest", "best", "objectives", "evaluations", "reused", "outside", "failures", "fits", "fits_saved"),
     *("seconds", "ending", "complexity", "interval", "preferred", "judged", "data", "kept", "outside_space", "new"),
-    "measures",
+    *("measures", "used"),
 }
 
 
@@ -82,24 +83,28 @@ def test_models_with_equal_losses_have_one_vote(ensemble: str, tmp_path: Path) -
 
 
 def test_a_test_that_fails_costs_no_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*given: object) -> None:
-        raise RuntimeError("these rows are odd\nand more")
+    plain = ChainClassifier.outputs
 
-    monkeypatch.setattr("msl.engine.summary.test_measures", refuse)
-    table = write_classes(tmp_path)
-    result = msl.run(SPACE + SEARCH, table, test=table, store=tmp_path / "s")
-    assert result.summary["test_failure"] == "these rows are odd"
+    def outputs(chain: ChainClassifier, X: Any) -> Any:
+        if len(X) == 60:
+            raise RuntimeError("these rows are odd\nand more")
+        return plain(chain, X)
+
+    monkeypatch.setattr(ChainClassifier, "outputs", outputs)
+    table = pl.read_csv(write_classes(tmp_path, 150))
+    result = msl.run(SPACE + SEARCH, table[:90], test=table[90:], store=tmp_path / "s")
+    assert result.summary["test_failure"] == "RuntimeError: these rows are odd"
     assert "test" not in result.summary
     with Store.open(tmp_path / "s", read_only=True) as store:
         assert store.runs.get(result.run).status == "finished"
     words = closing_words(result.summary, tmp_path / "s")
-    assert "test          the winner cannot be asked of the test table: these rows are odd\n" in words
+    assert "test          the winner cannot be asked of the test table: RuntimeError: these rows are odd\n" in words
 
 
 def test_an_ensemble_is_tested_beside_the_winner(tmp_path: Path) -> None:
     train = pl.read_csv(write_classes(tmp_path, 90))
     test = pl.read_csv(write_classes(tmp_path, 150))[90:]
-    result = msl.run(f"{SPACE}{SEARCH}ensemble vote(top = 3)\n", train, test=test, store=tmp_path / "s")
+    result = msl.run(f"{SPACE}{SEARCH}ensemble vote(top = 3, always = true)\n", train, test=test, store=tmp_path / "s")
     alone = msl.run(SPACE + SEARCH, train, test=test, store=tmp_path / "s")
     assert len(result.summary["ensemble"]) == 3
     assert result.summary["ensemble"][0] == result.best == alone.best
@@ -112,7 +117,9 @@ def test_an_ensemble_is_tested_beside_the_winner(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ensemble", ["vote(top = 5", "vote(top = auto"])
 def test_the_mean_of_probabilities_decides_a_soft_vote(ensemble: str, tmp_path: Path) -> None:
     table = pl.read_csv(write_classes(tmp_path, 90))
-    result = msl.run(f"{SPACE}{SEARCH}ensemble {ensemble}, voting = soft)\n", table, store=tmp_path / "s")
+    result = msl.run(
+        f"{SPACE}{SEARCH}ensemble {ensemble}, voting = soft, always = true)\n", table, store=tmp_path / "s"
+    )
     committee, rows = result.trained.estimator, result.trained.read(table)
     assert len(committee.members) == len(result.summary["ensemble"]) > 1
     said = np.mean([probabilities(member.outputs(rows.X)) for member in committee.members], axis=0)
@@ -122,7 +129,9 @@ def test_the_mean_of_probabilities_decides_a_soft_vote(ensemble: str, tmp_path: 
 
 def test_a_weighted_vote_counts_a_member_with_twice_the_loss_half(tmp_path: Path) -> None:
     table = write_classes(tmp_path, 90)
-    result = msl.run(f"{SPACE}{SEARCH}ensemble vote(top = 4, weighted = true)\n", table, store=tmp_path / "s")
+    result = msl.run(
+        f"{SPACE}{SEARCH}ensemble vote(top = 4, weighted = true, always = true)\n", table, store=tmp_path / "s"
+    )
     losses = {row["model"]: row["ber"] for row in result.evaluations}
     of_members = np.array([losses[model] for model in result.summary["ensemble"]])
     assert len(set(of_members)) > 1

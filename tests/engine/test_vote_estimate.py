@@ -7,22 +7,30 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_cases import SPACE, Searched, commissioned, searched, write_classes, write_numbers
+from search_cases import (
+    SPACE,
+    Searched,
+    build_committee,
+    commissioned,
+    ensemble_of,
+    searched,
+    write_classes,
+    write_numbers,
+)
 
 import msl
-from msl.engine.ensembles import Members, build_committee, choose_members
+from msl.engine.ensembles import Members
 from msl.engine.session import run_plan
-from msl.engine.vote_estimate import VoteEstimate, estimate_vote
+from msl.engine.vote_estimate import VoteEstimate
+from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_trials
 from msl.evaluate.trials import Trials
 
 NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1 | 2)\n"
 
 
 def estimated(case: Searched) -> tuple[VoteEstimate | None, Members]:
-    members, best = choose_members(case.plan, case.found), case.verdict.best
-    assert members is not None
-    assert best is not None
-    return estimate_vote(case.plan, members, best), members
+    found = ensemble_of(case)
+    return found.estimate, found.members
 
 
 def reference(case: Searched, members: Members, measure: str) -> float:
@@ -39,7 +47,7 @@ def reference(case: Searched, members: Members, measure: str) -> float:
 
 
 # Equal votes would leave ties to chance, which committees fitted apart draw apart.
-@pytest.mark.parametrize("ensemble", ["vote(top = 3, weighted = true)", "vote(top = 4, voting = soft)"])
+@pytest.mark.parametrize("ensemble", ["vote(top = 3, weighted = true, voting = hard)", "vote(top = 4, voting = soft)"])
 @pytest.mark.parametrize(
     "goal",
     [
@@ -71,17 +79,32 @@ def test_the_mean_of_numbers_is_judged(tmp_path: Path) -> None:
     assert estimate.objectives["rmse"] == pytest.approx(reference(case, members, "rmse"))
 
 
+def test_of_one_model_there_is_no_vote(tmp_path: Path) -> None:
+    text = f"{SPACE}minimize ber by cv(folds = 3)\nsearch grid\nensemble vote(top = 1)\n"
+    found = ensemble_of(searched(tmp_path, text, write_classes(tmp_path)))
+    assert (found.estimate, found.is_used) == (None, False)
+
+
 @pytest.mark.parametrize(
-    ("goal", "ensemble"),
-    [
-        ("minimize ber by cv(folds = 3)", "vote(top = 1)"),
-        ("minimize ber + 0.01 * features by cv(folds = 3)", "vote(top = 3)"),
-        ("minimize ber by cv(folds = 3, shuffle = true)", "vote(top = 3)"),
-    ],
+    "goal", ["minimize ber + 0.01 * features by cv(folds = 3)", "minimize ber by cv(folds = 3, shuffle = true)"]
 )
-def test_nothing_is_said_where_nothing_can_be(tmp_path: Path, goal: str, ensemble: str) -> None:
-    text = f"{SPACE}{goal}\nsearch grid\nensemble {ensemble}\n"
-    assert estimated(searched(tmp_path, text, write_classes(tmp_path)))[0] is None
+def test_where_no_objective_speaks_of_votes_common_folds_compare(tmp_path: Path, goal: str) -> None:
+    text = f"{SPACE}{goal}\nsearch grid\nensemble vote(top = 3)\n"
+    case = searched(tmp_path, text, write_classes(tmp_path))
+    estimate, members = estimated(case)
+    assert estimate is not None
+    assert estimate.objectives == {}
+    assert estimate.metric == "ber"
+    ground, plan = case.plan.job.ground, case.plan
+    request = OutputsRequest(members.candidates[0].model, COMMON_FOLDS)
+    (trial,) = requested_trials(ground, plan.objectives, plan.seed, request)
+    outputs = []
+    for split in trial.splits:
+        committee = build_committee(plan, members)
+        committee.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
+        outputs.append(committee.outputs(ground.X[split.test]))
+    assert estimate.ensemble == pytest.approx(trial.score("ber", [np.concatenate(outputs)], ground.n_classes))
+    assert estimate.is_better == (estimate.ensemble < estimate.best)
 
 
 def test_of_several_objectives_those_of_rows_are_judged(tmp_path: Path) -> None:
@@ -119,5 +142,9 @@ def test_a_run_tells_of_its_vote_but_not_when_it_was_stopped(tmp_path: Path) -> 
     commission = commissioned(tmp_path, text.replace("search grid", "search random(evaluations = 40)"), table)
     stopped = run_plan(commission, tmp_path / "t", stopped=lambda: bool(asked), progress=lambda _: asked.append(True))
     assert stopped.ending == "interrupted"
-    assert "ensemble" in stopped.summary
+    assert stopped.summary["ensemble"] == [stopped.best]
+    assert stopped.summary["used"] == {
+        "model": "best",
+        "why": "the run was interrupted before an ensemble was built",
+    }
     assert "ensemble_objectives" not in stopped.summary

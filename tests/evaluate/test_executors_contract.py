@@ -14,12 +14,14 @@ import executor_models as em
 import numpy as np
 import pytest
 
+from msl.evaluate.diary import Diary
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.executors.choice import open_executor
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.inprocess import InProcessExecutor
 from msl.evaluate.executors.local import LocalExecutor
 from msl.evaluate.executors.task import Limits, Task
+from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.outcome import Outcome
 
 pytest_plugins = ("executor_fixtures",)
@@ -241,3 +243,41 @@ def test_places_that_are_none() -> None:
         open_executor(em.job(), "dask://host:1", 2)
     with pytest.raises(ValueError, match="larger than 0"):
         Limits(each=0)
+
+
+# --- the last fits of a run -------------------------------------------------------------------------
+
+
+def test_models_are_fitted_and_asked_as_in_this_process(executor: Executor) -> None:
+    job, model = em.job(LIMITS), em.tasks(1)[0].model
+    rows = job.ground.X[:7]
+    fitter = job.final_fitter()
+    fitted = executor.submit(FitRequest(model, rows)).result().product
+    expected = fitter.fitted(FitRequest(model, rows))
+    assert fitted.outputs == pytest.approx(expected.outputs, abs=0)
+    assert fitted.gives_probabilities == expected.gives_probabilities
+    assert fitted.estimator.outputs(rows) == pytest.approx(expected.outputs, abs=0)
+    request = OutputsRequest(model, job.objectives[0].estimate)
+    held = executor.submit(request).result().product
+    for one, other in zip(held, fitter.outputs(request, Diary()), strict=True):
+        assert one == pytest.approx(other, abs=0)
+
+
+def test_a_fit_that_fails_is_an_outcome(executor: Executor) -> None:
+    outcome = executor.submit(FitRequest(em.faulty("raise").model)).result()
+    assert outcome.product is None
+    assert outcome.failure is not None
+
+
+def test_after_it_was_abandoned_an_executor_goes_on(kind: str, request: pytest.FixtureRequest) -> None:
+    if kind == "inprocess":
+        pytest.skip("what runs in this process cannot be ended")
+    with opened(kind, request) as executor:
+        hanging = [executor.submit(em.sleeper(600.0, marker)) for marker in range(6)]
+        assert executor.width >= 1
+        executor.submit(em.tasks(1)[0])
+        executor.abandon()
+        for future in hanging:
+            with pytest.raises(CancelledError):
+                future.result(timeout=60)
+        assert executor.submit(em.tasks(1)[0]).result(timeout=60).failure is None

@@ -173,6 +173,7 @@ def swarm(particles: int = 4, iterations: int = 9) -> Story:
         "ensemble_objectives": {"ber": 0.085},
         "test": {"ber": 0.09},
         "ensemble_test": {"ber": 0.08},
+        "used": {"model": "best", "why": "not better than the best model alone"},
         "interval": {"ber": [0.02, 0.12]},
         "gap": {"ber": 0.09 - winner.losses[0]},
         "measures": {"ber": winner.losses[0]},

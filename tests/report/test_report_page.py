@@ -118,14 +118,28 @@ def test_the_headline_has_the_figures_of_the_result(page: Page) -> None:
     best = story.result["objectives"]["ber"]
     assert cards["ber by cv(folds = 3)"] == (f"{best:.4g}", "95 % interval 0.02 to 0.12")
     assert cards["test ber"] == ("0.09", f"+{0.09 - best:.4g} against the estimate")
-    assert cards["ber of the ensemble"] == ("0.085", "2 models vote, estimate")
-    assert cards["test ber of the ensemble"] == ("0.08", "2 models vote")
+    assert cards["ber of the ensemble"] == ("0.085", "vote of 2 models, not used")
+    assert "the best model alone: not better than the best model alone" in section(root, "winner").words
     assert cards["evaluations"] == ("40", "2 from the store, 1 failed, 1 outside the space")
     assert cards["time"] == ("12.5 s", "all evaluations are used")
     assert cards["fits saved"] == ("25 %", "30 of 120 were shared")
     head = root.all("header")[0].words
     assert "tried.msl" in head
     assert "on wine.csv (100 rows, 13 features, 2 classes)" in head
+
+
+def test_the_headline_is_of_the_ensemble_where_it_is_used(page: Page) -> None:
+    story = swarm_story()
+    assert story.result is not None
+    used = {"model": "ensemble", "why": "better than the best model alone"}
+    root = page(replace(story, result={**story.result, "used": used, "ensemble_interval": {"ber": [0.01, 0.11]}}))
+    cards = _cards(root)
+    assert cards["ber by cv(folds = 3) of the vote"] == ("0.085", "95 % interval 0.01 to 0.11")
+    assert cards["test ber"] == ("0.08", "−0.005 against the estimate")
+    assert cards["ber of the best alone"][0] == f"{story.result['objectives']['ber']:.4g}"
+    assert cards["test ber of the best alone"][0] == "0.09"
+    assert "Predictions are made by the vote of 2 models" in section(root, "winner").words
+    assert "On the test rows ber is 0.08" in section(root, "comparison").words
 
 
 def test_a_run_without_a_result_is_counted_from_its_trials(page: Page) -> None:
@@ -160,7 +174,7 @@ def test_an_objective_may_have_no_interval(page: Page) -> None:
     story = swarm_story()
     assert story.result is not None
     root = page(replace(story, result={**story.result, "interval": {"ber": None}}))
-    assert _cards(root)["ber by cv(folds = 3)"][1] == "estimate of the winner"
+    assert _cards(root)["ber by cv(folds = 3)"][1] == "estimate"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,22 @@ class _Committee(ArrayModel):
         self.members = members
         self.weights = weights
         self.voting = voting
+
+    @classmethod
+    def of_fitted(
+        cls,
+        members: Sequence[Any],
+        weights: Sequence[float],
+        voting: Voting,
+        n_classes: int,
+        gives_probabilities: Sequence[bool],
+    ) -> Self:
+        """A committee of members that are fitted already; `gives_probabilities` says which of them give them."""
+        committee = cls(members, weights, voting)
+        committee.n_classes_ = n_classes
+        if committee._averages_probabilities():
+            committee.given_probabilities_ = list(gives_probabilities)
+        return committee
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes

@@ -7,50 +7,68 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from msl.report.used_model import used_model
+
 Summary = Mapping[str, Any]
 
 #: Choices and alternatives of each that are worth a line, and the fewest models that can show a preference.
 _MOST_CHOICES, _MOST_BLOCKS, _FEWEST_MODELS = 3, 3, 12
 
 
-def closing_words(summary: Summary, folder: Path, interrupted: bool = False) -> str:
-    """The end of a run in words."""
-    if summary["best"] is None:
+def closing_words(summary: Summary, folder: Path, interrupted: bool = False, causes: str = "") -> str:
+    """The end of a run in words; `causes` are those of the failures, where there is nothing else to tell."""
+    if summary["best"] is None and interrupted and not summary["evaluations"]:
+        lines = ["stopped before the first model was evaluated"]
+    elif summary["best"] is None:
         lines = [f"no model could be evaluated: {summary['failures']} failed, {summary['outside']} outside the space"]
+        lines += ["", *causes.splitlines(), ""] if causes else []
+    elif not _is_fitted(summary):
+        lines = [summary["best"], "", *causes.splitlines(), ""]
     else:
         lines = [summary["best"], "", *_rows(_about_winner(summary))]
     lines += _rows([*_about_search(summary), ("files", _files(summary, folder))])
     if interrupted:
         lines += ["", "interrupted: the same command goes on from here"]
-    elif summary["best"] is not None:
+    elif _is_fitted(summary):
         lines += ["", f"next: msl show {_run(summary, folder)}, msl predict {_run(summary, folder)} TABLE"]
     return "\n".join(lines) + "\n"
 
 
+def _is_fitted(summary: Summary) -> bool:
+    """Whether there is a model to predict with: the best ones that were judged may not stand all rows."""
+    return summary["best"] is not None and "complexity" in summary
+
+
 def _about_winner(summary: Summary) -> list[tuple[str, str]]:
-    rows = [("estimate", _estimates(summary["objectives"], summary["interval"]))]
-    if "test" in summary:
-        rows.append(("test", _values(summary["test"])))
+    """The figures of what predicts first, then those of the other: the best model, or an ensemble that is not used."""
+    used = used_model(summary)
+    rows = [("predict uses", used.words)]
+    if used.objectives:
+        rows.append(("estimate", _estimates(used.objectives, used.interval)))
+    if used.test:
+        rows.append(("test", _values(used.test)))
     if failure := summary.get("test_failure"):
         rows.append(("test", f"the winner cannot be asked of the test table: {failure}"))
-    if summary.get("gap"):
-        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(summary["gap"]))))
+    if used.gap:
+        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(used.gap))))
+    if used.is_ensemble:
+        tested = f", test {_values(summary['test'])}" if "test" in summary else ""
+        rows.append(("best alone", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
+    rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
     rows.append(("complexity", f"{summary['complexity']:.4g}"))
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
-    if "ensemble" in summary:
+    if len(summary.get("ensemble", ())) > 1 and not used.is_ensemble:
         rows.append(("ensemble", _ensemble(summary)))
     return rows
 
 
 def _ensemble(summary: Summary) -> str:
-    members, softly = len(summary["ensemble"]), " softly" if summary.get("voting") == "soft" else ""
-    told = [f"{members} models vote{softly}" if members > 1 else "one model alone"]
+    """One that is not used."""
+    told = [f"{len(summary['ensemble'])} models vote{' softly' if summary.get('voting') == 'soft' else ''}"]
     if judged := summary.get("ensemble_objectives"):
         told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
-    if tested := summary.get("ensemble_test"):
-        told.append(f"test {_values(tested)}")
     return ", ".join(told)
 
 
@@ -115,7 +133,7 @@ def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _files(summary: Summary, folder: Path) -> str:
-    return f"{folder}/models/{summary['run']}.*" if summary["best"] is not None else str(folder)
+    return f"{folder}/models/{summary['run']}.*" if _is_fitted(summary) else str(folder)
 
 
 def _run(summary: Summary, folder: Path) -> str:

@@ -26,6 +26,12 @@ from msl.text.format import Format
 P = ParamSpec("P")
 
 
+class Clock:
+    """When the command began: reading a table and importing libraries count in a budget of time too."""
+
+    started: float | None = None
+
+
 class Exit(IntEnum):
     """The exit codes of every verb."""
 

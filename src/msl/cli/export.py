@@ -31,11 +31,14 @@ def export(
         Path | None,
         typer.Option(metavar="FILE", help="Write the fitted model to this file as ONNX, where blocks allow."),
     ] = None,
+    best: Annotated[
+        bool, typer.Option("--best", help="The best model alone, also where the run uses an ensemble.")
+    ] = False,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
-    trained, identity = load_winner(run, store, Trusted(trust))
+    trained, identity = load_winner(run, store, Trusted(trust), best=best)
     given = _exportable(trained, identity)
     named = {"skops": [skops], "onnx": [onnx]}
     if output is not None and (form := output.suffix.lower().lstrip(".")) in named:
@@ -95,7 +98,7 @@ def _onnx(given: Exportable) -> bytes:
     except NoOnnx as reason:
         way_out = "export it with `--skops FILE`"
         if given.is_ensemble:
-            way_out = f"run the spec with `--set ensemble=none`, which evaluates nothing anew, or {way_out}"
+            way_out = f"export the best model alone with `--best`, or {way_out}"
         raise WrongUse(f"this model cannot be written as ONNX: {reason}", way_out) from None
     if not made.takes_gaps:
         tell("warning: of rows with missing values the ONNX file may say something else than the run")

@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
+from time import monotonic
 from typing import Annotated
 
 import typer
 
 from msl import __version__
-from msl.cli.console import guard, guarded
+from msl.cli.console import Clock, guard, guarded
 
 #: Each verb is the function of its name in the module of its name. These modules import light things alone, and the
 #: rest inside the function, so that `msl --help` stays quick.
@@ -75,6 +76,7 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
 
 def main() -> None:
     """The entry point of the console script. A verb that is named alone is imported alone."""
+    Clock.started = monotonic()
     with guard():
         named = sys.argv[1] if len(sys.argv) > 1 and "_MSL_COMPLETE" not in os.environ else ""
         command_line([named] if named in VERBS else VERBS)(prog_name="msl")

@@ -21,12 +21,15 @@ def predict(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
+    best: Annotated[
+        bool, typer.Option("--best", help="The best model alone, also where the run uses an ensemble.")
+    ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Predict the rows of a table with the winner of a run, as CSV: a line a row, in their order."""
-    trained, _ = load_winner(run, store, Trusted(trust))
+    trained, _ = load_winner(run, store, Trusted(trust), best=best)
     if proba and trained.task == "regression":
         raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
     text = predictions_csv(trained, read_for_winner(trained, data), proba)

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 _STOPPING = "stopping after this batch; Ctrl-C once more stops at once"
 _FIRST_LINE = 64  # evaluations
+_LONG = 5.0  # seconds between lines about the last fits
 
 
 class Display(Protocol):
-    """What shows a run; `began`, `show`, `stopping` and `searched` are called in this order, if at all."""
+    """What shows a run; `began`, `show`, `stopping` and `finishing` are called in this order, if at all."""
 
     def began(self, beginning: Beginning) -> None: ...
     def show(self, progress: Progress) -> None: ...
     def stopping(self) -> None: ...
-    def searched(self, is_finished: bool = True) -> None: ...
+    def finishing(self, done: int, wanted: int) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -55,7 +56,7 @@ class Silence:
     def stopping(self) -> None:
         tell(_STOPPING)
 
-    def searched(self, is_finished: bool = True) -> None:
+    def finishing(self, done: int, wanted: int) -> None:
         pass
 
     def __enter__(self) -> Self:
@@ -74,6 +75,7 @@ class Lines(Silence):
         self._plan = plan
         self._best: tuple[float, ...] | None = None
         self._next = _FIRST_LINE
+        self._told_finishing: float | None = None
 
     def began(self, beginning: Beginning) -> None:
         for line in opening(self._plan, beginning):
@@ -93,9 +95,16 @@ class Lines(Silence):
         shown = standing(self._plan, progress)
         tell(f"{progress.seconds:7.1f}s  {progress.evaluations:>6} evaluations{reused}{failed}  {shown}")
 
-    def searched(self, is_finished: bool = True) -> None:
-        if self._plan.spec.ensemble is not None:  # one model alone is fitted at once
-            tell(f"searched; {last_words(self._plan, is_finished)}")
+    def finishing(self, done: int, wanted: int) -> None:
+        """A line at the beginning, and one every few seconds where that takes long."""
+        if self._told_finishing is None:
+            if self._plan.spec.ensemble is not None:  # one model alone is fitted at once
+                tell(f"searched; {last_words(self._plan)}")
+        elif monotonic() - self._told_finishing > _LONG:
+            tell(f"{last_words(self._plan)}: {done} of {wanted}")
+        else:
+            return
+        self._told_finishing = monotonic()
 
 
 class Picture:
@@ -125,8 +134,8 @@ class Picture:
     def stopping(self) -> None:
         self._is_stopping = True
 
-    def searched(self, is_finished: bool = True) -> None:
-        self._last = last_words(self._plan, is_finished)
+    def finishing(self, done: int, wanted: int) -> None:
+        self._last = f"{last_words(self._plan)}: {done} of {wanted}"
 
     def __enter__(self) -> Self:
         self._live.__enter__()
@@ -173,12 +182,11 @@ def standing(plan: Plan, progress: Progress) -> str:
     return f"front of {progress.front}, best {bests}"
 
 
-def last_words(plan: Plan, is_finished: bool = True) -> str:
-    """What is left to do after the search; a vote is judged only where there is time for it."""
+def last_words(plan: Plan) -> str:
+    """What is left to do after the search."""
     if plan.spec.ensemble is None:
-        return "the winner is fitted on all rows"
-    fitted = "the members of the ensemble are fitted on all rows"
-    return f"{fitted}, and their vote is judged" if is_finished else fitted
+        return "fitting the winner on all rows"
+    return "fitting the winner on all rows, judging and fitting the ensemble"
 
 
 def frame(

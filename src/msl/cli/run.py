@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write, write_exactly
+from msl.cli.console import Clock, Exit, WrongUse, tell, write, write_exactly
 from msl.cli.lock import refuse_differences
 from msl.cli.planned import (
     ChainOption,
@@ -81,7 +81,7 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
 
     display = open_display(commission.plan, quiet)
     interrupts = Interrupts(display.stopping)
-    failed = False
+    failed, causes = False, ""
     latest: Progress | None = None
 
     def show(progress: Progress) -> None:
@@ -89,11 +89,13 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
         latest = progress
         display.show(progress)
 
-    def searched(is_finished: bool) -> None:
-        display.searched(is_finished)
+    def finishing(done: int, wanted: int) -> None:
+        nonlocal latest
+        display.finishing(done, wanted)
         if interrupts.terminated() and latest is not None:
-            # Before the last fits: whoever sent SIGTERM may not wait for them.
+            # Once, before the last fits: whoever sent SIGTERM may not wait for them.
             tell(f"terminated; {standing(commission.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
+            latest = None
 
     try:
         with told_problems(), interrupts, display:
@@ -104,13 +106,14 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
                 workers=jobs,
                 began=display.began,
                 progress=show,
-                searched=searched,
+                finishing=finishing,
                 stopped=interrupts.asked,
                 terminated=interrupts.terminated,
+                started=Clock.started,
             )
             summary: Mapping[str, Any] = result.summary
     except NoModel as none:
-        summary, failed = none.summary, True
+        summary, failed, causes = none.summary, True, none.causes
     except KeyboardInterrupt:
         tell("stopped; what is evaluated is stored, and the same command goes on from there")
         return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
@@ -120,7 +123,7 @@ def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: 
     else:
         from msl.cli.closing import closing_words
 
-        write(closing_words(summary, folder, interrupted))
+        write(closing_words(summary, folder, interrupted, causes))
     if interrupted:
         return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     return Exit.FAILED if failed else Exit.FINE

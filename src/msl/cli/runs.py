@@ -52,8 +52,8 @@ def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Sto
         yield store
 
 
-def load_winner(name: str, folder: Path | None, trusted: Trusted) -> tuple[Trained, str]:
-    """The trained winner of a run, and the run's full id."""
+def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool = False) -> tuple[Trained, str]:
+    """What predicts after a run, or its best model alone, and the run's full id."""
     from msl.blocks.local_modules import allow_local_modules
     from msl.engine.safe_load import ModelProblem
     from msl.engine.saved import load_trained, other_versions
@@ -61,7 +61,7 @@ def load_winner(name: str, folder: Path | None, trusted: Trusted) -> tuple[Train
     with opened_run(name, folder) as (store, run):
         allow_local_modules(store.folder.absolute().parent, trusted.given)  # beside the spec, as in `msl run`
         try:
-            trained = load_trained(store.files, run, trusted)
+            trained = load_trained(store.files, run, trusted, best=best)
         except ModelProblem as problem:
             raise WrongUse(problem.message, problem.help) from None
     trusted.tell_of_file()

@@ -1,32 +1,24 @@
-"""Ensembles: which of the evaluated models vote together — the best ones, a greedy choice, or a swarm's memories."""
+"""Which of the evaluated models vote together: the best ones, a greedy choice, or what a swarm remembers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, cast
 
 import numpy as np
 
-from msl.blocks.array_model import sum_to_one
 from msl.blocks.base import Floats
-from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor, Voting, as_probabilities, voted
-from msl.blocks.construct import model_to_chain
+from msl.blocks.committee import Voting
 from msl.check.searching import SWARMS
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
 from msl.engine.verdict import Candidate, candidates_of, ranked_candidates
-from msl.evaluate.estimates import cv
-from msl.evaluate.scoring import score
-from msl.evaluate.split_outputs import SplitOutputs
-from msl.space.measure import DEFAULT_MEASURES, MEASURES
+from msl.space.measure import MEASURES
 from msl.space.spec import Objective, loss_value, measures_of
 from msl.space.value import Model
 
 _POOL = 25  # how many of the best a greedy choice looks at
 _SMALLEST, _LARGEST = 3, 51  # sizes that `top = auto` tries
-_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,29 +30,65 @@ class Members:
     voting: Voting = "hard"
 
 
-def choose_members(plan: Plan, found: Search) -> Members | None:
-    """The members that the `ensemble` statement of a spec asks for; None without one."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Shortlist:
+    """The models that may become members, the best first; `is_choice` says that some of them are to be chosen by what
+    they say of rows held out, and `most` how many."""
+
+    candidates: tuple[Candidate, ...]
+    is_choice: bool = False
+    most: int = 0
+
+
+def shortlist(plan: Plan, found: Search) -> Shortlist:
+    """The models that the `ensemble` statement of a spec speaks of."""
     call = plan.spec.ensemble
     if call is None:
-        return None
-    ranked = ranked_candidates(plan, found)
+        return Shortlist(())
     options = dict(call.options)
-    voting = cast(Voting, options["voting"])
+    unlike = _unlike(ranked_candidates(plan, found))
     match call.name:
         case "vote" if options["top"] == "auto":
-            validation = _Validation(plan, voting)
-            pool = validation.usable(_unlike(ranked), _LARGEST + 2)
-            chosen = pool[: _consensus_size(validation, pool)]
+            return Shortlist(tuple(unlike[: _LARGEST + 2]), is_choice=True, most=_LARGEST)
         case "vote":
-            chosen = _unlike(ranked)[: int(options["top"])]  # type: ignore[arg-type]
+            return Shortlist(tuple(unlike[: int(options["top"])]))  # type: ignore[arg-type]
         case "best_first":
-            most, again = int(options["max"]), bool(options["replacement"])  # type: ignore[arg-type]
-            validation = _Validation(plan, voting)
-            chosen = _greedy(validation, validation.usable(_unlike(ranked), _POOL), most, again)
+            return Shortlist(tuple(unlike[:_POOL]), is_choice=True, most=int(options["max"]))  # type: ignore[arg-type]
         case _:
-            chosen = _remembered(plan, found)
-    chosen = chosen or ranked[:1]  # where no model can be fitted on the folds of the choice
-    return Members(tuple(chosen), _weights(plan, chosen) if options["weighted"] else (1.0,) * len(chosen), voting)
+            return Shortlist(tuple(_remembered(plan, found)))
+
+
+def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> Members:
+    """These candidates with the weights that the spec asks for."""
+    call = plan.spec.ensemble
+    is_weighted = call is not None and bool(call["weighted"])
+    return Members(tuple(candidates), _weights(plan, candidates) if is_weighted else (1.0,) * len(candidates), voting)
+
+
+def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
+    """How members vote: as the spec says; by default softly where the metric looks at probabilities or all members give
+    them, since a count of hands forgets how sure a member is."""
+    call = plan.spec.ensemble
+    asked = "auto" if call is None else call["voting"]
+    if asked == "hard" or not plan.job.ground.n_classes:
+        return "hard"
+    if asked == "soft" or any(MEASURES[name].of_probabilities for name in measures_of(plan.objectives[0].loss)):
+        return "soft"
+    return "soft" if all(gives_probabilities) else "hard"
+
+
+#: The outputs of some candidates together, for the rows of the choice.
+Vote = Callable[[Sequence[Candidate]], Floats]
+
+
+def choose_members(plan: Plan, listed: Shortlist, vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
+    """Those of a shortlist whose vote on rows held out is worth most; `loss` is that of the outputs of a vote."""
+    call = plan.spec.ensemble
+    assert call is not None
+    pool = list(listed.candidates)
+    if call.name == "vote":
+        return pool[: _consensus_size(plan, vote, pool)]
+    return _greedy(lambda chosen: loss(vote(chosen)), pool, listed.most, bool(call["replacement"]))
 
 
 def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -69,18 +97,6 @@ def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
     for one in ranked:
         first.setdefault(one.losses, one)
     return list(first.values())
-
-
-def build_committee(plan: Plan, members: Members) -> Any:
-    """The ensemble as an estimator, not yet fitted."""
-    ground = plan.job.ground
-    chains = [_chain(plan, one.model) for one in members.candidates]
-    kind = CommitteeClassifier if ground.n_classes else CommitteeRegressor
-    return kind(chains, members.weights, members.voting)
-
-
-def _chain(plan: Plan, model: Model) -> Any:
-    return model_to_chain(model, plan.job.ground.task, plan.seed, plan.job.trusted, plan.job.ground.columns)
 
 
 def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
@@ -126,60 +142,17 @@ def _remembered(plan: Plan, found: Search) -> list[Candidate]:
     return everyone[:1]
 
 
-# --- validation outputs -----------------------------------------------------------------------------
-
-
-class _Validation:
-    """Out-of-fold outputs of models, all on the same folds, made when they are asked for."""
-
-    def __init__(self, plan: Plan, voting: Voting) -> None:
-        self.plan, self.voting = plan, voting
-        ground = plan.job.ground
-        rng = np.random.default_rng([plan.seed, 3])
-        self.splits = cv(ground.population, {"folds": _FOLDS, "repeats": 1}, rng)
-        self.y = np.concatenate([ground.y[split.test] for split in self.splits])
-        named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
-        self.measure = next((n for n in named if n != "relative_error"), DEFAULT_MEASURES[ground.task])
-        self._fitted = SplitOutputs(ground, plan.seed, plan.job.trusted)
-        self._outputs: dict[Model, Floats] = {}
-
-    def usable(self, ranked: Sequence[Candidate], most: int) -> list[Candidate]:
-        """The first so many that can be fitted on these folds too: others than those that they were judged on."""
-        return list(islice((one for one in ranked if self._can_fit(one.model)), most))
-
-    def _can_fit(self, model: Model) -> bool:
-        try:
-            self.outputs(model)
-        except Exception:  # of whatever class a block comes from
-            return False
-        return True
-
-    def outputs(self, model: Model) -> Floats:
-        if model not in self._outputs:
-            said = np.concatenate([self._fitted.of(model, split) for split in self.splits])
-            if self.voting == "soft" and self.plan.job.ground.n_classes:
-                said = as_probabilities(said, sum_to_one(said))
-            self._outputs[model] = said
-        return self._outputs[model]
-
-    def vote(self, chosen: Sequence[Candidate]) -> Floats:
-        outputs = [self.outputs(one.model) for one in chosen]
-        return voted(outputs, [1.0] * len(outputs), self.plan.job.ground.n_classes, self.voting)
-
-    def loss(self, chosen: Sequence[Candidate]) -> float:
-        value = score(self.measure, self.y, self.vote(chosen), self.plan.job.ground.n_classes)
-        return -value if MEASURES[self.measure].larger_is_better else value
-
-
-def _greedy(validation: _Validation, pool: list[Candidate], most: int, replacement: bool) -> list[Candidate]:
+def _greedy(
+    loss_of: Callable[[Sequence[Candidate]], float], pool: list[Candidate], most: int, replacement: bool
+) -> list[Candidate]:
     """Starts with the best and adds whoever helps the vote most, the simpler on ties, until nobody helps."""
     if not pool:
         return []
     chosen = [pool[0]]
-    loss = validation.loss(chosen)
+    loss = loss_of(chosen)
     while len(chosen) < most:
         others = pool if replacement else [one for one in pool if one not in chosen]
-        trials = [(validation.loss([*chosen, one]), one.complexity, place) for place, one in enumerate(others)]
+        trials = [(loss_of([*chosen, one]), one.complexity, place) for place, one in enumerate(others)]
         if not trials or min(trials)[0] >= loss:
             break
         loss, _, place = min(trials)
@@ -187,7 +160,7 @@ def _greedy(validation: _Validation, pool: list[Candidate], most: int, replaceme
     return chosen
 
 
-def _consensus_size(validation: _Validation, ranked: list[Candidate]) -> int:
+def _consensus_size(plan: Plan, vote: Vote, ranked: list[Candidate]) -> int:
     """The smallest size whose votes hardly differ from those of two members more, as the KMS paper reads its figure.
 
     Disagreement is taken relative to the largest seen; the first size at which it falls below a tenth is taken, or the
@@ -196,12 +169,11 @@ def _consensus_size(validation: _Validation, ranked: list[Candidate]) -> int:
     sizes = [size for size in range(_SMALLEST, _LARGEST, 2) if size + 2 <= len(ranked)]
     if not sizes:
         return len(ranked)
-    if validation.plan.job.ground.n_classes:
-        labels = {size: validation.vote(ranked[:size]).argmax(axis=1) for size in [*sizes, sizes[-1] + 2]}
-        differ = [float(np.mean(labels[size] != labels[size + 2])) for size in sizes]
+    votes = {size: vote(ranked[:size]) for size in [*sizes, sizes[-1] + 2]}
+    if plan.job.ground.n_classes:
+        differ = [float(np.mean(votes[n].argmax(axis=1) != votes[n + 2].argmax(axis=1))) for n in sizes]
     else:
-        means = {size: validation.vote(ranked[:size]) for size in [*sizes, sizes[-1] + 2]}
-        differ = [float(np.mean(np.abs(means[size] - means[size + 2]))) for size in sizes]
+        differ = [float(np.mean(np.abs(votes[n] - votes[n + 2]))) for n in sizes]
     largest = max(differ)
     settled = [size for size, one in zip(sizes, differ, strict=True) if one <= 0.1 * largest]
     return settled[0] if settled else sizes[int(np.argmin(differ))]

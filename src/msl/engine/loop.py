@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Any, Literal
 
 from msl.engine.answers import Answers
 from msl.engine.plan import Plan
 from msl.engine.progress import Progress, Standing
+from msl.engine.time_limit import TimeLimit
 from msl.evaluate.executors.executor import Executor
 from msl.runs.run import Event as StoredEvent
 from msl.runs.store import Store
@@ -41,6 +41,7 @@ def search(
     run: str,
     executor: Executor,
     *,
+    limit: TimeLimit | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
     stopped: Callable[[], bool] = lambda: False,
     terminated: Callable[[], bool] = lambda: False,
@@ -52,15 +53,14 @@ def search(
     `terminated`, is looked at all the while: what has arrived by then counts, what is still under way does not. To
     repeat a run that was cut, `only` says at which positions there are answers.
     """
-    start = monotonic()
-    time = plan.spec.budget.time
+    limit = TimeLimit(plan.spec.budget.time) if limit is None else limit
     standing = Standing(plan)
 
     def on_outcome(done: int, wanted: int) -> None:
-        progress(standing.progress(answers.tally, monotonic() - start, done, wanted))
+        progress(standing.progress(answers.tally, limit.elapsed, done, wanted))
 
     def is_late() -> bool:
-        return time is not None and monotonic() - start >= time
+        return limit.left <= 0.0
 
     def is_cut() -> bool:
         if is_late() and (answers.arrived or answers.tally.evaluations):
@@ -91,7 +91,7 @@ def search(
         standing.take([asks[place] for place, _ in answered], heard)
         position += len(asks)
         batch += 1
-        found.seconds = monotonic() - start
+        found.seconds = limit.elapsed
         progress(standing.progress(answers.tally, found.seconds))
         is_whole = len(heard) == len(asks)
         if (position >= resumed and (stopped() or terminated())) or (last is not None and position >= last):

@@ -16,7 +16,9 @@ from msl.runs.run import Digests, Run
 from msl.runs.store import Store
 
 #: What of the record of a run has to come out the same.
-_COMPARED = ("best", "objectives", "complexity", "interval", "front", "ensemble", "ensemble_objectives", "test")
+_COMPARED = ("best", "objectives", "complexity", "front", "test")
+#: The same, but for a run that the clock or a person has ended: it may have had no time for all of it.
+_COMPARED_AT_THE_END = (*_COMPARED, "interval", "ensemble", "ensemble_objectives", "used")
 #: Endings that the clock or a person has brought about, and that a replay has to be told of.
 _CUT = ("the time is up", "interrupted")
 
@@ -63,7 +65,8 @@ def repeat_run(
             summary = none.summary
         with Store.open(Path(folder), read_only=True) as store:
             again = store.runs.asks(str(summary["run"]))
-    return _first_difference(asks, again) or _other_result(run.result, summary)
+    compared = _COMPARED if cut else _COMPARED_AT_THE_END
+    return _first_difference(asks, again) or _other_result(run.result, summary, compared)
 
 
 def _without_clock(commission: Commission) -> Commission:
@@ -94,8 +97,8 @@ def _answer(asked: Asked) -> object:
     return asked.losses, asked.complexity
 
 
-def _other_result(before: Mapping[str, Any], now: Mapping[str, Any]) -> Difference | None:
-    for name in _COMPARED:
+def _other_result(before: Mapping[str, Any], now: Mapping[str, Any], compared: Sequence[str]) -> Difference | None:
+    for name in compared:
         if name in before and name in now and before[name] != now[name]:
             return Difference(f"`{name}`", before[name], now[name])
     return None

@@ -14,58 +14,57 @@ from typing import Any
 
 import numpy as np
 
-from msl.engine.ensembles import Members
-from msl.engine.plan import Plan
 from msl.engine.safe_load import ModelProblem, load_estimator
 from msl.engine.schema_record import record_to_schema, schema_to_record
-from msl.engine.trained import Trained, train_winner
-from msl.engine.verdict import Verdict
+from msl.engine.trained import Trained
 from msl.engine.versions import versions_of_packages
 from msl.runs.files import Files, write_whole
 from msl.runs.problem import translated
 
 FORMAT = 1
+#: What stands between the id of a run and the ends of the files of its best model alone, where an ensemble is used.
+BEST_ALONE = ".best"
 
 
-def save_winner(files: Files, run: str, plan: Plan, verdict: Verdict, members: Members | None) -> Trained | None:
-    """Trains the winner of a run, or its ensemble, on every row and saves it; None when there is no winner."""
-    trained = train_winner(plan, verdict, members)
-    if trained is not None:
-        save_trained(files, run, trained)
-    return trained
-
-
-def save_trained(files: Files, run: str, trained: Trained) -> Path:
-    """Writes the three files of a model; the path of the estimator's."""
-    path = files.model(run)
+def save_trained(files: Files, run: str, trained: Trained, part: str = "") -> Path:
+    """Writes the three files of a model; the path of the estimator's. `part` is "" or `BEST_ALONE`."""
+    path = files.model(run, f"{part}.skops")
     content = estimator_bytes(trained)
     with translated(path):
         files.create()
     write_whole(path, content)
-    write_whole(files.model(run, ".msl"), trained.text)
-    write_whole(files.model(run, ".json"), json.dumps(_record(trained, content), ensure_ascii=False, indent=1) + "\n")
+    write_whole(files.model(run, f"{part}.msl"), trained.text)
+    described = json.dumps(_record(trained, content), ensure_ascii=False, indent=1)
+    write_whole(files.model(run, f"{part}.json"), f"{described}\n")
     return path
 
 
-def load_trained(files: Files, run: str, trusted: Collection[str] = ()) -> Trained:
-    """The model of a run, from files that need not be ours; raises ModelProblem where they cannot be used."""
-    path = files.model(run)
-    if not files.model(run, ".json").exists():
+def load_trained(files: Files, run: str, trusted: Collection[str] = (), *, best: bool = False) -> Trained:
+    """The model of a run, from files that need not be ours; raises ModelProblem where they cannot be used.
+
+    With `best` it is the best model alone, also where the run found its ensemble to be better.
+    """
+    part = BEST_ALONE if best and files.model(run, f"{BEST_ALONE}.json").exists() else ""
+    path, described = files.model(run, f"{part}.skops"), files.model(run, f"{part}.json")
+    if not described.exists():
         raise ModelProblem(f"the run `{run}` has saved no model", "let it come to its end with `msl run`")
-    record = _read_record(files.model(run, ".json"))
-    content, text = _read(path), _read(files.model(run, ".msl"))
+    record = _read_record(described)
+    content, text = _read(path), _read(files.model(run, f"{part}.msl"))
     if hashlib.sha256(content).hexdigest() != record.get("sha256"):
         raise ModelProblem(f"{path} is not the file that the run saved", "run `msl run` again to train it anew")
     estimator = load_estimator(content, str(path), trusted)
+    if best and not part and hasattr(estimator, "members"):
+        message = f"the run `{run}` saved its ensemble only, as runs did before the best model was saved beside it"
+        raise ModelProblem(message, "run `msl run` again, which evaluates nothing anew")
     try:
         schema = record_to_schema(record["schema"])
         ranges = np.array(record["ranges"], dtype=np.float64).reshape(-1, 2)
         versions = {str(name): str(version) for name, version in record["versions"].items()}
         trained = Trained(text.decode(), schema, estimator, ranges, versions)
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        raise _unreadable(files.model(run, ".json"), reason) from None
+        raise _unreadable(described, reason) from None
     if len(ranges) != len(schema.columns) or getattr(estimator, "n_classes_", None) != len(schema.classes):
-        raise _unreadable(files.model(run, ".json"), ValueError("it does not fit its model"))
+        raise _unreadable(described, ValueError("it does not fit its model"))
     return trained
 
 

@@ -9,26 +9,36 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from msl.engine.ensembles import choose_members
+from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.finish import Finished, finish
 from msl.engine.loop import Search, search
 from msl.engine.plan import Plan
 from msl.engine.preflight import block_problems
 from msl.engine.progress import Progress
-from msl.engine.saved import save_winner
+from msl.engine.saved import BEST_ALONE, save_trained
 from msl.engine.stock import Stock, stock_of
 from msl.engine.summary import signed_losses, summarize
+from msl.engine.time_limit import TimeLimit
 from msl.engine.trained import Trained
 from msl.engine.verdict import judge
 from msl.engine.versions import versions_of_packages
 from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.outcome import Failure
 from msl.evaluate.table import Table
+from msl.report.failures import FailureGroup, failure_groups, failures_to_text
 from msl.runs.evaluation import Evaluation
 from msl.runs.problem import StoreProblem
 from msl.runs.run import Order
 from msl.runs.store import Store
 from msl.text.source import Source
+
+#: Kinds of failures that are told where no model could be evaluated.
+_MOST_CAUSES = 5
+#: Seconds that the last fits may take after SIGTERM, beside that of the winner.
+_AFTER_SIGTERM = 10.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,9 +136,10 @@ class Result:
 class NoModel(ValueError):
     """A search in which no model could be judged; `summary` is what there is to say of it."""
 
-    def __init__(self, message: str, summary: Mapping[str, Any]) -> None:
+    def __init__(self, message: str, summary: Mapping[str, Any], causes: str = "") -> None:
+        """`causes` are lines for people, the most frequent first."""
         super().__init__(message)
-        self.summary = summary
+        self.summary, self.causes = summary, causes
 
 
 def run_plan(
@@ -139,18 +150,20 @@ def run_plan(
     workers: int | None = None,
     began: Callable[[Beginning], None] = lambda beginning: None,
     progress: Callable[[Progress], None] = lambda progress: None,
-    searched: Callable[[bool], None] = lambda is_finished: None,
+    finishing: Callable[[int, int], None] = lambda done, wanted: None,
     stopped: Callable[[], bool] = lambda: False,
     terminated: Callable[[], bool] = lambda: False,
     only: Collection[int] | None = None,
+    started: float | None = None,
 ) -> Result:
     """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
 
-    `searched` is called when only the last fits are left, and told whether the search came to its own end. `stopped`
-    ends it after a batch, `terminated` within one; `only` names the positions that a run which was cut has answers at.
-    Raises NoModel when no model could be judged.
+    `stopped` ends the search after a batch, `terminated` within one; `only` names the positions at which a run that was
+    cut has answers. `finishing` hears of the last fits, how many are done and how many there are; the time of the
+    budget counts from `started`, on the clock of `monotonic`. Raises NoModel when no model could be judged.
     """
     plan = commission.plan
+    limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
     if unusable:
         raise ValueError("\n".join(f"{each.message}; {each.help}" for each in unusable))
@@ -165,14 +178,16 @@ def run_plan(
                     store,
                     run,
                     executor,
+                    limit=limit,
                     progress=progress,
                     stopped=stopped,
                     terminated=terminated,
                     only=only,
                 )
-        with _kept_for_later(store, run):
-            searched(found.ending == "finished")
-            return _concluded(commission, store, run, found, stock)
+                if terminated():  # whoever said so does not wait for long
+                    limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
+                tasks = FinalTasks(executor, limit, FinalCosts.of_search(plan, found), finishing)
+                return _concluded(commission, store, run, found, stock, tasks)
 
 
 @contextmanager
@@ -207,30 +222,38 @@ def start_or_resume(store: Store, commission: Commission) -> tuple[str, bool]:
     return store.runs.start(order).id, False
 
 
-def _concluded(commission: Commission, store: Store, run: str, found: Search, stock: Stock) -> Result:
-    """The winner of a search, trained and saved, and all that there is to say of it."""
-    plan = commission.plan
+def _concluded(
+    commission: Commission, store: Store, run: str, found: Search, stock: Stock, tasks: FinalTasks
+) -> Result:
+    """What predicts after a search, trained and saved, and all that there is to say of it."""
+    plan, test = commission.plan, commission.test
     verdict = judge(plan, found)
-    members = choose_members(plan, found) if verdict.best is not None else None
-    trained = save_winner(store.files, run, plan, verdict, members)
+    finished = finish(plan, found, verdict, tasks, None if test is None else test.X)
+    if isinstance(finished, Finished):
+        save_trained(store.files, run, finished.used)
+        if finished.best_alone is not None:
+            save_trained(store.files, run, finished.best_alone, BEST_ALONE)
     summary = summarize(
         plan,
         found,
         verdict,
-        trained,
-        members=members,
+        finished if isinstance(finished, Finished) else None,
         run=run,
         stock=stock,
+        seconds=tasks.limit.elapsed,
         path=commission.data,
-        test=commission.test,
+        test=test,
     )
     interrupted = found.ending == "interrupted"
-    if trained is None:
+    if not isinstance(finished, Finished):
         store.runs.end(run, "interrupted" if interrupted else "failed", summary)
-        raise NoModel(_why_none(found), summary)
+        if finished is not None:
+            raise NoModel(_not_fitted(finished), summary, _not_fitted(finished))
+        groups = failure_groups(evaluation for _, evaluation in found.answers.met.values())
+        raise NoModel(_why_none(groups), summary, failures_to_text(groups, most=_MOST_CAUSES))
     store.runs.end(run, "interrupted" if interrupted else "finished", summary)
     rows = [_row(plan, evaluation) for _, evaluation in found.answers.met.values()]
-    return Result(summary, trained, rows)
+    return Result(summary, finished.used, rows)
 
 
 def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
@@ -249,8 +272,15 @@ def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _why_none(found: Search) -> str:
-    troubles = [one.trouble for _, one in found.answers.met.values() if one.trouble is not None]
-    if not troubles:
+def _why_none(groups: Sequence[FailureGroup]) -> str:
+    """All kinds of failures in one sentence, and what to do about the most frequent."""
+    if not groups:
         return "no model of the space was evaluated: give the search more evaluations"
-    return f"none of {len(troubles)} models could be evaluated; the first said: {troubles[0].message}"
+    kinds = [f"{group.words}: {group.example}" for group in groups[:_MOST_CAUSES]]
+    more = [f"{len(groups) - _MOST_CAUSES} other kinds"] if len(groups) > _MOST_CAUSES else []
+    failed = sum(group.count for group in groups)
+    return f"none of {failed} models could be evaluated ({'; '.join([*kinds, *more])}); {groups[0].advice}"
+
+
+def _not_fitted(failure: Failure) -> str:
+    return f"the best models cannot be fitted on all rows; the first said: {failure.message}"

@@ -15,16 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base import Floats
-from msl.engine.ensembles import Members
-from msl.engine.held_out import HeldOut, held_out
+from msl.engine.finish import Finished
+from msl.engine.held_out import HeldOut
 from msl.engine.interval import intervals
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
 from msl.engine.preferred import preferences
 from msl.engine.stock import Stock
-from msl.engine.trained import Trained
-from msl.engine.verdict import Candidate, Verdict, candidates_of, refit, test_measures, winner_chain
-from msl.engine.vote_estimate import estimate_vote
+from msl.engine.verdict import Candidate, Verdict, candidates_of, test_measures
 from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import confusion
 from msl.evaluate.table import Table
@@ -43,16 +41,21 @@ def summarize(
     plan: Plan,
     found: Search,
     verdict: Verdict,
-    trained: Trained | None,
+    finished: Finished | None,
     *,
-    members: Members | None,
     run: str,
     stock: Stock,
+    seconds: float,
     path: str | None = None,
     test: Table | None = None,
 ) -> dict[str, Any]:
-    """The record of a run; `path` is where its table was read, `test` a table to judge the winner on."""
-    tally, best = found.answers.tally, verdict.best
+    """The record of a run; `path` is where its table was read, `test` the table that the winner was tested on.
+
+    `seconds` are those of the whole run. What it says of the best model stands at the top, what it says of the ensemble
+    under names of its own; `used` says which of the two predicts, and `judged` and `test_judged` are about that one.
+    """
+    tally = found.answers.tally
+    best = verdict.best if finished is None else finished.best
     record: dict[str, Any] = {
         "run": run,
         "digest": plan.digests.run,
@@ -64,22 +67,18 @@ def summarize(
         "failures": tally.failures,
         "fits": tally.fits,
         "fits_saved": tally.fits_saved,
-        "seconds": round(found.seconds, 3),
+        "seconds": round(seconds, 3),
         "ending": found.why or _ENDINGS.get(found.ending, found.ending),
         "kept": stock.kept,
         "outside_space": stock.outside,
         "new": tally.new,
         "data": _about_table(plan.table, path),
     }
-    if best is not None and trained is not None:
-        record |= _about_winner(plan, found, verdict, best)
-        if members is not None:
-            record |= _about_ensemble(plan, found, members, best)
+    if finished is not None:
+        record |= _about_winner(plan, found, verdict, finished)
+        record |= _about_used(plan, finished)
         if test is not None:
-            try:
-                record |= _tested(plan, record, best, trained, test)
-            except Exception as reason:  # of whatever class a block comes from: a bad test table costs no search
-                record["test_failure"] = (str(reason).strip() or type(reason).__name__).splitlines()[0]
+            record |= _tested(plan, record, finished, test)
     plain: dict[str, Any] = _plain(record)
     return plain
 
@@ -109,18 +108,19 @@ def _about_table(table: Table, path: str | None) -> dict[str, Any]:
 # --- the winner ---
 
 
-def _about_winner(plan: Plan, found: Search, verdict: Verdict, best: Candidate) -> dict[str, Any]:
+def _about_winner(plan: Plan, found: Search, verdict: Verdict, finished: Finished) -> dict[str, Any]:
+    best = finished.best
     judged = candidates_of(plan, found)
     models = dict.fromkeys(model for model, _ in found.answers.met.values())
     measures = _measures(found, best)
-    outputs = held_out(plan, best)
     record: dict[str, Any] = {
         "complexity": best.complexity,
         "measures": dict(measures),
-        "interval": intervals(plan, measures, signed_losses(plan, best.losses), outputs),
+        "interval": intervals(plan, measures, signed_losses(plan, best.losses), finished.held),
         "preferred": [asdict(one) for one in preferences(plan, models, judged)],
-        "judged": _judged_held_out(plan, outputs),
     }
+    if finished.failures:
+        record["not_fitted"] = [failure.message for failure in finished.failures]
     if verdict.front:
         record["front"] = [
             {
@@ -131,6 +131,26 @@ def _about_winner(plan: Plan, found: Search, verdict: Verdict, best: Candidate) 
             for one in verdict.front
         ]
     return record
+
+
+def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
+    """Which model predicts, what the ensemble came to, and where the one that predicts is wrong."""
+    ensemble = finished.ensemble
+    held = finished.held
+    if ensemble is None:
+        return {"used": {"model": "best", "why": ""}, "judged": _judged_held_out(plan, held)}
+    record: dict[str, Any] = {
+        "ensemble": [spell_model(one.model) for one in ensemble.members.candidates],
+        "voting": ensemble.members.voting,
+        "used": {"model": "ensemble" if ensemble.is_used else "best", "why": ensemble.why},
+    }
+    estimate = ensemble.estimate
+    if estimate is not None:
+        if estimate.objectives:
+            record["ensemble_objectives"], record["ensemble_interval"] = estimate.objectives, estimate.interval
+        if ensemble.is_used:
+            held = estimate.held
+    return record | {"judged": _judged_held_out(plan, held)}
 
 
 def _measures(found: Search, best: Candidate) -> Mapping[str, float]:
@@ -166,36 +186,25 @@ def _judged(plan: Plan, y: NDArray[Any], outputs: Floats, weights: Floats | None
     return {"kind": "regression", "actual": y[rows].tolist(), "predicted": outputs[rows].tolist()}
 
 
-def _about_ensemble(plan: Plan, found: Search, members: Members, best: Candidate) -> dict[str, Any]:
-    """Whoever has no more time is not made to wait for the estimate of a vote."""
-    record: dict[str, Any] = {
-        "ensemble": [spell_model(one.model) for one in members.candidates],
-        "voting": members.voting,
-    }
-    estimate = estimate_vote(plan, members, best) if found.ending == "finished" else None
-    if estimate is not None:
-        record["ensemble_objectives"], record["ensemble_interval"] = estimate.objectives, estimate.interval
-    return record
-
-
 # --- the test table ---
 
 
-def _tested(plan: Plan, record: Mapping[str, Any], best: Candidate, trained: Trained, test: Table) -> dict[str, Any]:
-    """The winner alone on the test table, and the ensemble that was trained where there is one."""
-    has_ensemble = "ensemble" in record
-    chain = refit(plan, winner_chain(plan, best.model)) if has_ensemble else trained.estimator
-    measured = test_measures(plan, chain, test)
+def _tested(plan: Plan, record: Mapping[str, Any], finished: Finished, test: Table) -> dict[str, Any]:
+    """The best model on the test table, and the ensemble where it is used."""
+    if finished.test_outputs is None:
+        return {"test_failure": (finished.no_test.strip() or "it could not be asked").splitlines()[0]}
+    y = Ground.of(test).y
+    measured = test_measures(plan, finished.test_outputs, y)
     estimated = record["measures"]
-    ground = Ground.of(test)
     found: dict[str, Any] = {
         "test": measured,
         "gap": {name: value - estimated[name] for name, value in measured.items() if name in estimated},
-        "test_judged": _judged(plan, ground.y, chain.outputs(ground.X)),
     }
-    if has_ensemble:
-        found["ensemble_test"] = test_measures(plan, trained.estimator, test)
-    return found
+    used = finished.test_outputs
+    if finished.ensemble is not None and finished.ensemble.test_outputs is not None:
+        used = finished.ensemble.test_outputs
+        found["ensemble_test"] = test_measures(plan, used, y)
+    return found | {"test_judged": _judged(plan, y, used)}
 
 
 def _plain(value: Any) -> Any:

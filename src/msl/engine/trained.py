@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from msl.blocks.array_model import probabilities
 from msl.blocks.base import Floats
-from msl.engine.ensembles import Members, build_committee
+from msl.engine.ensembles import Members
 from msl.engine.plan import Plan
-from msl.engine.verdict import Verdict, refit, winner_chain
 from msl.engine.versions import versions_of_packages
 from msl.evaluate.read import read_like
 from msl.evaluate.table import Schema, Table
 from msl.space.facts import Task
 from msl.space.spell import spell_model, spell_model_file
+from msl.space.value import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,21 +77,15 @@ class Trained:
         return labels
 
 
-def train_winner(plan: Plan, verdict: Verdict, members: Members | None) -> Trained | None:
-    """The winner, or the ensemble of members where there are some, fitted on every row; None without a winner."""
-    if verdict.best is None:
-        return None
-    text = spell_model_file(verdict.best.model, plan.spec.name)
-    if members is None:
-        estimator = winner_chain(plan, verdict.best.model)
-    else:
-        estimator = build_committee(plan, members)
+def trained_model(plan: Plan, model: Model, estimator: Any, members: Members | None = None) -> Trained:
+    """A model, or the ensemble whose best model it is, that is fitted on every row."""
+    text = spell_model_file(model, plan.spec.name)
+    if members is not None:
         votes = zip(members.weights, members.candidates, strict=True)
         listed = "".join(f"# {weight:g} × {spell_model(one.model)}\n" for weight, one in votes)
         count = len(members.candidates)
         kind = "soft vote" if members.voting == "soft" else "vote"
         text += f"\n# What predicts is a {kind} of {count} models; the one above is the best alone.\n{listed}"
-    refit(plan, estimator)
     versions = dict(versions_of_packages(frozenset({"msl"})))
     return Trained(text, plan.table.schema, estimator, _ranges(plan.table.X), versions)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from msl.blocks.base import Floats
 from msl.blocks.construct import model_to_chain
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
-from msl.evaluate.ground import Ground
 from msl.evaluate.scoring import score
-from msl.evaluate.table import Table
 from msl.search.ask import Ask, Event, Told
 from msl.search.confirm import CONFIRMED, FIRST_TURN
 from msl.search.pareto import non_dominated
@@ -126,13 +126,11 @@ def refit(plan: Plan, estimator: Any) -> Any:
     return estimator
 
 
-def test_measures(plan: Plan, chain: Any, test: Table) -> dict[str, float]:
-    """The measures of the objectives, on rows that the search has never seen."""
-    ground = Ground.of(test)
-    outputs = chain.outputs(ground.X)
+def test_measures(plan: Plan, outputs: Floats, y: NDArray[Any]) -> dict[str, float]:
+    """The measures of the objectives, from outputs for rows that the search has never seen."""
     names = dict.fromkeys(name for objective in plan.objectives for name in measures_of(objective.loss))
     return {
-        name: score(name, ground.y, outputs, plan.job.ground.n_classes)
+        name: score(name, y, outputs, plan.job.ground.n_classes)
         for name in names
         if not MEASURES[name].of_model and name != "relative_error"
     }

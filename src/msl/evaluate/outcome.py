@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Outcome:
     """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds.
 
     `measures` are what the losses were made of; one that two estimates give is named after its estimate, as in
-    `mse by gcv`. `complexity` is that of the first fit, or the mean over all fits where it is an objective.
+    `mse by gcv`. `complexity` is that of the first fit, or the mean over all fits where it is an objective. `product`
+    is what a task asked for instead of losses: outputs, or a fitted model.
     """
 
     losses: tuple[float, ...]
@@ -45,3 +47,4 @@ class Outcome:
     failure: Failure | None = None
     effort: Effort = Effort()
     warnings: tuple[str, ...] = ()
+    product: Any = None

@@ -14,6 +14,7 @@ from msl.report.aligned import named_figures, shown
 from msl.report.command import run_command, store_words
 from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
 from msl.report.finite import finite
+from msl.report.used_model import used_model
 from msl.runs.clock import moment_to_text
 from msl.runs.run import Event, Run
 from msl.runs.store import Store
@@ -52,7 +53,7 @@ class Account:
 
     @property
     def seconds(self) -> float | None:
-        """What the search took; without a result, the time that passed."""
+        """What the run took; without a result, the time that passed."""
         if "seconds" in self.result:
             return float(self.result["seconds"])
         return None if self.run.ended is None else (self.run.ended - self.run.started).total_seconds()
@@ -178,10 +179,17 @@ def _winner(account: Account) -> str:
 def _figures(account: Account) -> str:
     result = account.result
     lines: list[tuple[str, str]] = []
-    if result.get("objectives"):
-        lines.append(("estimate", _estimates(result)))
-    known = [name for name in ("test", "gap", "complexity") if result.get(name) is not None]
-    lines += [(name, _words(result[name])) for name in known]
+    used = used_model(result)
+    if result.get("best") is not None:
+        lines.append(("predict uses", used.words))
+    if used.objectives:
+        lines.append(("estimate", _estimates(used.objectives, used.interval)))
+    lines += [(name, _words(value)) for name, value in (("test", used.test), ("gap", used.gap)) if value]
+    if used.is_ensemble and result.get("objectives"):
+        tested = f", test {_words(result['test'])}" if result.get("test") else ""
+        lines.append(("best alone", f"estimate {_estimates(result['objectives'], result.get('interval'))}{tested}"))
+    if result.get("complexity") is not None:
+        lines.append(("complexity", _words(result["complexity"])))
     if failure := result.get("test_failure"):
         lines.append(("test", f"the winner cannot be asked of the test table: {failure}"))
     counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]
@@ -193,10 +201,9 @@ def _figures(account: Account) -> str:
     return _labelled(lines)
 
 
-def _estimates(result: Mapping[str, Any]) -> str:
-    intervals = result.get("interval") or {}
+def _estimates(objectives: Mapping[str, Any], intervals: Any) -> str:
     words = []
-    for name, value in result["objectives"].items():
+    for name, value in objectives.items():
         between = intervals.get(name) if isinstance(intervals, Mapping) else None
         span = f" [{shown(between[0])} to {shown(between[1])}]" if between else ""
         words.append(f"{name} = {shown(value)}{span}")

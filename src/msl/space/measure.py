@@ -7,13 +7,17 @@ from msl.text.record import record
 
 @record
 class Measure:
-    """`of_model` measures look at the fitted model itself, the others at its outputs."""
+    """`of_model` measures look at the fitted model itself, the others at its outputs.
+
+    Those that are `of_probabilities` look at how sure a classifier is of a row, the others at the class it names.
+    """
 
     name: str
     meaning: str
     task: str | None = None
     larger_is_better: bool = False
     of_model: bool = False
+    of_probabilities: bool = False
 
 
 MEASURES = {
@@ -21,8 +25,8 @@ MEASURES = {
     for measure in (
         Measure("ber", "balanced error rate: the mean of the classes' error rates", "classification"),
         Measure("error", "share of rows classified wrongly", "classification"),
-        Measure("logloss", "mean negative log probability of the true class", "classification"),
-        Measure("auc", "area under the ROC curve", "classification", larger_is_better=True),
+        Measure("logloss", "mean negative log probability of the true class", "classification", of_probabilities=True),
+        Measure("auc", "area under the ROC curve", "classification", larger_is_better=True, of_probabilities=True),
         Measure("f1", "harmonic mean of precision and recall, the mean over classes", "classification", True),
         Measure("mcc", "Matthews correlation coefficient", "classification", larger_is_better=True),
         Measure("relative_error", "error over the error with all features", "classification"),

@@ -21,7 +21,7 @@ from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.pending import Pending
-from msl.evaluate.executors.task import Job, Task, failed
+from msl.evaluate.executors.task import AnyTask, Job, failed
 from msl.evaluate.outcome import Failure, Outcome
 
 try:
@@ -86,7 +86,7 @@ class DaskExecutor(Executor):
             raise ConnectionError(f"the Dask cluster takes no work: {reason or type(reason).__name__}") from reason
         Thread(target=self._look_again, name="msl-dask", daemon=True).start()
 
-    def submit(self, task: Task) -> Future[Outcome]:
+    def submit(self, task: AnyTask) -> Future[Outcome]:
         item = _Item(task)
         with self._state:
             if self._broken is not None:
@@ -97,23 +97,15 @@ class DaskExecutor(Executor):
             self._feed()
         return item.future
 
-    def abandon(self, futures: list[Future[Outcome]]) -> None:
-        """What runs on the cluster goes on there until the executor is shut down, which does not wait for it."""
-        super().abandon(futures)
-        unwanted = set(futures)
+    @property
+    def width(self) -> int:
         with self._state:
-            left = [
-                (key, group)
-                for key, group in self._running.items()
-                if all(item.future in unwanted for item in group.items)
-            ]
-            for key, _ in left:
-                del self._running[key]
-        with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
-            self._client.cancel([group.sent for _, group in left])
-        for _, group in left:
-            for item in group.items:
-                item.give_up(None)
+            return max(1, sum(self._threads.values()))
+
+    def abandon(self) -> None:
+        self._give_up_all(None)
+        with contextlib.suppress(Exception):  # a site that is gone has nothing left to end
+            self._client.run(dask_site.abandon, self._id)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._state:
@@ -276,6 +268,10 @@ class DaskExecutor(Executor):
         """Gives up what waits and what runs: cancelled, or because the cluster is broken."""
         with self._state:
             self._is_shut, self._broken = True, self._broken or reason
+        self._give_up_all(reason)
+
+    def _give_up_all(self, reason: BrokenExecutor | None) -> None:
+        with self._state:
             sent = [group.sent for group in self._running.values()]
             left = [*self._waiting, *(item for group in self._running.values() for item in group.items)]
             self._running.clear()

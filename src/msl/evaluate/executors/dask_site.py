@@ -13,7 +13,7 @@ from distributed import get_worker
 
 from msl.evaluate.executors.local import LocalExecutor
 from msl.evaluate.executors.mapped import Mapped
-from msl.evaluate.executors.task import Job, Task
+from msl.evaluate.executors.task import AnyTask, Job
 from msl.evaluate.outcome import Outcome
 
 _PACKAGES = ("msl-lang", "numpy", "scipy", "scikit-learn")
@@ -55,9 +55,17 @@ def evaluate(executor_id: str, tasks: bytes) -> list[Outcome]:
         site = _sites.get(executor_id)
     if site is None:
         raise NoSiteError(get_worker().address)
-    wanted: list[Task] = pickle.loads(tasks)
+    wanted: list[AnyTask] = pickle.loads(tasks)
     futures = [site.submit(task) for task in wanted]
     return [future.result() for future in futures]
+
+
+def abandon(executor_id: str) -> None:
+    """Ends what the processes that work for an executor are at."""
+    with _lock:
+        site = _sites.get(executor_id)
+    if site is not None:
+        site.abandon()
 
 
 def leave(executor_id: str) -> None:

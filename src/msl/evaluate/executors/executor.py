@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
-from msl.evaluate.executors.task import Task
+from msl.evaluate.executors.task import AnyTask
 from msl.evaluate.outcome import Outcome
 
 #: Seconds after which a caller that waits for outcomes is given the chance to look at other things.
@@ -29,19 +29,30 @@ class Executor(ABC):
     """Like `concurrent.futures.Executor`, but what is submitted is a task, not a function."""
 
     @abstractmethod
-    def submit(self, task: Task) -> Future[Outcome]:
+    def submit(self, task: AnyTask) -> Future[Outcome]:
         """Starts an evaluation, or puts it in the queue."""
+
+    @property
+    def width(self) -> int:
+        """How many tasks can run at once."""
+        return 1
+
+    def abandon(self) -> None:  # noqa: B027  (what runs in this process cannot be ended)
+        """Cancels what waits and ends what runs, as far as that can be ended; further tasks may follow.
+
+        The futures of what has ended this way are cancelled, or raise `CancelledError`.
+        """
 
     @abstractmethod
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no more tasks. With `cancel_futures` those that wait are cancelled, and those that run are ended."""
 
-    def map(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
+    def map(self, tasks: Iterable[AnyTask]) -> Iterator[Outcome]:
         """The outcomes in the order of the tasks, all of which are submitted at once."""
         futures = [self.submit(task) for task in tasks]
         return self._in_order(futures)
 
-    def arrivals(self, tasks: Iterable[Task]) -> Generator[list[tuple[int, Outcome]], None, None]:
+    def arrivals(self, tasks: Iterable[AnyTask]) -> Generator[list[tuple[int, Outcome]], None, None]:
         """Outcomes in the order of their arrival, each with the place of its task.
 
         Those that arrived together are in one list. When nothing arrives for a moment the list is empty.
@@ -64,12 +75,9 @@ class Executor(ABC):
                 left -= len(arrived)
         finally:
             if left:
-                self.abandon(futures)
-
-    def abandon(self, futures: list[Future[Outcome]]) -> None:
-        """Gives up what was submitted, also what runs where it can be ended; new tasks may follow."""
-        for future in futures:
-            future.cancel()
+                for future in futures:
+                    future.cancel()
+                self.abandon()
 
     def _in_order(self, futures: list[Future[Outcome]]) -> Iterator[Outcome]:
         try:

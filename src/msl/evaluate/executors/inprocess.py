@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from msl.evaluate.executors.attempt import Attempts, OverLimit
 from msl.evaluate.executors.executor import Executor
-from msl.evaluate.executors.task import Job, Task
+from msl.evaluate.executors.task import AnyTask, Job, Limits, Task, is_limited
 from msl.evaluate.executors.usage import OwnUsage
 from msl.evaluate.outcome import Outcome
 
@@ -33,34 +33,37 @@ class InProcessExecutor(Executor):
         self._lock = Lock()
         self._is_shut = False
         self._started = self._step_started = 0.0
+        self._has_limits = True
         self._usage = OwnUsage()
         self._held = 0
         self._threads = threadpool_limits(job.threads)
 
-    def submit(self, task: Task) -> Future[Outcome]:
+    def submit(self, task: AnyTask) -> Future[Outcome]:
         future: Future[Outcome] = Future()
-        with self._evaluating():
+        with self._evaluating(has_limits=is_limited(task)):
             future.set_result(self._attempts.attempt(task))
         return future
 
-    def map(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
+    def map(self, tasks: Iterable[AnyTask]) -> Iterator[Outcome]:
         """Siblings that can be judged together are, and then come back together."""
         wanted = list(tasks)
-        if self.job.judges_together:
+        evaluations = [task for task in wanted if isinstance(task, Task)]
+        if self.job.judges_together and len(evaluations) == len(wanted):
             with self._evaluating():
-                outcomes = self._attempts.attempt_together(wanted)
+                outcomes = self._attempts.attempt_together(evaluations)
             if outcomes is not None:
                 return iter(outcomes)
         return (self.submit(task).result() for task in wanted)  # as they are asked for: whoever stops asking saves time
 
-    def arrivals(self, tasks: Iterable[Task]) -> Generator[list[tuple[int, Outcome]], None, None]:
+    def arrivals(self, tasks: Iterable[AnyTask]) -> Generator[list[tuple[int, Outcome]], None, None]:
         return ([arrived] for arrived in enumerate(self.map(tasks)))
 
     @contextmanager
-    def _evaluating(self) -> Iterator[None]:
+    def _evaluating(self, has_limits: bool = True) -> Iterator[None]:
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
+            self._has_limits = has_limits
             self._started = self._step_started = monotonic()
             self._usage.forget_peak()
             self._held = self._held_now()
@@ -80,7 +83,7 @@ class InProcessExecutor(Executor):
 
     def _look(self, step: str) -> None:
         """Ends an evaluation that is over a limit when its next block starts."""
-        limits, now = self.job.limits, monotonic()
+        limits, now = self.job.limits if self._has_limits else Limits(), monotonic()
         if limits.each is not None and now - self._started > limits.each:
             raise OverLimit("timeout", limits.each_message())
         if limits.fit is not None and now - self._step_started > limits.fit:

@@ -12,18 +12,18 @@ import pickle
 import selectors
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from itertools import islice
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
 
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.handle import Handle, Item
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery, NurseryError
-from msl.evaluate.executors.task import Job, failed, modules_of
+from msl.evaluate.executors.task import Job, failed, is_limited, modules_of
 from msl.evaluate.executors.watch import Watch
 from msl.evaluate.executors.worker import BROKEN
 from msl.evaluate.outcome import Effort, Failure, Outcome
@@ -34,7 +34,7 @@ _MOST_BARREN = 5  # workers in a row that die before they begin: then the fault 
 
 
 class Keeper:
-    """All but `add`, `abandon`, `finish` and `join` runs on its own thread."""
+    """All but `add`, `finish` and `join` runs on its own thread."""
 
     def __init__(self, nursery: Nursery, job: Mapped[Job], workers: int, on_end: Callable[[], None]) -> None:
         self._nursery, self._mapped, self._workers, self._on_end = nursery, job, workers, on_end
@@ -46,7 +46,7 @@ class Keeper:
         self._barren = 0
         self._lock = Lock()  # for the following, which other threads write
         self._new: list[Item] = []
-        self._unwanted: set[Future[Outcome]] = set()
+        self._abandoning: list[Event] = []
         self._is_finishing = self._is_cancelled = False
         self._broken: BaseException | None = None
         self._bell, self._ear = socket.socketpair()
@@ -69,18 +69,21 @@ class Keeper:
             self._ring()
         return item.future
 
-    def abandon(self, futures: Iterable[Future[Outcome]]) -> None:
-        """Ends processes that are at one of these; what else they were given is evaluated elsewhere."""
-        with self._lock:
-            self._unwanted.update(future for future in futures if not future.done())
-        self._ring()
-
     def finish(self, is_cancelled: bool) -> None:
         """Ends when all is done; or at once, if cancelled."""
         with self._lock:
             self._is_finishing = True
             self._is_cancelled |= is_cancelled
         self._ring()
+
+    def abandon(self) -> None:
+        """Cancels what waits and ends the workers that are at something; what is added afterwards is not meant."""
+        is_done = Event()
+        with self._lock:
+            self._abandoning.append(is_done)
+        self._ring()
+        while not is_done.wait(0.1) and self._thread.is_alive():
+            pass
 
     def join(self) -> None:
         self._thread.join()
@@ -94,7 +97,6 @@ class Keeper:
     def _run(self) -> None:
         try:
             while self._goes_on():
-                self._end_unwanted()
                 self._hand_out()
                 if not self._goes_on():  # what was next had been cancelled, and there is nobody left to wait for
                     break
@@ -111,8 +113,22 @@ class Keeper:
             self._waiting.extend(self._new)
             self._new.clear()
             is_finishing, is_cancelled = self._is_finishing, self._is_cancelled
+            abandoning, self._abandoning = self._abandoning, []
+        if abandoning:
+            self._give_up_all()
+        for each in abandoning:
+            each.set()
         is_done = not self._waiting and all(handle.is_idle for handle in self.handles)
         return not is_cancelled and not (is_finishing and is_done)
+
+    def _give_up_all(self) -> None:
+        left = list(self._waiting)
+        self._waiting.clear()
+        for handle in [handle for handle in self.handles if not handle.is_idle]:
+            left += handle.items.values()
+            self._dismiss(handle)
+        for item in left:
+            item.give_up(None)
 
     def _leave(self) -> None:
         for handle in self.handles:
@@ -166,29 +182,18 @@ class Keeper:
         return handle
 
     def _next_group(self) -> list[Item]:
-        size = 1 if self._waiting[0].is_alone else self._grouping.size(len(self._waiting), self._workers)
+        size = 1 if self._is_single(self._waiting[0]) else self._grouping.size(len(self._waiting), self._workers)
         group: list[Item] = []
-        while self._waiting and len(group) < size and not (group and self._waiting[0].is_alone):
+        while self._waiting and len(group) < size and not (group and self._is_single(self._waiting[0])):
             item = self._waiting.popleft()
             if item.take_up():
                 group.append(item)
         return group
 
-    def _end_unwanted(self) -> None:
-        with self._lock:
-            unwanted, self._unwanted = self._unwanted, set()
-        if not unwanted:
-            return
-        for item in [one for one in self._waiting if one.future in unwanted]:
-            self._waiting.remove(item)
-            item.give_up(None)
-        for handle in [one for one in self.handles if any(item.future in unwanted for item in one.items.values())]:
-            self._dismiss(handle)
-            for item in handle.items.values():
-                if item.future in unwanted:
-                    item.give_up(None)
-                else:
-                    self._waiting.appendleft(item)
+    @staticmethod
+    def _is_single(item: Item) -> bool:
+        """Whether it travels without mates: what a run asks of its last models takes long enough by itself."""
+        return item.is_alone or not is_limited(item.task)
 
     def _dismiss(self, handle: Handle) -> None:
         self._remove(handle)

@@ -12,7 +12,7 @@ from msl.evaluate.executors.handle import Item
 from msl.evaluate.executors.keeper import Keeper
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import Job, Task
+from msl.evaluate.executors.task import AnyTask, Job
 from msl.evaluate.executors.usage import SUPPORTED
 from msl.evaluate.outcome import Outcome
 
@@ -53,16 +53,18 @@ class LocalExecutor(Executor):
         self._lock = Lock()
         self._is_shut = False
 
-    def submit(self, task: Task) -> Future[Outcome]:
+    def submit(self, task: AnyTask) -> Future[Outcome]:
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
             return self._keeper.add(Item(task, encoded=pickle.dumps(task)))
 
-    def abandon(self, futures: list[Future[Outcome]]) -> None:
-        """Ends the processes of those that run, with whatever else they were given."""
-        super().abandon(futures)
-        self._keeper.abandon(futures)
+    @property
+    def width(self) -> int:
+        return self.workers
+
+    def abandon(self) -> None:
+        self._keeper.abandon()
 
     def worker_pids(self) -> list[int]:
         """The processes of the moment, for those who measure them."""

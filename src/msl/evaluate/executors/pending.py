@@ -6,7 +6,7 @@ import contextlib
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from dataclasses import dataclass, field
 
-from msl.evaluate.executors.task import Task
+from msl.evaluate.executors.task import AnyTask
 from msl.evaluate.outcome import Outcome
 
 
@@ -14,7 +14,7 @@ from msl.evaluate.outcome import Outcome
 class Pending:
     """The future can be cancelled until the task is taken up."""
 
-    task: Task
+    task: AnyTask
     future: Future[Outcome] = field(default_factory=Future)
 
     def take_up(self) -> bool:

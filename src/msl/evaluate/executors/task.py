@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator, Request
+from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Effort, Failure, Outcome
 from msl.space.spec import Budget, Objective
@@ -14,6 +15,8 @@ from msl.space.value import BlockValue, Branches, Model, Step, SymbolValue, Valu
 
 #: One evaluation: a model, and the other arguments of `Evaluator.evaluate`.
 Task = Request
+#: What executors take: an evaluation, or what a run asks of its last models.
+AnyTask = Request | OutputsRequest | FitRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,15 @@ class Job:
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
         """Raises ValueError when the rows cannot be split as the objectives ask."""
         return Evaluator(self.ground, self.objectives, self.seed, self.trusted, self.cache_bytes, on_step)
+
+    def final_fitter(self) -> FinalFitter:
+        """For what a run asks of its last models."""
+        return FinalFitter(self.ground, self.objectives, self.seed, self.trusted, self.cache_bytes)
+
+
+def is_limited(task: AnyTask) -> bool:
+    """Whether the limits of an evaluation hold for a task: what kept them on folds may take longer on all rows."""
+    return isinstance(task, Request)
 
 
 def failed(n_losses: int, failure: Failure, effort: Effort | None = None) -> Outcome:

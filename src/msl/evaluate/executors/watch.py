@@ -8,7 +8,7 @@ from time import monotonic
 
 from msl.evaluate.executors.handle import Handle
 from msl.evaluate.executors.pulse import Beat
-from msl.evaluate.executors.task import Limits
+from msl.evaluate.executors.task import Limits, is_limited
 from msl.evaluate.executors.usage import held_bytes
 from msl.evaluate.outcome import Failure
 
@@ -36,6 +36,8 @@ class Watch:
         beat = handle.beat()
         if beat.number not in handle.items:
             return _LOOK
+        if not is_limited(handle.items[beat.number].task):
+            return math.inf
         now, limits = monotonic(), self._limits
         each_left = math.inf if limits.each is None else beat.started + limits.each - now
         fit_left = math.inf if limits.fit is None else beat.step_started + limits.fit - now

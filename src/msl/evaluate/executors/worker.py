@@ -15,7 +15,7 @@ from msl.evaluate.executors.attempt import Attempts
 from msl.evaluate.executors.heap import LARGE, Heap
 from msl.evaluate.executors.mapped import mapped_value
 from msl.evaluate.executors.pulse import Pulse
-from msl.evaluate.executors.task import Job, Task, failed
+from msl.evaluate.executors.task import AnyTask, Job, Task, failed, is_limited
 from msl.evaluate.executors.usage import OwnUsage, Usage, peak_bytes
 from msl.evaluate.outcome import Failure, Outcome
 
@@ -78,8 +78,8 @@ class _Worker:
     def _send(self, answers: list[tuple[int, bytes]], connection: Connection) -> None:
         connection.send_bytes(ANSWERS + pickle.dumps((answers, self._is_spent())))
 
-    def _evaluate(self, number: int, task: Task) -> bytes:
-        with self._limited(number):
+    def _evaluate(self, number: int, task: AnyTask) -> bytes:
+        with self._limited(number, has_limits=is_limited(task)):
             return self._encoded(self._attempts.attempt(task))
 
     def _evaluate_together(self, tasks: list[tuple[int, Task]]) -> list[tuple[int, bytes]]:
@@ -89,11 +89,12 @@ class _Worker:
             return [(number, self._encoded(outcome)) for (number, _), outcome in zip(tasks, outcomes, strict=False)]
 
     @contextmanager
-    def _limited(self, number: int) -> Iterator[None]:
+    def _limited(self, number: int, has_limits: bool = True) -> Iterator[None]:
         self._usage.forget_peak()
         before = self._now()
         self._pulse.begin(number, before.held)
-        self._bound_memory(before)
+        if has_limits:
+            self._bound_memory(before)
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Comparison: the estimate of the winner, with its interval, against what a test on rows kept apart came to."""
+"""Comparison: the estimate of what predicts, with its interval, against what a test on rows kept apart came to."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from msl.space.measure import MEASURES
 def comparison_section(record: Record) -> Section | None:
     """A picture for each measure of the test that was estimated too."""
     outcome = record.outcome
-    estimates = {**outcome.measures, **outcome.objectives}
+    used = outcome.used
+    estimates = used.objectives if used.is_ensemble else {**outcome.measures, **outcome.objectives}
     shown: list[Content] = [
-        _picture(outcome, _goal(record, name), estimates[name], number)
-        for number, name in enumerate(outcome.test)
-        if name in estimates
+        _picture(outcome, _goal(record, name), estimate, test, number)
+        for number, (name, test) in enumerate(used.test.items())
+        if (estimate := estimates.get(name)) is not None and test is not None
     ]
     return section("comparison", "Estimate against test", shown) if shown else None
 
@@ -31,11 +32,11 @@ def _goal(record: Record, name: str) -> Goal:
     return own[0] if own else Goal(name, not (name in MEASURES and MEASURES[name].larger_is_better))
 
 
-def _picture(outcome: Outcome, goal: Goal, estimate: float, number: int) -> Html:
-    test, interval = outcome.test[goal.name], outcome.interval.get(goal.name)
+def _picture(outcome: Outcome, goal: Goal, estimate: float, test: float, number: int) -> Html:
+    interval = outcome.used.interval.get(goal.name)
     rows = [("estimate", estimate, "k1"), ("test", test, "k2")]
-    if goal.name in outcome.ensemble_test:
-        rows.append(("test of the ensemble", outcome.ensemble_test[goal.name], "k3"))
+    if outcome.used.is_ensemble and goal.name in outcome.test:
+        rows.append(("test of the best alone", outcome.test[goal.name], "k3"))
     values = [value for _, value, _ in rows] + list(interval or ())
     names = tuple(name for name, _, _ in reversed(rows))
     plot = Plot(
@@ -51,7 +52,7 @@ def _picture(outcome: Outcome, goal: Goal, estimate: float, number: int) -> Html
         at = (value, len(rows) - 1.0 - place)
         plot.dots([at], colour, more="huge")
         plot.hint(at, f"{name}: {goal.name} {figure(value)}")
-    caption = _words(goal, estimate, test, interval, outcome.gap.get(goal.name))
+    caption = _words(goal, estimate, test, interval, outcome.used.gap.get(goal.name))
     return plot.figure(caption, caption)
 
 

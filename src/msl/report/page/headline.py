@@ -89,25 +89,39 @@ def _notice(record: Record) -> Html | None:
 
 
 def _cards(record: Record) -> Iterator[list[Content]]:
+    """First those of the model that predicts, then those of the other: the best model, or an ensemble not used."""
     outcome = record.outcome
+    used = outcome.used
+    values = used.objectives if used.is_ensemble and used.objectives else record.best_values
     for goal in record.goals:
-        if goal.name in record.best_values:
-            ends = outcome.interval.get(goal.name)
-            below = "estimate of the winner" if record.is_finished else "the best so far"
+        if (value := values.get(goal.name)) is not None:
+            ends = used.interval.get(goal.name)
+            below = "estimate" if record.is_finished else "the best so far"
             below = f"95 % interval {figure(ends[0])} to {figure(ends[1])}" if ends else below
-            yield _card(goal.title, figure(record.best_values[goal.name]), below, main=True)
-    for name, value in outcome.test.items():
-        gap = outcome.gap.get(name)
-        below = "the winner, on rows kept apart"
-        yield _card(f"test {name}", figure(value), below if gap is None else f"{difference(gap)} against the estimate")
-    voting = f"{count(len(outcome.ensemble), 'model')} vote"
-    for name, value in outcome.ensemble_objectives.items():
-        yield _card(f"{name} of the ensemble", figure(value), f"{voting}, estimate")
-    for name, value in outcome.ensemble_test.items():
-        yield _card(f"test {name} of the ensemble", figure(value), voting)
+            of_vote = f"{goal.title} of the vote" if used.is_ensemble else goal.title
+            yield _card(of_vote, figure(value), below, main=True)
+    for name, value in used.test.items():
+        if value is not None:
+            gap = used.gap.get(name)
+            below = "on rows kept apart" if gap is None else f"{difference(gap)} against the estimate"
+            yield _card(f"test {name}", figure(value), below)
+    yield from _other_cards(record)
     if outcome.complexity is not None:
         yield _card("complexity", figure(outcome.complexity), "of the winner")
     yield from _work(record)
+
+
+def _other_cards(record: Record) -> Iterator[list[Content]]:
+    outcome = record.outcome
+    if outcome.used.is_ensemble:
+        for name, value in outcome.objectives.items():
+            yield _card(f"{name} of the best alone", figure(value), "estimate of the best model without the others")
+        for name, value in outcome.test.items():
+            yield _card(f"test {name} of the best alone", figure(value), "on rows kept apart")
+        return
+    voting = f"vote of {count(len(outcome.ensemble), 'model')}, not used"
+    for name, value in outcome.ensemble_objectives.items():
+        yield _card(f"{name} of the ensemble", figure(value), voting)
 
 
 def _work(record: Record) -> Iterator[list[Content]]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msl.report.used_model import UsedModel, used_model
+
 
 @dataclass(frozen=True, slots=True)
 class Frontier:
@@ -55,6 +57,8 @@ class Outcome:
     complexity: float | None = None
     front: tuple[Frontier, ...] = ()
     ensemble: tuple[str, ...] = ()
+    #: What predicts, with its figures; those below are of the best model alone.
+    used: UsedModel = field(default_factory=lambda: UsedModel(False, ""))
     ensemble_objectives: Mapping[str, float] = field(default_factory=dict)
     test: Mapping[str, float] = field(default_factory=dict)
     ensemble_test: Mapping[str, float] = field(default_factory=dict)
@@ -84,6 +88,7 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
             for one in result.get("front") or ()
         ),
         ensemble=tuple(result.get("ensemble") or ()),
+        used=used_model(result),
         ensemble_objectives=_numbers(result.get("ensemble_objectives")),
         test=_numbers(result.get("test")),
         ensemble_test=_numbers(result.get("ensemble_test")),

@@ -31,6 +31,7 @@ def winner_section(record: Record) -> Section | None:
         if picture
         else None,
         code_box(shortened(laid_out(record.best), _LONGEST), "The winner as MSL"),
+        tag("p", "Predictions are made by ", record.outcome.used.words, ".") if record.outcome.used.words else None,
         _ensemble(record.outcome.ensemble),
     )
 

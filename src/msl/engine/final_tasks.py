@@ -1,0 +1,129 @@
+"""The last fits of a run on its executor: as many at once as there are workers, as long as there is time.
+
+Nothing is begun that cannot be expected to end in time, and what is not done when the time is up is ended, except for
+what the run cannot do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+
+from msl.engine.loop import Search
+from msl.engine.plan import Plan
+from msl.engine.time_limit import TimeLimit
+from msl.evaluate.executors.executor import Executor
+from msl.evaluate.executors.task import AnyTask
+from msl.evaluate.final_fits import FitRequest, OutputsRequest
+from msl.evaluate.outcome import Outcome
+from msl.evaluate.trials import Trials
+from msl.space.value import Model
+
+#: A fit on all rows over the evaluation of the model: where every row is in a fold, and where one split was made.
+_FIT_OF_FOLDS, _FIT_OF_SPLIT = 0.5, 1.5
+#: What predictions of time are multiplied by: evaluations have shared fits that are made anew at the end.
+_CAUTION = 1.3
+
+
+class FinalTasks:
+    """`on_done` hears how many tasks are done, and of how many that are known of."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        limit: TimeLimit,
+        costs: FinalCosts,
+        on_done: Callable[[int, int], None] = lambda done, wanted: None,
+    ) -> None:
+        self._executor, self.limit, self.costs, self._on_done = executor, limit, costs, on_done
+        self._done = self._wanted = 0
+
+    def run(self, tasks: Sequence[AnyTask], needed: int = 0) -> list[Outcome | None]:
+        """The outcomes in the order of the tasks; None for those that were not begun, or not done in time.
+
+        The first `needed` are waited for however long they take.
+        """
+        found: list[Outcome | None] = [None] * len(tasks)
+        running: dict[Future[Outcome], int] = {}
+        places = iter(range(len(tasks)))
+        self._wanted += len(tasks)
+        self._on_done(self._done, self._wanted)
+        is_over = False
+        while True:
+            while not is_over and len(running) < self._executor.width:
+                place = next(places, None)
+                if place is None:
+                    break
+                if place < needed or self.costs.of(tasks[place]) <= self.limit.left:
+                    running[self._executor.submit(tasks[place])] = place
+                else:
+                    self._count()
+            if not running:
+                return found
+            is_needed = any(place < needed for place in running.values())
+            timeout = None if is_needed or self.limit.seconds is None else self.limit.left
+            done, _ = wait(running, timeout, FIRST_COMPLETED)
+            for future in done:
+                found[running.pop(future)] = _outcome(future)
+                self._count()
+            if not done:  # the time is up
+                is_over = True
+                self._executor.abandon()
+                for future in list(running):
+                    found[running.pop(future)] = _outcome(future)
+
+    def affordable(self, models: Iterable[Model], share: float = 1.0) -> int:
+        """How many of these models, from the first on, can be judged again and fitted in a share of the time left."""
+        left, count = self.limit.left * share * self._executor.width, 0
+        for model in models:
+            left -= self.costs.of_member(model)
+            if left < 0:
+                break
+            count += 1
+        return count
+
+    def _count(self) -> None:
+        self._done += 1
+        self._on_done(self._done, self._wanted)
+
+
+def _outcome(future: Future[Outcome]) -> Outcome | None:
+    try:
+        return future.result(timeout=0)
+    except (CancelledError, TimeoutError):
+        return None
+
+
+class FinalCosts:
+    """How long the last fits may take, going by how long the evaluations of the models took."""
+
+    def __init__(self, seconds: Mapping[Model, float], fit_factor: float) -> None:
+        self._seconds, self._fit_factor = seconds, fit_factor
+
+    @classmethod
+    def of_search(cls, plan: Plan, found: Search) -> FinalCosts:
+        seconds: dict[Model, float] = {}
+        for model, evaluation in found.answers.met.values():
+            if evaluation.question.share == 1.0:
+                seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
+        return cls(seconds, fit_factor(plan))
+
+    def of(self, task: AnyTask) -> float:
+        judged = _CAUTION * self._seconds.get(task.model, 0.0)
+        match task:
+            case FitRequest():
+                return judged * self._fit_factor
+            case OutputsRequest(turns=turns):
+                return judged * turns
+        return judged
+
+    def of_member(self, model: Model) -> float:
+        """A model judged again, and fitted on all rows."""
+        return _CAUTION * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
+
+
+def fit_factor(plan: Plan) -> float:
+    """How long a fit on all rows takes, over an evaluation."""
+    trials = Trials(plan.job.ground, (objective.estimate for objective in plan.objectives), plan.seed)
+    splits = trials.trial(plan.objectives[0].estimate, 0, 1.0, 0).splits
+    return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS

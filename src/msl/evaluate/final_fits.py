@@ -1,0 +1,120 @@
+"""What a run asks of its last models beside losses: outputs for rows held out, and fits on every row of the table.
+
+Both are tasks of the executors, like evaluations, so that they run in the workers, with the same number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import config_context
+
+from msl.blocks.array_model import sum_to_one
+from msl.blocks.base import Floats
+from msl.blocks.construct import model_to_chain
+from msl.evaluate.case import Case, Request
+from msl.evaluate.diary import Diary, FitFigures
+from msl.evaluate.estimates import cv
+from msl.evaluate.fitting import Fitter
+from msl.evaluate.ground import Ground
+from msl.evaluate.judge import Judge
+from msl.evaluate.plan import Planner
+from msl.evaluate.prefix_cache import PrefixCache
+from msl.evaluate.trial import Trial
+from msl.evaluate.trials import Trials
+from msl.evaluate.trouble import failure_of
+from msl.space.spec import Call, Objective
+from msl.space.value import Model
+
+#: What random numbers are for, so that no two uses of one seed draw the same.
+_COMMON_FOLDS = 3
+COMMON_FOLDS = Call("cv", "", (("folds", 5), ("repeats", 1)))
+#: Rows that show whether a model gives probabilities: margins do not sum to one on any of them.
+_SHOWING = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutputsRequest:
+    """The outputs of a model for rows that it was not fitted on.
+
+    The splits are those of an estimate, as the model with this `stream` met them in these `turns`; or the five folds
+    that are common to all models of a run (`COMMON_FOLDS`), which are none of any estimate.
+    """
+
+    model: Model
+    estimate: Call
+    stream: int = 0
+    turn: int = 0
+    turns: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FitRequest:
+    """A model to fit on every row of the table; with `rows`, to be asked for its outputs of them."""
+
+    model: Model
+    rows: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedModel:
+    """A model fitted on every row; `outputs` are those for the rows of the request, or `no_outputs` says why not."""
+
+    estimator: Any
+    gives_probabilities: bool
+    outputs: Floats | None = None
+    no_outputs: str = ""
+
+
+def request_stream(model: Model) -> int:
+    """The number that stands for a model, which its own splits are drawn from."""
+    return Case.of(Request(model), Diary()).stream
+
+
+def requested_trials(
+    ground: Ground, objectives: Sequence[Objective], seed: int, request: OutputsRequest
+) -> list[Trial]:
+    """The splits that a request is about, one trial a turn."""
+    if request.estimate == COMMON_FOLDS:
+        rng = np.random.default_rng([seed, _COMMON_FOLDS])
+        splits = cv(ground.population, dict(COMMON_FOLDS.options), rng)
+        return [Trial.of(COMMON_FOLDS, splits, ground.y, "common folds")]
+    trials = Trials(ground, (objective.estimate for objective in objectives), seed)
+    turns = range(request.turn, request.turn + request.turns)
+    return [trials.trial(request.estimate, request.stream, 1.0, turn) for turn in turns]
+
+
+class FinalFitter:
+    """Answers such requests for one search on one table. Whatever a block raises comes through."""
+
+    def __init__(
+        self, ground: Ground, objectives: tuple[Objective, ...], seed: int, trusted: Collection[str], cache_bytes: int
+    ) -> None:
+        self._ground, self._objectives, self._seed, self._trusted = ground, objectives, seed, trusted
+        self._planner = Planner(ground.columns, ground.task, seed, trusted)
+        self._judge = Judge(Fitter(ground, PrefixCache(cache_bytes)), keeps=False, weighs_all=False)
+
+    def outputs(self, request: OutputsRequest, diary: Diary) -> tuple[Floats, ...]:
+        """The outputs of each pool of each turn, in the order of its rows."""
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            plan = self._planner.plan(request.model)
+            found: list[Floats] = []
+            for trial in requested_trials(self._ground, self._objectives, self._seed, request):
+                found.extend(self._judge.outputs(plan, trial, diary, FitFigures()))
+            return tuple(found)
+
+    def fitted(self, request: FitRequest) -> FittedModel:
+        ground = self._ground
+        chain = model_to_chain(request.model, ground.task, self._seed, self._trusted, ground.columns)
+        X = np.array(ground.X)  # of its own: a model may keep its rows, and those of a job are mapped from a file
+        chain.fit_arrays(X, np.array(ground.y), ground.n_classes)
+        gives = bool(ground.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
+        if request.rows is None:
+            return FittedModel(chain, gives)
+        try:
+            return FittedModel(chain, gives, chain.outputs(request.rows))
+        except Exception as reason:  # of whatever class a block comes from: rows that it cannot take cost no fit
+            return FittedModel(chain, gives, no_outputs=failure_of(reason, "").message)

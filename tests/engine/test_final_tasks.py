@@ -1,0 +1,117 @@
+"""The last fits of a run keep to the time that is left, and what a run cannot do without is waited for."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.time_limit import TimeLimit
+from msl.evaluate.executors.executor import Executor
+from msl.evaluate.final_fits import FitRequest
+from msl.evaluate.outcome import Outcome
+from msl.space.value import Model
+
+
+class Clock:
+    """Time that passes only when a task takes it."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return Clock.now
+
+
+class Slow(Executor):
+    """Each task takes its seconds of the clock; one that takes for ever is done when it is abandoned."""
+
+    width = 1  # type: ignore[assignment]
+
+    def __init__(self, seconds: dict[Any, float]) -> None:
+        self.seconds, self.begun, self.abandoned, self._running = seconds, [], 0, []
+
+    def submit(self, task: Any) -> Future[Outcome]:
+        future: Future[Outcome] = Future()
+        self.begun.append(task.model)
+        if self.seconds[task.model] == float("inf"):
+            future.set_running_or_notify_cancel()
+            self._running.append(future)
+        else:
+            Clock.now += self.seconds[task.model]
+            future.set_result(Outcome((), product=task.model))
+        return future
+
+    def abandon(self) -> None:
+        from concurrent.futures import CancelledError
+
+        self.abandoned += 1
+        for future in self._running:
+            future.set_exception(CancelledError())
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        pass
+
+
+MODELS = [Model(()), *(Model((place,)) for place in range(1, 6))]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("msl.engine.time_limit.monotonic", Clock())
+
+
+def tasks_of(executor: Slow, limit: float | None, expected: dict[Any, float] | None = None) -> FinalTasks:
+    costs = FinalCosts(expected or executor.seconds, 1.0)
+    return FinalTasks(executor, TimeLimit(limit, Clock.now), costs)
+
+
+def products(outcomes: list[Outcome | None]) -> list[Any]:
+    return [None if outcome is None else outcome.product for outcome in outcomes]
+
+
+def test_without_a_limit_everything_is_done(clock: None) -> None:
+    executor = Slow(dict.fromkeys(MODELS, 100.0))
+    assert products(tasks_of(executor, None).run([FitRequest(model) for model in MODELS])) == MODELS
+
+
+def test_nothing_is_begun_that_cannot_end_in_time(clock: None) -> None:
+    executor = Slow(dict(zip(MODELS, (2.0, 50.0, 2.0, 2.0, 2.0, 2.0), strict=True)))
+    found = products(tasks_of(executor, 7.0).run([FitRequest(model) for model in MODELS]))
+    assert found == [MODELS[0], None, MODELS[2], MODELS[3], None, None]
+    assert executor.abandoned == 0
+
+
+def test_what_is_needed_is_waited_for_however_long_it_takes(clock: None) -> None:
+    executor = Slow(dict.fromkeys(MODELS, 30.0))
+    found = products(tasks_of(executor, 7.0).run([FitRequest(model) for model in MODELS], needed=1))
+    assert found == [MODELS[0], *[None] * 5]
+
+
+def test_what_takes_longer_than_expected_is_ended_when_the_time_is_up() -> None:
+    """On the real clock, which is what futures are waited for by."""
+    executor = Slow({MODELS[0]: 0.0, MODELS[1]: float("inf"), MODELS[2]: 0.0})
+    tasks = FinalTasks(executor, TimeLimit(0.2), FinalCosts(dict.fromkeys(MODELS, 0.01), 1.0))
+    found = products(tasks.run([FitRequest(model) for model in MODELS[:3]]))
+    assert found == [MODELS[0], None, None]
+    assert executor.abandoned == 1
+
+
+def test_members_are_as_many_as_there_is_time_for(clock: None) -> None:
+    executor = Slow(dict.fromkeys(MODELS, 1.0))
+    tasks = tasks_of(executor, 10.0)
+    assert tasks.affordable(MODELS, 0.8) == 3, "each is judged again and fitted, with some caution"
+    assert tasks_of(executor, None).affordable(MODELS) == len(MODELS)
+    assert tasks_of(executor, 0.0).affordable(MODELS) == 0
+
+
+def test_progress_counts_up_to_what_is_wanted(clock: None) -> None:
+    heard: list[tuple[int, int]] = []
+    executor = Slow(dict.fromkeys(MODELS, 4.0))
+    costs = FinalCosts(executor.seconds, 1.0)
+    tasks = FinalTasks(executor, TimeLimit(9.0, Clock.now), costs, lambda *figures: heard.append(figures))
+    tasks.run([FitRequest(model) for model in MODELS])
+    assert heard[0] == (0, 6)
+    assert heard[-1] == (6, 6)
+    assert [done for done, _ in heard] == sorted(done for done, _ in heard)
