@@ -1,6 +1,7 @@
 """The command.
 
 python -m benchmarks NAME --data DIR [--quick | --reduced] [--json FILE] [--store FOLDER] [--jobs N] [--only TEXT]
+python -m benchmarks attack [--minutes N] [--seed N] [--only TEXT]
 """
 
 from __future__ import annotations
@@ -20,14 +21,19 @@ from benchmarks.results import DOCUMENT, write_results
 from benchmarks.speed import measure_speed, speed_report
 from benchmarks.workers import run_cells
 
-NAMES = (*BENCHMARKS, "speed", "results")
+NAMES = (*BENCHMARKS, "speed", "results", "attack")
 #: Finished cells are kept with the code, so that long protocols go on from one machine to the next.
 STORE = Path(__file__).parent / "records"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the named benchmarks; the exit code is 2 for a mistake in the command."""
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["attack"]:
+        from benchmarks.attack import main as attack
+
+        return attack(given[1:])
+    options = _parser().parse_args(given)
     if options.jobs < 1:
         print("--jobs is the number of cells worked at once, at least 1", file=sys.stderr)
         return 2

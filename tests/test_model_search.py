@@ -14,7 +14,7 @@ import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, f1_score, r2_score
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -57,6 +57,24 @@ def test_evaluations_are_a_frame_whose_best_row_is_the_winner() -> None:
     assert frame["ber"].min() == search.objectives_["ber"]
     assert search.best_model_ in frame.filter(pl.col("ber") == pl.col("ber").min())["model"].to_list()
     assert frame["failure"].null_count() == frame.height
+
+
+@pytest.mark.parametrize("positive", ["rare", "usual", None])
+def test_the_positive_class_decides_whose_f1_is_counted(positive: str | None, tmp_path: Path) -> None:
+    """The estimate on held-out rows is scikit-learn's f1 of that class; without `positive`, the mean of both."""
+    rng = np.random.default_rng(0)
+    labels = np.where(rng.random(300) < 0.2, "rare", "usual")
+    frame = pl.DataFrame({"x": rng.normal(size=300) + (labels == "rare"), "z": rng.normal(size=300), "class": labels})
+    said = "" if positive is None else f"data(positive = {positive})"
+    spec = f"use clop {said} chain m = naive maximize f1 by holdout(0.5) search random(evaluations = 1)"
+    result = msl.run(spec, frame[:200], test=frame[200:], store=tmp_path)
+    truth, predicted = frame["class"][200:].to_list(), result.trained.predict(result.trained.read(frame[200:]))
+    average = {"average": "macro"} if positive is None else {"pos_label": positive}
+    (tested,) = result.summary["test"].values()
+    assert tested == pytest.approx(f1_score(truth, list(predicted), **average), abs=1e-12)
+    assert list(result.objectives) == ["f1"]
+    last = {"rare": "rare", "usual": "usual", None: "usual"}[positive]
+    assert result.trained.labels()[-1] == last
 
 
 def test_two_labels_with_a_positive_one() -> None:

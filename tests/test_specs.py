@@ -25,6 +25,19 @@ def test_every_spec_checks_without_a_word_and_is_formatted(path: Path) -> None:
     assert format_source(source)[0] == source.text
 
 
+def test_the_first_spec_of_the_readme_stands_alone(tmp_path: Path) -> None:
+    copy = tmp_path / "quick.msl"
+    copy.write_text((SPECS / "quick.msl").read_text(encoding="utf-8"), encoding="utf-8")
+    assert not check_source(Source(str(copy), copy.read_text(encoding="utf-8"), str(copy))).diagnostics
+    assert {*quick_parts("quick.msl")} == {*quick_parts("psms.msl")}
+
+
+def quick_parts(name: str) -> list[str]:
+    """The statements that make the space, without their layout."""
+    words = " ".join((SPECS / name).read_text(encoding="utf-8").split())
+    return words[words.index("part preprocess") : words.index("minimize")].split("part ")
+
+
 def test_the_tables_are_the_wine_data() -> None:
     rows = []
     for name in ("wine.csv", "wine_test.csv"):

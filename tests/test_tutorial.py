@@ -31,7 +31,7 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
             assert done.returncode == int(differs), f"{command}\n{done.stdout}\n{done.stderr}"
             shown += done.stdout + done.stderr
     assert "optimism gap" in shown
-    assert "~ search pso.iterations: 7 -> 9" in shown
+    assert "~ search auto.evaluations: 40 -> 50" in shown
     assert "the same predictions as the run" in shown
     assert "the same: 40 questions" in shown
     for name in ("report.html", "predicted.csv", "model.py", "mine.lock"):

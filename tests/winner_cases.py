@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 import msl.engine.finish as engine_finish
 from msl.cli.specs import Loaded, load
-from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.final_tasks import FinalTasks, final_costs
 from msl.engine.finish import finish
 from msl.engine.loop import search
 from msl.engine.plan import Plan, make_plan
@@ -105,11 +105,12 @@ class Finished:
 def finished_run(case: Case, folder: Path) -> Finished:
     """A run from its beginning to the saved winner."""
     loaded, plan, table = planned(case, folder)
-    order = Order(loaded.spec.name, "spec.msl", {"spec.msl": loaded.source.text}, plan.digests)
+    texts, options = {"spec.msl": loaded.source.text}, {"data": str(table)}
+    order = Order(loaded.spec.name, "spec.msl", texts, plan.digests, options=options)
     with Store.open(folder / ".msl") as store, open_executor(plan.job, "inprocess") as executor:
         run = store.runs.start(order).id
         found = search(plan, store, run, executor)
-        tasks = FinalTasks(executor, TimeLimit(), FinalCosts.of_search(plan, found))
+        tasks = FinalTasks(executor, TimeLimit(), final_costs(plan, found))
         done = finish(plan, found, judge(plan, found), tasks)
         assert isinstance(done, engine_finish.Finished)
         save_trained(store.files, run, done.used)

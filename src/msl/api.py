@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from msl.engine.saved import load_trained
 from msl.engine.session import Commission, Result, run_plan
 from msl.engine.spec_source import SpecError, read_spec, sound_spec, statement_to_options, with_seed
 from msl.engine.trained import Trained
+from msl.evaluate.executors.scheduler import SCHEMES, Scheduler
 from msl.evaluate.read import read_like, read_table
 from msl.evaluate.table import Table
 from msl.runs.run_name import find_run_id
@@ -75,8 +77,11 @@ def run(
     data : the table with its target: a path, or a frame of polars or pandas
     test : another such table, to judge the winner on rows that the search has never seen
     seed : instead of the spec's
-    jobs : worker processes; with 1 everything happens in this process, without limits of time and memory
-    on : where, instead of `jobs` processes here: `"dask://host:port"`, or a client or cluster of Dask
+    jobs : worker processes; with 1 everything happens in this process, without limits of time and memory, unless
+        packages are trusted: their code may change anything in its process, and gets others
+    on : where, instead of `jobs` processes here: `"dask://host:port"`, or a client or cluster of Dask; with encryption,
+        a client that was made with Dask's `Security`, or `"tls://host:port"` where the configuration of Dask names the
+        files
     store : the folder of the store; by default `.msl` beside the spec, or in this folder for a text
     chain : which one, where the spec has several
     trusted : packages whose classes may be imported, beside msl and scikit-learn
@@ -119,6 +124,8 @@ def load_model(
 def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
     """Where evaluations happen, and in how many processes."""
     if on is not None:
+        if isinstance(on, str) and on.startswith(SCHEMES) and (words := Scheduler(on).warning):
+            warnings.warn(words, stacklevel=3)
         return on, None
     if not isinstance(jobs, int) or jobs < 1:
         raise ValueError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")

@@ -40,8 +40,11 @@ def test_gaussian_of_a_tiny_width_leaves_the_nearest():
     np.testing.assert_allclose(shares(Gaussian(1e-4))[0], [1, 0, 0])
 
 
-def test_hard_sphere_cuts_at_the_reach():
-    assert HardSphere().votes(np.array([[1.0, 2.0, 2.5]]), np.array([2.0])).tolist() == [[1, 1, 0]]
+def test_hard_sphere_cuts_at_its_radius():
+    lengths, reach = np.array([[1.0, 2.0, 2.5], [3.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), np.array([2.5, 4.0, 0.0])
+    assert HardSphere(0.8).votes(lengths, reach).tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
+    assert HardSphere(1.0).votes(lengths, reach).tolist() == np.ones((3, 3)).tolist()
+    assert HardSphere(0.0).votes(lengths, reach).tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
 
 
 def test_triangular_falls_in_a_straight_line_to_almost_nothing_at_the_reach():

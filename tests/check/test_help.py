@@ -23,6 +23,7 @@ _WRITE = re.compile(r"write `([^`…]+)`(?! or)")
 #: What the help shows is more than what is underlined: an operator, a bracket or a sign between words.
 _AROUND = {"MSL001", "MSL003", "MSL004", "MSL009", "MSL014", "MSL240"}
 #: The name, or the keyword, that stands right before what is underlined and is part of what to write.
+_GOALS = ("minimize", "maximize")
 _BEFORE = re.compile(r'("[^"]*"|\w+)\s*[:=]?\s*$')
 
 
@@ -35,10 +36,11 @@ def advised(text: str) -> list[tuple[Diagnostic, str]]:
             continue
         start, end = diagnostic.primary.span.start, diagnostic.primary.span.end
         before = _BEFORE.search(text[:start])
-        prefixes = () if before is None else (f"{before[1]} =", f"{before[1]}:", "minimize ", "maximize ")
-        if before is not None and match[1].startswith(prefixes):
+        goals = _GOALS if before is not None and before[1] in _GOALS else ()
+        if before is not None and match[1].startswith((f"{before[1]} =", f"{before[1]}:", *goals)):
             start = before.start()
-        found.append((diagnostic, text[:start] + match[1] + text[end:]))
+        first = " " if match[1] == "then" else ""  # a word for a sign
+        found.append((diagnostic, text[:start] + first + match[1] + text[end:]))
     return found
 
 

@@ -130,3 +130,71 @@ def test_chains_of_two_files_with_one_name_are_told_apart() -> None:
 
 def test_nothing_is_called_unused_in_a_file_with_errors() -> None:
     assert codes("use clop, sbm\npart scale = standardize\nchain m = svcc") == ["MSL021"]
+
+
+REALS = "use clop\nchain m = svc | kridge\nminimize ber by cv(folds = 3)\n"
+FOUR = "use clop\nchain m = standardize? >> (zarbi | naive)\nminimize ber by cv(folds = 3)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (f"{REALS}search random(evaluations = 9) then confirm\nbudget(evaluations = 9)", "`confirm` never runs"),
+        (f"{REALS}search random(evaluations = 20) then confirm\nbudget(evaluations = 9)", "`confirm` never runs"),
+        (f"{REALS}search pso(swarm = 3, iterations = 2) then pattern\nbudget(evaluations = 9)", "`pattern` never runs"),
+        (f"{REALS}search auto(evaluations = 9) then auto then confirm\nbudget(evaluations = 9)", "`auto` never runs"),
+        (
+            f"{REALS}search random(evaluations = 9) then confirm(top = 3, repeats = 4)\nbudget(evaluations = 17)",
+            "`confirm` asks for 12 evaluations, and the budget leaves it 8: 2 of 4 repeats",
+        ),
+        (
+            f"{REALS}search random(evaluations = 9) then confirm(top = 3, repeats = 4)\nbudget(evaluations = 11)",
+            "the budget leaves it 2: not even one repeat",
+        ),
+        (f"{REALS}search random(evaluations = 9) then confirm(top = 3, repeats = 4)\nbudget(evaluations = 21)", None),
+        (f"{REALS}search random(evaluations = 9) then confirm", None),
+        (f"{REALS}search pattern(evaluations = 9) then random\nbudget(evaluations = 9)", None),
+        (f"{REALS}search pso(swarm = 3, iterations = 2, stall = 1) then pattern\nbudget(evaluations = 9)", None),
+        # who has met every model ends, and leaves the rest
+        (f"{FOUR}search random(evaluations = 99) then confirm(repeats = 5)\nbudget(evaluations = 99)", None),
+        (f"{FOUR}search random(evaluations = 99) then confirm(repeats = 50)\nbudget(evaluations = 99)", "15 of 50"),
+    ],
+)
+def test_a_stage_that_the_budget_leaves_nothing_for_is_told(text: str, words: str | None) -> None:
+    found = [each for each in checked(text).diagnostics if each.code == "MSL235"]
+    assert (words is None) == (not found)
+    if words is not None:
+        assert words in found[0].message
+
+
+@pytest.mark.parametrize("evaluations", [9, 12, 40])
+def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
+    """The strategies themselves, on a space without end."""
+    from msl.engine.terrain import space_to_terrain
+    from msl.search.ask import Told
+    from msl.search.registry import load_strategy
+    from msl.search.stages import Limits, Stage, then
+    from msl.space.resolve import resolve
+
+    text = f"{REALS}search auto(evaluations = 12) then random(evaluations = 20) then confirm\n"
+    spec = sound(f"{text}budget(evaluations = {evaluations})", facts=TABLE)
+    terrain = space_to_terrain(resolve(spec.space, TABLE)[0])
+    stages = [
+        Stage(load_strategy(each.call.name), dict(each.call.options), terrain, again=each.call.name == "confirm")
+        for each in spec.search
+    ]
+    running = then(stages, seed=0, limits=Limits(evaluations))
+    ran, asks = set(), next(running, None)
+    while asks is not None:
+        ran |= {ask.stage for ask in asks}
+        try:
+            asks = running.send([Told(ask.vector, (float(ask.vector.sum()),)) for ask in asks])
+        except StopIteration:
+            asks = None
+    told = [each for each in checked(f"{text}budget(evaluations = {evaluations})").diagnostics if each.code == "MSL235"]
+    names = [each.call.name for each in spec.search]
+    starved = [name for place, name in enumerate(names) if place not in ran]
+    if starved:
+        assert told[0].message.startswith(f"`{starved[0]}` never runs")
+    else:
+        assert "never runs" not in told[0].message

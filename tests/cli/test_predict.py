@@ -140,3 +140,25 @@ def test_what_is_right_is_not_asked_of_rows_that_are_predicted(msl: Run, finishe
 
 def write(path: Path, rows: list[list[str]]) -> None:
     path.write_text("\n".join(["x,y,class", *map(",".join, rows)]) + "\n", encoding="utf-8")
+
+
+def test_labels_are_written_as_they_are_unless_a_spreadsheet_is_guarded(msl: Run, tmp_path: Path) -> None:
+    """Labels that spreadsheets would compute come back as they were; `--escape-formulas` puts a ' before them."""
+    labels = ("=HYPERLINK(1)", "+plain", "@sum")
+    text = "x,=kind\n" + "".join(f"{place % 3}.5,{labels[place % 3]}\n" for place in range(60))
+    table, spec, store = tmp_path / "t.csv", tmp_path / "s.msl", tmp_path / "store"
+    table.write_text(text, encoding="utf-8")
+    spec.write_text("use clop\nchain m = naive\nsearch random(evaluations = 1)\n", encoding="utf-8")
+    assert msl("run", str(spec), str(table), "--on", "inprocess", "--store", str(store)).code == 0
+    said = rows_of(msl("predict", "@", str(table), "--store", str(store)).out)
+    assert [row["=kind"] for row in said] == [labels[place % 3] for place in range(60)]
+    guarded = rows_of(msl("predict", "@", str(table), "--proba", "--escape-formulas", "--store", str(store)).out)
+    assert list(guarded[0]) == ["'=kind", *(f"'=kind={label}" for label in sorted(labels))]
+    assert [row["'=kind"] for row in guarded] == [f"'{labels[place % 3]}" for place in range(60)]
+    assert all(0.0 <= float(row["'=kind==HYPERLINK(1)"]) <= 1.0 for row in guarded)
+
+
+def test_numbers_are_no_formulas(msl: Run, finished: Get) -> None:
+    done = finished("numbers")
+    plain = msl("predict", "@", str(done.table), "--store", str(done.store)).out
+    assert msl("predict", "@", str(done.table), "--escape-formulas", "--store", str(done.store)).out == plain

@@ -225,6 +225,9 @@ def test_settings_and_targets_change_the_run_and_what_is_stored(msl: Run, here: 
         (["--test", "nowhere.csv"], 2, "nowhere.csv"),
         (["--on", "inprocess", "--jobs", "2"], 2, "leave it out"),
         (["--locked"], 2, "there is no lock file m.lock"),
+        (["--tls-key", "k.pem"], 2, "certificates are for a scheduler at tls://host:port, and this runs on local"),
+        (["--on", "tls://host"], 2, "`tls://host` is no address of a Dask scheduler: write `tls://host:port`"),
+        (["--on", "tls://h:1", "--tls-ca", "m.msl"], 2, "`--tls-cert` and `--tls-key` are missing"),
     ],
 )
 def test_mistakes_are_told_before_anything_runs(

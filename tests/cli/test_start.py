@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_a_starting_spec_runs(msl: Run, here: Path) -> None:
     text = spec.read_text(encoding="utf-8")
     assert "classification of `class` (kind 0, kind 1, kind 2)" in text
     assert "1 with symbols" in text
-    spec.write_text(text.replace("pso(swarm = 8, iterations = 12)", "random(evaluations = 2)"), encoding="utf-8")
+    spec.write_text(text.replace("auto(evaluations = 100)", "random(evaluations = 2)"), encoding="utf-8")
     shown = msl("run", "mixed.msl", "mixed.csv", "--json", "--on", "inprocess")
     assert shown.code == 0, shown.err
     summary = json.loads(shown.out)
@@ -70,6 +71,91 @@ def test_a_word_among_numbers_is_told_and_the_column_kept(msl: Run, here: Path) 
     assert "# column `size` is taken as symbolic: of its numbers, row 31 holds 'unknown'; " in text
     assert 'missing = ["unknown"]' in text
     assert "ignore" not in text
+
+
+def messy(rows: int = 60) -> str:
+    """A table as people have them: a date that the rows follow, another, text, an identifier, signs, gaps, a copy."""
+    lines = ["when;born;note;customer;price;share;nothing;same;x;x;amount"]
+    for place in range(rows):
+        when = date(2024, 1, 1) + timedelta(days=place)
+        born = date(1980, 1, 1) + timedelta(days=place * 7919 % 9000)
+        note = f"called about the {('bill', 'phone', 'house')[place % 3]} again, case {place}"
+        amount = "" if place % 10 == 3 else f"{place % 7 + place / 8:.3f}".replace(".", ",")
+        numbers = f"{place % 9 + 1}.250,{place % 10}0 €;{place % 50} %"
+        lines.append(f"{when};{born:%d.%m.%Y};{note};C{place:05};{numbers};;north;{place % 5},5;{place % 3};{amount}")
+    return "\n".join(lines) + "\n"
+
+
+def test_a_messy_table_gets_a_spec_that_runs(msl: Run, here: Path) -> None:
+    (here / "messy.csv").write_text(messy(), encoding="utf-8")
+    shown = msl("init", "messy.csv")
+    assert shown.code == 0, shown.err
+    assert "target: `amount` (guessed: the last column; `--target COLUMN` names another)" in shown.err
+    assert "left out: `born`, `note`, `customer`, `nothing` and `same`; messy.msl says why" in shown.err
+    text = (here / "messy.msl").read_text(encoding="utf-8")
+    statement = " ".join(text[text.index("data(") :].split(")")[0].split())
+    for said in (
+        "target = amount",
+        "task = regression",
+        "order = when",
+        'numeric = ["price", "share"]',
+        'ignore = ["born", "note", "customer", "nothing", "same"]',
+        "missing_target = drop",
+    ):
+        assert said in statement
+    for comment in (
+        "# The target is a guess: the last column.",
+        "# 6 rows without a value of the target `amount` left out.",
+        "# `price` has signs around its numbers and is read as numeric: '1.250,00 €' is 1250.",
+        "# `share` has signs around its numbers and is read as numeric: '0 %' is 0.",
+        "# `when` is the order of the rows: the rows are sorted by it,",
+        "# `born` is left out: it holds dates or times, which no block takes as they are;",
+        "# `note` is left out: it looks like free text,",
+        "# `customer` is left out: it looks like an identifier,",
+        "# `nothing` is left out: it has no values at all.",
+        "# `same` is left out: it has one value only.",
+        "# columns 9 and 10 are both named `x`: column 9 is `x` here, column 10 is called `x_2`;",
+    ):
+        assert comment in text
+    checked = msl("check", "messy.msl", "--data", "messy.csv")
+    assert checked.code == 0, checked.out
+    assert "warning[MSL331]" in checked.out
+    assert "6 rows without a value of the target `amount` left out, 54 used" in checked.err
+    spec = text[: text.index("\nsearch ")] + "\nsearch random(evaluations = 2)\n"
+    (here / "messy.msl").write_text(spec, encoding="utf-8")
+    ran = msl("run", "messy.msl", "messy.csv", "--json", "--on", "inprocess")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["evaluations"] == 2
+    assert "6 rows without a value of the target `amount` left out, 54 used" in ran.err
+
+
+def test_a_guess_of_the_target_is_said_to_be_one(msl: Run, here: Path) -> None:
+    write_table("iris", here)
+    (here / "bare.msl").write_text("use clop\nchain m = naive\nsearch random(evaluations = 1)\n", encoding="utf-8")
+    said = "target: `class` (guessed: a column named `class`; say `data(target = …)`)"
+    checked = msl("check", "bare.msl", "--data", "iris.csv")
+    assert (checked.code, checked.out, checked.err) == (0, "", f"{said}\nno problems\n")
+    assert said in msl("run", "bare.msl", "iris.csv", "--on", "inprocess").err
+    assert said not in msl("run", "bare.msl", "iris.csv", "--on", "inprocess", "--target", "class").err
+    assert msl("check", "bare.msl", "--data", "iris.csv", "--format", "json").err == ""
+
+
+def test_dates_identifiers_and_constants_in_a_spec_by_hand(msl: Run, here: Path) -> None:
+    lines = ["when,id,same,x,class"]
+    lines += [f"2024-01-{place % 28 + 1:02},{place * 31 % 97},1,{place % 7},{'ab'[place % 2]}" for place in range(60)]
+    (here / "t.csv").write_text("\n".join(lines), encoding="utf-8")
+    spec = here / "s.msl"
+    spec.write_text("use clop\nchain m = naive\n", encoding="utf-8")
+    for verb in (("check", "s.msl", "--data", "t.csv"), ("run", "s.msl", "t.csv")):
+        shown = msl(*verb)
+        assert shown.code == 1
+        assert "error[MSL315]: column `when` holds dates or times" in shown.out + shown.err
+        assert 'write data(ignore = ["when"])' in shown.out + shown.err
+    spec.write_text('use clop\ndata(ignore = ["when"])\nchain m = naive\n', encoding="utf-8")
+    shown = msl("check", "s.msl", "--data", "t.csv")
+    assert shown.code == 0
+    assert "warning[MSL333]: column `same` is always 1" in shown.out
+    assert "warning[MSL335]: column `id` looks like an identifier" in shown.out
 
 
 def test_tiny_classes_get_fewer_folds(msl: Run, here: Path) -> None:

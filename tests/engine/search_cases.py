@@ -11,7 +11,7 @@ import numpy as np
 from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor
 from msl.cli.specs import load
 from msl.engine.ensembles import Members
-from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.final_tasks import FinalTasks, final_costs
 from msl.engine.finish import Ensemble, Finished, finish
 from msl.engine.loop import Search, search
 from msl.engine.plan import Plan, make_plan
@@ -78,7 +78,7 @@ def searched(folder: Path, text: str, table: Path, store: str = ".msl") -> Searc
 def finished(case: Searched) -> Finished:
     """The end of a run in this process, with all the time that it takes."""
     with open_executor(case.plan.job, "inprocess") as executor:
-        tasks = FinalTasks(executor, TimeLimit(), FinalCosts.of_search(case.plan, case.found))
+        tasks = FinalTasks(executor, TimeLimit(), final_costs(case.plan, case.found))
         done = finish(case.plan, case.found, case.verdict, tasks)
     assert isinstance(done, Finished)
     return done

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.final_costs import FinalCosts
+from msl.engine.final_tasks import FinalTasks
 from msl.engine.time_limit import TimeLimit
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.final_fits import FitRequest
@@ -43,11 +44,11 @@ class Slow(Executor):
             future.set_result(Outcome((), product=task.model))
         return future
 
-    def abandon(self) -> None:
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
         from concurrent.futures import CancelledError
 
         self.abandoned += 1
-        for future in self._running:
+        for future in futures:
             future.set_exception(CancelledError())
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

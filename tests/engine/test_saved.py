@@ -6,6 +6,7 @@ import io
 import json
 import shutil
 import zipfile
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -158,6 +159,30 @@ class Foreign:
 def test_functions_and_foreign_classes_are_refused(thing: object) -> None:
     with pytest.raises(ModelProblem, match="no model of this package holds"):
         load_estimator(skops.io.dumps(thing), "it")
+
+
+@pytest.mark.parametrize(
+    "thing", [OrderedDict(a=1), Counter("aab"), defaultdict(OrderedDict, {"a": OrderedDict(b=2)}), defaultdict(Counter)]
+)
+def test_containers_of_the_standard_library_are_data(thing: object) -> None:
+    assert load_estimator(skops.io.dumps(thing), "it") == thing
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [("system", "os"), ("system", "posix"), ("Popen", "subprocess"), ("namedtuple", "collections"), ("run", "runpy")],
+)
+def test_nobody_is_asked_to_trust_the_standard_library(name: str, module: str) -> None:
+    """A file made by hand asks for a command to be run wherever an entry is missing."""
+    honest = skops.io.dumps(defaultdict(Foreign))
+    with zipfile.ZipFile(io.BytesIO(honest)) as file:
+        schema = json.loads(file.read("schema.json"))
+    assert schema["content"]["default_factory"]["__class__"] == "Foreign"
+    schema["content"]["default_factory"] |= {"__class__": name, "__module__": module}
+    content = _rewritten(honest, schema)
+    with pytest.raises(ModelProblem, match="no model of this package holds") as refused:
+        load_estimator(content, "it")
+    assert "--trust" not in str(refused.value)
 
 
 def test_a_package_can_be_trusted_by_name() -> None:

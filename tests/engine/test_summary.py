@@ -22,7 +22,8 @@ from msl.text.source import Source
 
 SEARCH = "minimize ber by cv(folds = 3)\nsearch grid\n"
 KEYS = {
-    *("run", "digest", "best", "objectives", "evaluations", "reused", "outside", "failures", "fits", "fits_saved"),
+    *("run", "digest", "best", "objectives", "evaluations", "reused", "repeats", "outside", "failures", "fits"),
+    "fits_saved",
     *("seconds", "ending", "complexity", "interval", "preferred", "judged", "data", "kept", "outside_space", "new"),
     *("measures", "used"),
 }

@@ -17,6 +17,8 @@ class DaskCluster:
     """A scheduler and workers, each a process of its own on a free port of the loopback."""
 
     folder: Path
+    #: For the scheduler and its workers alike.
+    options: str = ""
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -44,7 +46,15 @@ class DaskCluster:
 
     def _run(self, command: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "dask", *command.split(), "--scheduler-file", str(self._scheduler_file)],
+            [
+                sys.executable,
+                "-m",
+                "dask",
+                *command.split(),
+                *self.options.split(),
+                "--scheduler-file",
+                str(self._scheduler_file),
+            ],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
             cwd=self.folder,
             stdout=subprocess.DEVNULL,

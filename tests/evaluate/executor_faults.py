@@ -108,6 +108,29 @@ def forks_and_dies(note: str) -> None:
     os._exit(3)
 
 
+def starts_daemon(note: str) -> None:
+    """Leaves a process that sleeps for an hour in a session of its own, and whose parent is gone."""
+    if os.fork() == 0:
+        os.setsid()
+        child = os.fork()
+        if child == 0:
+            os.closerange(3, 10_000)
+            sleeps()
+        with open(note, "a") as file:
+            file.write(f"{child}\n")
+        os._exit(0)
+    os.wait()
+
+
+def starts_daemon_and_sleeps(note: str) -> None:
+    starts_daemon(note)
+    sleeps()
+
+
+def kills_itself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def kills_server() -> None:
     """Kills the process that starts workers, and so itself."""
     os.kill(os.getppid(), signal.SIGKILL)
@@ -135,7 +158,7 @@ class Fault(TransformerMixin, BaseEstimator):
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Self:
         do = globals()[self.what]
-        if self.what == "forks_and_dies":
+        if self.what in ("forks_and_dies", "starts_daemon", "starts_daemon_and_sleeps"):
             do(self.note)
         else:
             do()

@@ -41,9 +41,11 @@ def executor(kind: str, request: pytest.FixtureRequest) -> Iterator[Executor]:
 
 
 def opened(kind: str, request: pytest.FixtureRequest) -> Executor:
+    if kind == "inprocess":
+        return InProcessExecutor(em.job(LIMITS))
     if kind == "local":
         return LocalExecutor(em.job(LIMITS), 2, request.getfixturevalue("nursery"))
-    return open_executor(em.job(LIMITS), request.getfixturevalue("cluster").address if kind == "dask" else kind)
+    return open_executor(em.job(LIMITS), request.getfixturevalue("cluster").address)
 
 
 def tasks() -> list[Task]:
@@ -248,23 +250,29 @@ def test_places_that_are_none() -> None:
 # --- the last fits of a run -------------------------------------------------------------------------
 
 
-def test_models_are_fitted_and_asked_as_in_this_process(executor: Executor) -> None:
+@pytest.fixture(scope="module")
+def another(kind: str, request: pytest.FixtureRequest) -> Iterator[Executor]:
+    with opened(kind, request) as executor:
+        yield executor
+
+
+def test_models_are_fitted_and_asked_as_in_this_process(another: Executor) -> None:
     job, model = em.job(LIMITS), em.tasks(1)[0].model
     rows = job.ground.X[:7]
     fitter = job.final_fitter()
-    fitted = executor.submit(FitRequest(model, rows)).result().product
+    fitted = another.submit(FitRequest(model, rows)).result().product
     expected = fitter.fitted(FitRequest(model, rows))
     assert fitted.outputs == pytest.approx(expected.outputs, abs=0)
     assert fitted.gives_probabilities == expected.gives_probabilities
     assert fitted.estimator.outputs(rows) == pytest.approx(expected.outputs, abs=0)
     request = OutputsRequest(model, job.objectives[0].estimate)
-    held = executor.submit(request).result().product
+    held = another.submit(request).result().product
     for one, other in zip(held, fitter.outputs(request, Diary()), strict=True):
         assert one == pytest.approx(other, abs=0)
 
 
-def test_a_fit_that_fails_is_an_outcome(executor: Executor) -> None:
-    outcome = executor.submit(FitRequest(em.faulty("raise").model)).result()
+def test_a_fit_that_fails_is_an_outcome(another: Executor) -> None:
+    outcome = another.submit(FitRequest(em.faulty("raise").model)).result()
     assert outcome.product is None
     assert outcome.failure is not None
 
@@ -276,7 +284,7 @@ def test_after_it_was_abandoned_an_executor_goes_on(kind: str, request: pytest.F
         hanging = [executor.submit(em.sleeper(600.0, marker)) for marker in range(6)]
         assert executor.width >= 1
         executor.submit(em.tasks(1)[0])
-        executor.abandon()
+        executor.abandon(hanging)
         for future in hanging:
             with pytest.raises(CancelledError):
                 future.result(timeout=60)

@@ -44,8 +44,8 @@ BEFORE = {
     "FailsWithoutWords": ("exception", "BrokenWords: (no words)"),
     "LosesRows": ("shape", "of 60 rows"),
     "LosesColumns": ("shape", "no column"),
-    "MakesNaN": ("not a number", "infinite or not a number"),
-    "MakesInfinity": ("not a number", "infinite or not a number"),
+    "MakesNaN": ("not a number", "makes NaN in"),
+    "MakesInfinity": ("not a number", "makes infinite values in"),
     "WritesIntoItsInput": ("exception", "read-only"),
 }
 
@@ -77,7 +77,7 @@ def test_a_step_that_fails(ground, good, name, where):
 @pytest.mark.parametrize(
     ("name", "cause", "words"),
     [
-        ("PredictsNaN", "not a number", "infinite or not a number"),
+        ("PredictsNaN", "not a number", "probabilities of NaN for 60 of 60 rows"),
         ("PredictsTheWrongShape", "shape", "(60, 5)"),
         ("FailsToPredict", "exception", "no prediction today"),
         ("NotALearner", "block", "has no method `fit`"),

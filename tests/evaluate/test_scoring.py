@@ -48,6 +48,9 @@ def test_measures_of_classes(n_classes, kind, weighted, seed):
         "logloss": metrics.log_loss(y, probabilities, sample_weight=weights),
         "auc": auc,
         "f1": metrics.f1_score(y, predicted, average="macro", sample_weight=weights),
+        "positive_f1": metrics.f1_score(
+            y, predicted, labels=[n_classes - 1], average="macro", sample_weight=weights, zero_division=0
+        ),
         "mcc": metrics.matthews_corrcoef(y, predicted, sample_weight=weights),
     }
     for name, value in expected.items():

@@ -166,8 +166,15 @@ def test_repeated_names_are_renamed_and_said(tmp_path: Path) -> None:
     table = read(tmp_path, "x,x,x_2,class\n1,2,3,a\n4,5,6,b\n")
     assert table.source_names == ("x", "x_3", "x_2", "class")
     assert codes(table) == ["MSL331"]
-    assert refusal(tmp_path, "x,x,class\n1,2,a\n4,5,b\n", target="x").code == "MSL313"
-    assert refusal(tmp_path, "x,class,class\n1,a,a\n4,b,b\n").code == "MSL313"
+    assert table.warnings[0].message == (
+        "columns 1 and 2 are both named `x`: column 1 is `x` here, column 2 is called `x_3`"
+    )
+    first = read(tmp_path, "x,x,class\n1,2,a\n4,5,b\n", target="x")
+    assert first.y is not None
+    assert (first.names, codes(first)) == (("class", "x_2"), ["MSL331"])
+    twice = read(tmp_path, "x,class,z,class\n1,a,7,c\n4,b,8,d\n")
+    assert (twice.target, twice.classes) == ("class", ("a", "b"))
+    assert read(tmp_path, "x,x,class\n1,2,a\n4,5,b\n", ignore=("x",)).names == ("x_2",)
 
 
 def test_columns_without_a_name_get_one_and_it_is_said(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
     ("pso", "swarm = 4, iterations = 8", "wall = reflect", sphere()),
     ("pso", "swarm = 4, iterations = 8", "idle = scatter", mixed()),
     ("pso", "swarm = 4, iterations = 8", "stall = 1", rastrigin()),
+    ("pso", "swarm = 4, iterations = 8", "restart = 1", bits(4)),
     ("bpso", "swarm = 4, iterations = 8", "swarm = 5", bits()),
     ("bpso", "swarm = 4, iterations = 8", "iterations = 9", bits()),
     ("bpso", "swarm = 4, iterations = 8", "c1 = 1", bits()),
@@ -36,6 +37,7 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
     ("bpso", "swarm = 4, iterations = 8", "inertia = 0.2", bits()),
     ("bpso", "swarm = 4, iterations = 8", "vmax = 0.1", bits()),
     ("bpso", "swarm = 4, iterations = 8", "stall = 1", bits()),
+    ("bpso", "swarm = 4, iterations = 20", "restart = 1", bits(5)),
     ("pattern", "evaluations = 40", "evaluations = 41", sphere()),
     ("pattern", "evaluations = 40", "poll = complete", sphere()),
     ("pattern", "evaluations = 40", "halve = failed", sphere()),
@@ -97,6 +99,7 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
 BY_PLAN: list[tuple[str, str]] = [
     *((strategy, "encoding = separate") for strategy in ("pso", "bpso", "pattern", "occam_ga", "auto")),
     ("random", "draw = models"),
+    *((strategy, "floor = 40") for strategy in ("pso", "bpso")),
     ("best_first", "start = svc(degree = 2, rest = default)"),
     ("best_first", "channels = [svc.degree]"),
 ]

@@ -137,7 +137,7 @@ def test_it_ends_when_every_model_is_known() -> None:
     models = {problem.terrain.decode(one.vector) for one in told}
     assert len(models) == 16
     assert len(told) < 5010
-    assert events[-1].figures["why"] == "every model of the space has been evaluated"
+    assert events[-1].figures["why"] == "all 16 models were evaluated"
 
 
 class Listener(Recorder):

@@ -6,14 +6,28 @@ through `fit`, `transform`, `predict_proba` or `decision_function`. Rows are val
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor
 from msl.blocks.base import Block, Floats
+from msl.blocks.outputs import (
+    BadOutputs,
+    checked_columns,
+    checked_outputs,
+    class_codes,
+    decision_scores,
+    in_class_order,
+    made_columns,
+    predicted_classes,
+    predicted_numbers,
+    predicted_probabilities,
+)
 
 
 class Branch:
@@ -29,11 +43,15 @@ class Branch:
     def transform_arrays(self, X: Floats) -> Floats:
         return np.hstack([apply_steps(branch, X) for branch in self.branches])
 
+    def asked(self, X: Floats) -> Floats:
+        return np.hstack([_asked_steps(branch, X) for branch in self.branches])
+
 
 def fit_steps(steps: Sequence[Any], X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
-    """Fits steps one after the other; what the last one makes of the training rows."""
+    """Fits steps one after the other; what the last one makes of the training rows, which can be learnt from."""
     for step in steps:
-        X = fit_step(step, X, y, n_classes)
+        with naming(step):
+            X = checked_columns(fit_step(step, X, y, n_classes), X)
     return X
 
 
@@ -46,15 +64,43 @@ def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
         transformed: Floats = step.transform_arrays(X)
         return transformed
     if hasattr(step, "fit_transform"):
-        return _dense(step.fit_transform(X, y))
-    return _dense(step.fit(X, y).transform(X))
+        return made_columns(step.fit_transform(X, y))
+    return made_columns(step.fit(X, y).transform(X))
 
 
 def apply_steps(steps: Sequence[Any], X: Floats) -> Floats:
     for step in steps:
         own = isinstance(step, Branch | Block)
-        X = step.transform_arrays(X) if own else _dense(step.transform(X))
+        X = step.transform_arrays(X) if own else made_columns(step.transform(X))
     return X
+
+
+def _asked_steps(steps: Sequence[Any], X: Floats) -> Floats:
+    """As `apply_steps`, of rows that nobody has seen: a gap in front of a block that cannot take it is a ValueError."""
+    for step in steps:
+        with naming(step):
+            if isinstance(step, Branch):
+                X = step.asked(X)
+                continue
+            _refuse_gaps(step, X)
+            X = checked_columns(apply_steps([step], X), X)
+    return X
+
+
+def _refuse_gaps(block: Any, X: Floats) -> None:
+    """Foreign classes look at their rows themselves."""
+    if isinstance(block, Block) and not get_tags(block).input_tags.allow_nan and np.isnan(X).any():
+        raise ValueError(f"{type(block).__name__} cannot take missing values")
+
+
+@contextmanager
+def naming(block: Any) -> Iterator[None]:
+    """What is wrong with the outputs of a block is told with its name."""
+    try:
+        yield
+    except BadOutputs as wrong:
+        wrong.block = wrong.block or type(block).__name__
+        raise
 
 
 def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int) -> None:
@@ -70,28 +116,22 @@ def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
         own: Floats = learner.outputs(X)
         return own
     if n_classes == 0:
-        return np.asarray(learner.predict(X), dtype=np.float64).reshape(len(X))
-    codes = np.asarray(learner.classes_, dtype=np.intp)
+        return predicted_numbers(learner.predict(X), len(X))
     if hasattr(learner, "predict_proba"):
-        scores = np.asarray(learner.predict_proba(X), dtype=np.float64)
-        lowest = 0.0
-    elif hasattr(learner, "decision_function"):
-        scores = np.asarray(learner.decision_function(X), dtype=np.float64)
-        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-        lowest = float(scores.min(initial=0.0)) - 1.0
-    else:
-        scores = (np.asarray(learner.predict(X))[:, None] == codes).astype(np.float64)
-        lowest = 0.0
-    if len(codes) == n_classes:
-        return scores
-    outputs = np.full((len(X), n_classes), lowest)  # a class that the training rows lack is never the largest
-    outputs[:, codes] = scores
-    return outputs
+        codes = class_codes(learner.classes_, n_classes)
+        shares = predicted_probabilities(learner.predict_proba(X), len(X), len(codes))
+        return in_class_order(shares, codes, n_classes, lowest=0.0)
+    if hasattr(learner, "decision_function") and not _compares_pairs(learner):
+        codes = class_codes(learner.classes_, n_classes)
+        scores = decision_scores(learner.decision_function(X), len(X), len(codes))
+        least = float(scores.min(initial=0.0))
+        return in_class_order(scores, codes, n_classes, lowest=min(least - 1.0, float(np.nextafter(least, -np.inf))))
+    return predicted_classes(learner.predict(X), len(X), n_classes)
 
 
-def _dense(columns: Any) -> Floats:
-    dense = columns.toarray() if hasattr(columns, "toarray") else columns
-    return np.ascontiguousarray(dense, dtype=np.float64)
+def _compares_pairs(learner: Any) -> bool:
+    """Whether the scores are of pairs of classes, of which there are as many as classes where there are three."""
+    return getattr(learner, "decision_function_shape", None) == "ovo" and len(learner.classes_) > 2
 
 
 def _middles(X: Floats) -> Floats:
@@ -114,17 +154,21 @@ class _Chain(ArrayModel):
         inner = fit_steps(self.steps, X, y, n_classes)
         fit_learner(self.learner, inner, y, n_classes)
         if self.posts:
-            outputs = learner_outputs(self.learner, inner, n_classes)
+            outputs = self._learnt(inner)
             for post in self.posts:
-                outputs = fit_step(post, outputs, y, n_classes)
+                with naming(post):
+                    outputs = checked_outputs(fit_step(post, outputs, y, n_classes), len(X), n_classes)
         self.middles_ = _middles(X)
 
     def outputs(self, X: Floats) -> Floats:
-        """What the learner says. A gap where the training rows had none, in front of a block that cannot take it, is
-        filled in with the middle value of the column: no step was fitted to do so."""
+        """What the learner says; raises BadOutputs where that is nothing that can be predicted from.
+
+        A gap where the training rows had none, in front of a block that cannot take it, is filled in with the middle
+        value of the column: no step was fitted to do so.
+        """
         try:
             return self._outputs(X)
-        except ValueError:
+        except (ValueError, BadOutputs):
             filled = self._without_new_gaps(X)
             if filled is None:
                 raise
@@ -134,7 +178,7 @@ class _Chain(ArrayModel):
         """Whether the blocks take rows as they are, so that no gap has to be filled in."""
         try:
             self._outputs(X)
-        except ValueError:
+        except (ValueError, BadOutputs):
             return False
         return True
 
@@ -146,8 +190,16 @@ class _Chain(ArrayModel):
         return np.where(new, middles, X) if new.any() else None
 
     def _outputs(self, X: Floats) -> Floats:
-        outputs = learner_outputs(self.learner, apply_steps(self.steps, X), self.n_classes_)
-        return apply_steps(self.posts, outputs)
+        outputs = self._learnt(_asked_steps(self.steps, X))
+        for post in self.posts:
+            with naming(post):
+                outputs = checked_outputs(apply_steps([post], outputs), len(X), self.n_classes_)
+        return outputs
+
+    def _learnt(self, inner: Floats) -> Floats:
+        with naming(self.learner):
+            _refuse_gaps(self.learner, inner)
+            return checked_outputs(learner_outputs(self.learner, inner, self.n_classes_), len(inner), self.n_classes_)
 
 
 class ChainClassifier(ArrayClassifier, _Chain):

@@ -14,7 +14,7 @@ from msl.blocks.slot import Filling
 
 #: Where the straight line of the triangular weighting meets zero, in units of the reach: just beyond it.
 TRIANGLE_BASE = 1.01
-#: A neighbour at the reach itself is inside, whatever the last digits of its distance.
+#: A neighbour at the radius itself is inside, whatever the last digits of its distance.
 RIM = 1.0 + 1e-6
 
 
@@ -58,10 +58,16 @@ class Gaussian(Weighting):
 
 
 class HardSphere(Weighting):
-    """Neighbours inside the reach count the same, those outside not at all."""
+    """Neighbours within a fraction of the reach count the same, others not at all; the nearest always does."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"fraction": [Interval(Real, 0, None, closed="left")]}
+
+    def __init__(self, fraction: float = 0.5) -> None:
+        self.fraction = fraction
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
-        return (relative(lengths, reach) <= RIM).astype(np.float64)
+        units = relative(lengths, reach)
+        return (units <= np.maximum(units[:, :1], self.fraction) * RIM).astype(np.float64)
 
 
 class Triangular(Weighting):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msl.check.commas import cut_number, listed_alternatives
+from msl.check.foreign import argument_meant, option_meant
 from msl.check.outside import Owner
 from msl.check.report import Report
 from msl.syntax import ast
@@ -33,8 +35,11 @@ class Naming:
         """The arguments by the parameters that they mean, `rest` among them; None if one of them is wrong."""
         given: dict[str, ast.Argument] = {}
         sound = True
+        named_before = False
         for position, argument in enumerate(arguments):
-            name = "rest" if self._closes_rest(argument) else self._name(names, arguments, position, owner, given)
+            closes_rest = self._closes_rest(argument)
+            name = "rest" if closes_rest else self._name(names, arguments, position, owner, given, named_before)
+            named_before = named_before or argument.key is not None
             if name is None:
                 sound = False
             elif name in given:
@@ -53,6 +58,7 @@ class Naming:
         position: int,
         owner: Owner,
         given: dict[str, ast.Argument],
+        named_before: bool,
     ) -> str | None:
         """The parameter that an argument means."""
         argument = arguments[position]
@@ -61,14 +67,22 @@ class Naming:
             if name in names:
                 return name
             message = f"`{owner.name}` has no {owner.what} `{name}`"
+            span = argument.key.span
+            meant = option_meant(owner.name, name) if owner.closed else None
             help = did_you_mean(name, names) or _takes(owner, names)
+            if meant is not None:
+                help = f"did you mean `{meant}`?"
+            elif owner.what == "parameter" and (without := argument_meant(name)) is not None:
+                help, span = without, argument.span
             if owner.closed and name in _LIMITS:
                 help = f"limits stand in a statement of their own: `budget({name} = …)`"
-            self.report.error("MSL096", self.source, argument.key.span, message, "", help)
+            self.report.error("MSL096", self.source, span, message, "", help)
             return None
-        if self._thousands(arguments, position):
+        if cut_number(arguments, position, self.source, self.report, decimals=named_before):
             return None
-        if any(before.key is not None for before in arguments[:position]):
+        if listed_alternatives(arguments, position, self.source, self.report):
+            return None
+        if named_before:
             text = self.source.slice(argument.span)
             message = f"`{text}` has no name, and stands after arguments that have one"
             name = next((name_text(name) for name in names if name not in given), "name")
@@ -80,20 +94,6 @@ class Naming:
             self.report.error("MSL097", self.source, argument.span, message, "one too many", help)
             return None
         return names[position]
-
-    def _thousands(self, arguments: tuple[ast.Argument, ...], position: int) -> bool:
-        """`5,000` is read as 5 and 000: the comma of a thousand."""
-        if position == 0:
-            return False
-        before, argument = arguments[position - 1].value, arguments[position].value
-        if not (isinstance(before, ast.Number) and isinstance(argument, ast.Number)):
-            return False
-        if len(argument.text) != 3 or not argument.text.isdigit() or argument.span.start - before.span.end != 1:
-            return False
-        span = before.span.to(argument.span)
-        message = "a comma separates arguments, not thousands"
-        self.report.error("MSL012", self.source, span, message, "", f"write `{before.text}_{argument.text}`")
-        return True
 
     def _closes_rest(self, argument: ast.Argument) -> bool:
         if argument.key is None or argument.key.text != "rest":

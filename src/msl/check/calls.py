@@ -67,8 +67,7 @@ class Calls:
             names += offered
         one, several, code = _WORDS[role]
         help = did_you_mean(path.text, names) or f"{several} are {listing(names)}"
-        if (meant := call_meant(role, path.text)) is not None:
-            help = f"did you mean `{meant}`?"
+        help = call_meant(role, path.names[-1].text) or help
         self.report.error(code, module.source, path.span, f"`{path.text}` is not {one}", "", help)
         return None
 

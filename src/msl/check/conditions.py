@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from msl.check.foreign import value_meant
 from msl.check.library import Module
 from msl.check.outside import domain_in_words
 from msl.check.report import Report
+from msl.check.scope import peek
 from msl.check.truths import ANYTHING, Judge, Truths
 from msl.space.condition import (
     AllOf,
@@ -33,8 +35,6 @@ from msl.syntax import ast
 from msl.syntax.tokens import is_identifier
 from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
-
-_FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none", "yes": "true", "no": "false"}
 
 
 @record
@@ -110,6 +110,10 @@ class ConditionReader:
                 return None
         message = "this is a value, not something that is true or false"
         help = "compare it, as in `a < b`, or test it with `is`"
+        if isinstance(node, ast.Call) and node.path.text not in FUNCTIONS and len(node.arguments) == 1:
+            name = node.arguments[0].value
+            if isinstance(name, ast.Path) and peek(self.module, name.text) is not None:
+                help = f"write `{name.text}`: a name alone tells that it is there"
         self.error("MSL121", node, message, help)
         return None
 
@@ -145,7 +149,9 @@ class ConditionReader:
     def _compares_steps(self, node: ast.Compare) -> bool:
         """`scale == none`, `svc != none`: parts and blocks are not compared."""
         for side, other in ((node.left, node.right), (node.right, node.left)):
-            if not isinstance(side, ast.Path) or not isinstance(other, ast.Path | ast.Nothing | ast.String):
+            if not isinstance(side, ast.Path) or not isinstance(
+                other, ast.Path | ast.Nothing | ast.String | ast.Boolean
+            ):
                 continue
             found = self._quietly(side)
             if found is None or isinstance(found, Subject):
@@ -153,7 +159,9 @@ class ConditionReader:
             text, than = self._text(side), self._text(other)
             same = node.operator == "=="
             if isinstance(found, Present):
-                help = f"write `{'not ' if same else ''}{text}`" if than == "none" else f"write `{text}` alone"
+                absent = than in ("none", "false")
+                known = absent or than == "true"
+                help = f"write `{'not ' if same == absent else ''}{text}`" if known else f"write `{text}` alone"
                 self.error("MSL122", node, f"`{text}` is a block: it is there or not", help)
             else:
                 help = f"write `{'' if same else 'not '}{text} is {than}`"
@@ -216,6 +224,11 @@ class ConditionReader:
         name = call.path.text
         if name not in FUNCTIONS or any(a.key is not None for a in call.arguments) or not call.arguments:
             help = did_you_mean(name, FUNCTIONS) or f"functions are {listing(FUNCTIONS)}, of numbers"
+            match call.arguments:
+                case (ast.Argument(key=None, value=ast.Path() as inner),) if peek(self.module, name) is not None:
+                    help = f"write `{name}.{inner.text}`"
+                case (ast.Argument(key=None, value=ast.Path() as inner),) if peek(self.module, inner.text) is not None:
+                    help = f"write `{inner.text}.{name}`"
             self.error("MSL120", call, f"`{name}(…)` is not a function of numbers", help)
             return None
         if OPERANDS[name] not in (None, len(call.arguments)):
@@ -299,8 +312,8 @@ class ConditionReader:
         """What a parameter can never be; Python's words for values are known."""
         text, names = self._text(option), self._names_of(subject)
         message = f"`{text}` is not a value of `{self._text(written)}`"
-        if text in _FOREIGN_VALUES:
-            self.error("MSL090", option, message, f"write `{_FOREIGN_VALUES[text]}`")
+        if (meant := value_meant(text)) is not None:
+            self.error("MSL090", option, message, f"write `{meant}`")
             return
         help = did_you_mean(text, names) or (f"it is one of {listing(names)}" if names else None)
         if help is None:

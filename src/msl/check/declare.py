@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from msl.check.bounds import Bounds
-from msl.check.foreign import domain_meant
+from msl.check.commas import cut_number, listed_alternatives
+from msl.check.foreign import domain_meant, value_meant
 from msl.check.library import Module
 from msl.check.ranges import Ranges
 from msl.check.report import Report
@@ -30,7 +31,6 @@ from msl.text.diagnostic import Label
 from msl.text.record import record
 
 MOST_ELEMENTS = 10_000
-_FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none"}
 
 
 class Surroundings(Protocol):
@@ -55,11 +55,19 @@ class Declarer:
         """The fields of a declaration, or the parameters of an alternative; broken ones are left out."""
         params: list[Param] = []
         seen: dict[str, ast.Argument] = {}
-        for argument in arguments:
+        for position, argument in enumerate(arguments):
             if argument.key is None:
-                self.unnamed(argument)
+                source = self.module.source
+                if not cut_number(arguments, position, source, self.report) and not listed_alternatives(
+                    arguments, position, source, self.report
+                ):
+                    self.unnamed(argument)
                 continue
             name = argument.key.text
+            if position + 1 < len(arguments) and listed_alternatives(
+                arguments, position + 1, self.module.source, Report()
+            ):
+                continue  # told with the next
             if not self._may_be_called(argument.key):
                 continue
             if name in seen:
@@ -211,9 +219,9 @@ class Declarer:
         if len(path.names) > 1:
             self.not_a_value(path)
             return None
-        if path.text in _FOREIGN_VALUES:
+        if (meant := value_meant(path.text, is_new=True)) is not None:
             message = f"`{path.text}` is a name here, not a value"
-            self._error("MSL090", path, message, f"write `{_FOREIGN_VALUES[path.text]}`")
+            self._error("MSL090", path, message, f"write `{meant}`")
             return None
         return Const(path.text)
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from msl.syntax import ast
+from msl.syntax.foreign_calls import CHOICES, RANGES, range_meant
+from msl.syntax.foreign_steps import JOINS
 from msl.text.source import Source
 
-#: Functions that draw a number between two others, and what follows the range.
-_RANGES = {
-    **dict.fromkeys(("uniform", "suggest_float", "suggest_uniform", "float", "Real", "Float", "quniform"), ""),
-    **dict.fromkeys(("randint", "suggest_int", "range", "Integer", "int", "between", "interval"), ""),
-    **dict.fromkeys(
-        ("loguniform", "log_uniform", "suggest_loguniform", "qloguniform", "logspace", "reciprocal"), " log"
-    ),
+_NEAR = 200
+_VALUES = {
+    "true": "true",
+    "false": "false",
+    "none": "none",
+    "null": "none",
+    "nil": "none",
+    "yes": "true",
+    "no": "false",
 }
-#: Functions that choose one of several values.
-_CHOICES = frozenset({"choice", "choices", "categorical", "Categorical", "suggest_categorical", "one_of", "oneof"})
-_JOINED_STEPS = frozenset({"Pipeline", "make_pipeline", "pipeline"})
-_JOINED_COLUMNS = frozenset({"FeatureUnion", "make_union", "ColumnTransformer", "make_column_transformer"})
+_OPTIONAL = frozenset({"optional", "Optional", "maybe", "opt"})
 _ROLES = {
     **dict.fromkeys(("classifier", "classification"), "learner for classification"),
     **dict.fromkeys(("regressor", "regression"), "learner for regression"),
@@ -26,24 +27,85 @@ _ROLES = {
 }
 _CALLS = {
     "strategy": {
-        **dict.fromkeys(("random_search", "randomized", "RandomizedSearchCV"), "random"),
-        **dict.fromkeys(("grid_search", "GridSearchCV", "exhaustive"), "grid"),
-        **dict.fromkeys(("genetic", "ga", "evolution", "evolutionary"), "occam_ga"),
+        **dict.fromkeys(("random_search", "randomized", "RandomizedSearchCV", "RandomSampler"), "random"),
+        **dict.fromkeys(("grid_search", "GridSearchCV", "exhaustive", "GridSampler", "brute_force"), "grid"),
+        **dict.fromkeys(("genetic", "ga", "evolution", "evolutionary", "GA", "tpot", "TPOTClassifier"), "occam_ga"),
+        **dict.fromkeys(("nsga2", "NSGAIISampler", "nsga_ii", "NSGA2", "moea"), "cmdpso"),
         **dict.fromkeys(("particle_swarm", "swarm"), "pso"),
         **dict.fromkeys(("hyperband", "successive_halving", "HalvingRandomSearchCV", "sha"), "halving"),
-        **dict.fromkeys(("pattern_search", "local", "hill_climbing"), "pattern"),
+        **dict.fromkeys(("pattern_search", "local", "hill_climbing", "nelder_mead", "coordinate_descent"), "pattern"),
+        **dict.fromkeys(("simulated_annealing", "annealing", "anneal", "local_search"), "pattern"),
+        **dict.fromkeys(("cma_es", "cmaes", "CmaEsSampler", "differential_evolution", "de", "PSO"), "pso"),
+        **dict.fromkeys(
+            ("bayes", "bayesian", "bayesian_optimization", "BayesSearchCV", "bo", "gp", "GPSampler"), "auto"
+        ),
+        **dict.fromkeys(("tpe", "TPE", "TPESampler", "optuna", "hyperopt", "smac", "SMAC", "mbo", "skopt"), "auto"),
+        **dict.fromkeys(("fmin", "gp_minimize", "bohb", "BOHB", "autosklearn", "flaml", "default"), "auto"),
     },
     "estimate": {
-        **dict.fromkeys(("kfold", "k_fold", "cross_validation", "crossval", "cross_val", "xval"), "cv"),
-        **dict.fromkeys(("KFold", "StratifiedKFold", "RepeatedKFold", "cross_val_score"), "cv"),
+        **dict.fromkeys(("kfold", "k_fold", "cross_validation", "crossval", "cross_val", "xval", "folds"), "cv"),
+        **dict.fromkeys(("KFold", "StratifiedKFold", "RepeatedKFold", "RepeatedStratifiedKFold"), "cv"),
+        **dict.fromkeys(("GroupKFold", "StratifiedGroupKFold", "TimeSeriesSplit"), "cv"),
+        **dict.fromkeys(("cross_val_score", "cross_validate", "cross_val_predict"), "cv"),
         **dict.fromkeys(("train_test_split", "split", "validation", "test", "hold_out"), "holdout"),
+        **dict.fromkeys(("ShuffleSplit", "StratifiedShuffleSplit", "PredefinedSplit"), "holdout"),
         **dict.fromkeys(("leave_one_out", "LeaveOneOut", "loocv"), "loo"),
         **dict.fromkeys(("bootstrap", "Bootstrap"), "bootstrap632"),
     },
     "combiner": {
-        **dict.fromkeys(("voting", "VotingClassifier", "VotingRegressor", "average", "bagging"), "vote"),
-        **dict.fromkeys(("greedy", "caruana", "ensemble_selection", "stacking"), "best_first"),
+        **dict.fromkeys(("voting", "VotingClassifier", "VotingRegressor", "average", "bagging", "top"), "vote"),
+        **dict.fromkeys(("mean", "median", "majority", "soft", "hard", "committee", "blend", "averaging"), "vote"),
+        **dict.fromkeys(("greedy", "caruana", "ensemble_selection"), "best_first"),
     },
+}
+#: Ensembles of other tools that none of ours does what they do.
+_LEARNT_ENSEMBLES = frozenset(
+    "stacking stack StackingClassifier StackingRegressor blending super_learner boosting".split()
+)
+#: Options of other tools, and ours.
+_OPTIONS = {
+    "cv": {
+        **dict.fromkeys(("n_splits", "k", "n", "n_folds", "nfolds", "cv", "splits"), "folds"),
+        **dict.fromkeys(("n_repeats", "times", "repetitions"), "repeats"),
+    },
+    "holdout": dict.fromkeys(("test_size", "test", "size", "fraction", "frac", "ratio", "validation_size"), "share"),
+    "bootstrap632": dict.fromkeys(("n", "b", "B", "n_iterations", "repeats", "n_resamples"), "samples"),
+    "random": dict.fromkeys(("n_iter", "n_trials", "trials", "n", "iterations", "max_evals", "n_calls"), "evaluations"),
+    "grid": dict.fromkeys(("n", "points", "resolution", "num"), "steps"),
+    "pso": {
+        **dict.fromkeys(("particles", "n_particles", "population", "swarm_size", "size", "pop_size"), "swarm"),
+        **dict.fromkeys(("n_iter", "n_iterations", "generations", "iters", "max_iter"), "iterations"),
+    },
+    "vote": dict.fromkeys(("n", "k", "best", "size", "members", "n_estimators"), "top"),
+    "best_first": dict.fromkeys(("n", "k", "size", "members", "n_estimators", "max_size"), "max"),
+    "budget": {
+        **dict.fromkeys(
+            ("n_trials", "trials", "max_evals", "n_iter", "iterations", "n_calls", "max_iter", "models"), "evaluations"
+        ),
+        **dict.fromkeys(
+            ("timeout", "max_time", "time_limit", "seconds", "duration", "time_budget", "wall_time"), "time"
+        ),
+        **dict.fromkeys(("per_run_time_limit", "trial_timeout", "eval_timeout", "each_time"), "each"),
+        **dict.fromkeys(("memory_limit", "mem", "max_memory", "ram", "mem_limit"), "memory"),
+        **dict.fromkeys(("tol", "target", "goal", "stop", "threshold"), "until"),
+    },
+    "data": {
+        **dict.fromkeys(("y", "label", "class", "response", "outcome", "output", "target_column"), "target"),
+        **dict.fromkeys(("drop", "exclude", "skip", "drop_columns", "id"), "ignore"),
+        **dict.fromkeys(("na_values", "na", "nan", "null", "missing_values"), "missing"),
+        **dict.fromkeys(("categories", "nominal", "categorical_features", "cat_features", "symbolic"), "categorical"),
+        **dict.fromkeys(("numerical", "continuous", "numeric_features"), "numeric"),
+        **dict.fromkeys(("sep", "delimiter"), "separator"),
+        **dict.fromkeys(("group", "subject"), "groups"),
+        **dict.fromkeys(("time", "date", "sort"), "order"),
+        **dict.fromkeys(("pos_label", "positive_class"), "positive"),
+    },
+}
+#: Arguments of classes that are no parameters here, and what says the same.
+_EVERYWHERE = {
+    **dict.fromkeys(("random_state", "seed", "random_seed"), "leave it out: `seed 7` is the source of all randomness"),
+    **dict.fromkeys(("n_jobs", "nthread", "num_threads"), "leave it out: `msl run --jobs` says how much runs at once"),
+    **dict.fromkeys(("verbose", "verbosity", "silent"), "leave it out: `msl run` shows how far it is"),
 }
 
 
@@ -52,17 +114,43 @@ def domain_meant(value: ast.Expression, source: Source) -> str | None:
     match value:
         case ast.Arithmetic(operators=("-",), operands=(ast.Number() as low, ast.Number() as high)):
             return f"{low.text}..{high.text}"
+        case ast.Arithmetic(operators=operators, operands=operands) if set(operators) == {"/"}:
+            if all(isinstance(operand, ast.Path | ast.String) for operand in operands):
+                return " | ".join(source.slice(operand.span) for operand in operands)
+        case ast.Path(names=(name,)) if name.text in ("boolean", "Boolean", "flag", "Bool"):
+            return "bool"
+        case ast.Call(path=ast.Path(names=(name,)), arguments=(ast.Argument(key=None, value=ast.Range() as inner),)):
+            if name.text in ("log", "Log", "log10"):
+                return f"{source.slice(inner.span)} log"
         case ast.Call(path=path, arguments=arguments):
-            name = path.names[-1].text
-            values = [argument.value for argument in arguments if argument.key is None]
-            if name in _CHOICES:
-                items = values[-1].items if values and isinstance(values[-1], ast.ListOf) else tuple(values)
-                return " | ".join(source.slice(item.span) for item in items) or None
-            numbers = [number for number in values if isinstance(number, ast.Number | ast.Negative)]
-            if name in _RANGES and len(numbers) >= 2:
-                ends = "..".join(source.slice(number.span) for number in numbers[:2])
-                scale = " log" if any(_asks_for_log(argument) for argument in arguments) else _RANGES[name]
-                return f"{ends}{scale}"
+            return _drawn(path, arguments, source)
+    return None
+
+
+def _drawn(path: ast.Path, arguments: tuple[ast.Argument, ...], source: Source) -> str | None:
+    """The domain that a function of another tool draws from."""
+    name = path.names[-1].text
+    values = [argument.value for argument in arguments if argument.key is None]
+    if name in CHOICES:
+        listed = next((argument.value for argument in arguments if isinstance(argument.value, ast.ListOf)), None)
+        items = listed.items if isinstance(listed, ast.ListOf) else tuple(values)
+        return " | ".join(source.slice(item.span) for item in items) or None
+    ends = [argument.value for argument in arguments if _number(argument.value) is not None]
+    if name not in RANGES or len(ends) < 2:
+        return None
+    low, high = ends[:2]
+    values_of = (_number(low) or 0.0, _number(high) or 0.0)
+    is_log = any(_asks_for_log(argument) for argument in arguments)
+    names = tuple(each.text for each in path.names)
+    return range_meant(names, (source.slice(low.span), source.slice(high.span)), values_of, is_log)
+
+
+def _number(value: ast.Expression) -> float | None:
+    match value:
+        case ast.Number(value=number, unit=None):
+            return float(number)
+        case ast.Negative(operand=ast.Number(value=number, unit=None)):
+            return -float(number)
     return None
 
 
@@ -70,13 +158,66 @@ def _asks_for_log(argument: ast.Argument) -> bool:
     return argument.key is not None and argument.key.text == "log" and argument.value == ast.Boolean(True)
 
 
+def step_meant(call: ast.Call, source: Source) -> str | None:
+    """The steps that a function of another tool joins: `choice(a, b)` is `a | b`, `make_pipeline(a, b)` `a >> b`."""
+    name = call.path.names[-1].text
+    values = [argument.value for argument in call.arguments if argument.key is None]
+    listed = next((value for value in values if isinstance(value, ast.ListOf)), None)
+    steps = [source.slice(step.span) for step in (listed.items if listed is not None else tuple(values))]
+    if name in _OPTIONAL and len(steps) == 1:
+        return f"{steps[0]}?"
+    sign = "|" if name in CHOICES else JOINS.get(name)
+    if sign is None or not steps or any(isinstance(value, ast.String) for value in values):
+        return None
+    joined = f" {sign} ".join(steps)
+    before = source.text[max(call.span.start - _NEAR, 0) : call.span.start].rstrip()
+    after = source.text[call.span.end : call.span.end + _NEAR].lstrip()
+    among_others = before.endswith((">>", "|", "&")) or after.startswith((">>", "|", "&"))
+    return f"({joined})" if among_others and len(steps) > 1 else joined
+
+
 def joined_by(name: str) -> str | None:
     """How the steps that a class of scikit-learn joins are joined here."""
-    if name in _JOINED_STEPS:
+    sign = JOINS.get(name)
+    if sign == ">>":
         return "write its steps with `>>` between them: `standardize >> svc`"
-    if name in _JOINED_COLUMNS:
+    if sign == "&":
         return "write its branches with `&` between them: `pca & standardize`"
+    if name in CHOICES:
+        return "write the alternatives with `|` between them: `svc | rf`"
+    return "a step that may be left out has `?` behind it: `standardize?`" if name in _OPTIONAL else None
+
+
+_STATEMENTS = {"strategy": "search {}", "estimate": "minimize ber by {}", "combiner": "ensemble {}"}
+
+
+def statement_meant(name: str) -> str | None:
+    """The statement that says what a class of another tool does around models: `GridSearchCV` is `search grid`."""
+    if name in _LEARNT_ENSEMBLES:
+        return "no ensemble learns how to combine: `ensemble vote(top = 15)` lets the best models vote"
+    if name[:1].islower() or name.isupper():
+        return None
+    for role, statement in _STATEMENTS.items():
+        if name in _CALLS[role]:
+            return f"that is a statement of its own: `{statement.format(_CALLS[role][name])}`"
     return None
+
+
+def option_meant(owner: str, name: str) -> str | None:
+    """The option of ours that another tool calls by this name."""
+    return _OPTIONS.get(owner, {}).get(name)
+
+
+def argument_meant(name: str) -> str | None:
+    """What says the same as an argument that every class of another tool takes."""
+    return _EVERYWHERE.get(name)
+
+
+def value_meant(name: str, is_new: bool = False) -> str | None:
+    """`true`, `false` or `none` as other languages write them; a name that `is_new` may be any but Python's."""
+    if is_new and name not in ("True", "False", "None"):
+        return None
+    return _VALUES.get(name.casefold())
 
 
 def role_meant(name: str) -> str | None:
@@ -84,5 +225,8 @@ def role_meant(name: str) -> str | None:
 
 
 def call_meant(role: str, name: str) -> str | None:
-    """The strategy, estimate or ensemble that does what others call by another name."""
-    return _CALLS[role].get(name)
+    """What to say of a strategy, estimate or ensemble that others call by another name."""
+    if role == "combiner" and name in _LEARNT_ENSEMBLES:
+        return "no ensemble learns how to combine: `vote` lets the best models vote, `best_first` those that help most"
+    meant = _CALLS[role].get(name)
+    return None if meant is None else f"did you mean `{meant}`?"

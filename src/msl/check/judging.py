@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from msl.check.calls import Calls
+from msl.check.foreign_measures import measure_meant
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import apply, plain
-from msl.space.measure import DEFAULT_MEASURES, MEASURES
+from msl.space.measure import DEFAULT_MEASURES, MEASURES, OF_POSITIVE
 from msl.space.spec import Call, Combined, Loss, Measured, Objective, Weight, measures_of
 from msl.syntax import ast
 from msl.text.diagnostic import Label
 from msl.text.record import record
 from msl.text.suggest import did_you_mean, listing
 
-_OTHER_NAMES = {
-    "accuracy": "error",
-    "balanced_accuracy": "ber",
-    "balanced_error": "ber",
-    "roc_auc": "auc",
-    "log_loss": "logloss",
-    "neg_log_loss": "logloss",
-    "cross_entropy": "logloss",
-    "mean_squared_error": "mse",
-    "mean_absolute_error": "mae",
-    "n_features": "features",
-    "time": "fit_time",
-}
+_WRITTEN = {name: measure for name, measure in MEASURES.items() if measure.is_named}
 
 
 @record
@@ -49,7 +41,7 @@ class Judging:
     def _objective(
         self, written: ast.Objective, goal: ast.Goal, shared: ast.Path | ast.Call | None
     ) -> Objective | None:
-        loss = self._loss(written.expression)
+        loss = self._loss(written.expression, len(goal.objectives) == 1)
         by = written.estimate or shared
         several = sum(o.estimate is not None for o in goal.objectives) > 1
         if loss is not None and several and written.estimate is None and not self._of_model(loss):
@@ -79,10 +71,11 @@ class Judging:
     def _of_model(self, loss: Loss) -> bool:
         return all(MEASURES[name].of_model for name in measures_of(loss))
 
-    def _loss(self, expression: ast.Expression) -> Loss | None:
+    def _loss(self, expression: ast.Expression, alone: bool = False) -> Loss | None:
+        """What an objective comes to; `alone` if it is all that is optimised, so that its direction may change."""
         match expression:
             case ast.Path():
-                return self._measure(expression)
+                return self._measure(expression, alone)
             case ast.Number(value=value, unit=None):
                 return Weight(float(value))
             case ast.Negative(operand=operand):
@@ -96,8 +89,8 @@ class Judging:
                 return total
         text = self.module.source.slice(expression.span)
         help = "an objective is a measure, or arithmetic on measures"
-        if isinstance(expression, ast.String) and expression.value in MEASURES:
-            help = f"names of measures stand without quotes: `{expression.value}`"
+        if isinstance(expression, ast.String) and expression.value in _WRITTEN:
+            help = f"write `{expression.value}`, without quotes"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
 
@@ -109,15 +102,12 @@ class Judging:
             return Combined(operation, (left, right))
         return Weight(float(plain(apply(operation, [left.value, right.value]))))
 
-    def _measure(self, path: ast.Path) -> Measured | None:
+    def _measure(self, path: ast.Path, alone: bool = False) -> Measured | None:
         name = path.text
-        if name not in MEASURES:
-            if name in _OTHER_NAMES:
-                help = f"here it is called `{_OTHER_NAMES[name]}`"
-                if name in ("accuracy", "balanced_accuracy"):
-                    help = f"minimise its opposite: `minimize {_OTHER_NAMES[name]}`"
-            else:
-                help = did_you_mean(name, MEASURES) or f"measures are {listing(MEASURES, 20)}"
+        if name not in _WRITTEN:
+            help = measure_meant(name, alone) or did_you_mean(name, _WRITTEN) or f"measures are {listing(_WRITTEN, 20)}"
+            if name in self.calls.library.implied("estimate").declarations:
+                help = f"an estimate stands behind `by`: write `by {name}`"
             self._error("MSL150", path, f"`{name}` is not a measure", help)
             return None
         task = MEASURES[name].task
@@ -186,6 +176,20 @@ class Judging:
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
+    """The objectives where `data(positive = …)` says which class counts; their texts stay as they are written."""
+    return tuple(replace(objective, loss=_of_positive(objective.loss)) for objective in objectives)
+
+
+def _of_positive(loss: Loss) -> Loss:
+    match loss:
+        case Measured(name=name):
+            return Measured(OF_POSITIVE.get(name, name))
+        case Combined(operation=operation, operands=operands):
+            return Combined(operation, tuple(map(_of_positive, operands)))
+    return loss
 
 
 def _tasks(loss: Loss) -> set[str]:

@@ -13,6 +13,7 @@ from msl.check.report import Report
 from msl.syntax import ast
 from msl.syntax.parse import text_to_ast
 from msl.text.diagnostic import Label
+from msl.text.regular_file import Refused, read_regular, real_path
 from msl.text.source import Source, Span
 from msl.text.suggest import did_you_mean, listing
 
@@ -103,12 +104,14 @@ class Library:
 
     def __init__(self, report: Report, read_file: ReadFile | None = None) -> None:
         self.report = report
-        self._read_file = read_file or _read_text
+        self._read_file = read_file
+        self._home: PurePath = PurePath(".")
         self._modules: dict[str, Module] = {}
         self._reading: list[str] = []
 
     def open(self, source: Source) -> Module:
         """The module of a spec and, behind it, of all that it uses."""
+        self._home = _folder(source)
         return self._module(source, _normal(source.path) if source.path else source.name, source.path or source.name)
 
     @property
@@ -128,7 +131,7 @@ class Library:
         """The file in which another package declares its strategies."""
         key = str(path.resolve())
         if key not in self._modules:
-            self._module(Source(str(path), _read_text(str(path)), str(path)), key, str(path)).is_offered = True
+            self._module(Source(str(path), _decoded(read_regular(path)), str(path)), key, str(path)).is_offered = True
         return self._modules[key]
 
     def _module(self, source: Source, key: str, origin: str) -> Module:
@@ -262,15 +265,21 @@ class Library:
             self.report.error("MSL042", source, item.version.span, message, "", "remove the number")
         if not target.value.endswith(".msl"):
             message = f"`{target.value}` is not an `.msl` file"
-            self.report.error("MSL043", source, span, message, "", "only `.msl` files can be used")
+            help = "only `.msl` files can be used"
+            if target.value in catalogues.names():
+                help = f"write `{target.value}`, without quotes: it is a catalogue"
+            self.report.error("MSL043", source, span, message, "", help)
             return None
-        base = PurePath(source.path).parent if source.path else PurePath(".")
+        base = _folder(source)
         path = str(base / target.value)
         try:
-            text = self._read_file(path)
-        except (OSError, UnicodeError, ValueError) as trouble:
+            if self._read_file is not None:
+                text = self._read_file(path)
+            else:
+                text = _decoded(read_regular(real_path(target.value, base, self._home), follow=False))
+        except (OSError, UnicodeError, ValueError, RuntimeError) as trouble:  # a link that leads to itself is the last
             why = trouble.strerror if isinstance(trouble, OSError) and trouble.strerror else str(trouble)
-            help = "the path is relative to the file that uses it"
+            help = trouble.help if isinstance(trouble, Refused) else "the path is relative to the file that uses it"
             self.report.error("MSL043", source, span, f"cannot read `{target.value}`: {why}", "", help)
             return None
         key = _normal(path)
@@ -305,6 +314,13 @@ def _normal(path: str) -> str:
     return str(Path(path).resolve()) if path not in ("", "-") else path
 
 
-def _read_text(path: str) -> str:
-    with open(path, encoding="utf-8", newline="") as file:
-        return file.read(10_000_000)
+def _folder(source: Source) -> PurePath:
+    """The folder that the paths in a text start from."""
+    return PurePath(source.path).parent if source.path else PurePath(".")
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused("it is not UTF-8 text", "save it as UTF-8") from None

@@ -11,6 +11,7 @@ from dataclasses import replace
 from msl.check.arguments import Naming, is_rest
 from msl.check.bounds import Bounds
 from msl.check.declare import Declarer, alternatives, choice, has_open, listing_of
+from msl.check.foreign import domain_meant, value_meant
 from msl.check.inside import (
     fitted,
     has_finer_step,
@@ -22,7 +23,7 @@ from msl.check.inside import (
 )
 from msl.check.outside import Outside, Owner, Place, domain_in_words, name_of
 from msl.check.report import Report
-from msl.check.scope import find
+from msl.check.scope import find, peek
 from msl.space.defaults import default_node, fit_default
 from msl.space.formula import FACTS, FUNCTIONS, Amount, Formula
 from msl.space.node import (
@@ -45,7 +46,6 @@ from msl.text.source import Source, Span
 from msl.text.suggest import did_you_mean, listing
 
 _SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
-_FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none", "yes": "true", "no": "false"}
 
 
 @record
@@ -116,7 +116,30 @@ class Narrower:
         if isinstance(argument.value, _SEVERAL):
             self.declarer.several_values(argument)
             return None
+        if not place.owner.closed and self._means_several(param, argument):
+            return None
         return self._one(param.node, argument.value, place)
+
+    def _means_several(self, param: Param, argument: ast.Argument) -> bool:
+        """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, as other tools give them."""
+        value = argument.value
+        meant = None
+        if (
+            isinstance(value, ast.ListOf)
+            and len(value.items) > 1
+            and not has_open(value)
+            and not _takes_lists(param.node)
+        ):
+            meant = " | ".join(self._source.slice(item.span) for item in value.items[:8])
+        elif isinstance(value, ast.Call) and peek(self.declarer.module, value.path.text) is None:
+            names = [name_of(option) for option in options_of(param.node)]
+            meant = None if value.path.text in names else domain_meant(value, self._source)
+        if meant is None or argument.key is None:
+            return False
+        message = "`=` takes one value; `:` opens a dimension"
+        help = f"write `{self._source.slice(argument.key.span)}: {meant}`"
+        self._report.error("MSL089", self._source, value.span, message, "", help)
+        return True
 
     def _searched_option(self, argument: ast.Argument, place: Place) -> None:
         """`swarm: 5..50`: nothing searches over options."""
@@ -250,14 +273,15 @@ class Narrower:
         names = [name for option in options if (name := name_of(option)) is not None]
         numeric = bool(options_of_kind(declared, IntRange) or options_of_kind(declared, RealRange))
         close = did_you_mean(text, [*names, *FACTS] if numeric and not place.owner.closed else names)
-        if text in _FOREIGN_VALUES:
-            help: str | None = f"write `{_FOREIGN_VALUES[text]}`"
+        meant = value_meant(text)
+        if meant is not None:
+            help: str | None = f"write `{meant}`"
         elif names and len(names) == len(options):
             help = close or f"it is one of {listing(names)}"
         else:
             help = close or f"it is {domain_in_words(declared)}"
         message = f"`{text}` is not a value of `{place.parameter}`"
-        code = "MSL090" if text in _FOREIGN_VALUES else "MSL100"
+        code = "MSL090" if meant is not None else "MSL100"
         self._report.error(code, self._source, path.span, message, "", help, place.owner.also(place.parameter))
 
     # --- ranges, vectors, lists ---

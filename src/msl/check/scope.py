@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
 from msl.check import catalogues
 from msl.check.foreign import joined_by
+from msl.check.foreign_classes import class_in_other_letters, exact_class, foreign_class
 from msl.check.library import BUILT_IN, Declaration, Module
 from msl.check.report import Report
 from msl.syntax import ast
 from msl.text.suggest import closest, did_you_mean, listing
 
-_CLASS = re.compile(r'"[\w.]+:(\w+)(\*?)"')
 _MOST_ADVISED = 200  # a file with more mistakes has another problem, and advice takes time
 _FOREIGN_WORDS = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
 
@@ -25,7 +24,8 @@ def find(module: Module, path: ast.Path, report: Report, wanted: str = "a block 
     if len(path.names) == 2:
         return _qualified(module, path, report, wanted)
     message = f"`{path.text}` is not {wanted}"
-    report.error("MSL021", module.source, path.span, message, "", "write a name, or `catalogue.name`")
+    help = exact_class(module, path.names[-1].text) or "write a name, or `catalogue.name`"
+    report.error("MSL021", module.source, path.span, message, "", help)
     return None
 
 
@@ -95,13 +95,17 @@ def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> D
         elif help is None and qualifier.text in catalogues.names():
             help = f"add `use {qualifier.text}`"
         message = f"nothing that this file uses is called `{qualifier.text}`"
+        if not renamed and (of_class := exact_class(module, name.text)) is not None:
+            report.error("MSL023", module.source, path.span, message, "", of_class)
+            return None
         report.error("MSL023", module.source, qualifier.span, message, "", help or _uses_listed(module))
         return None
     module.qualifiers_met.add(qualifier.text)
     if name.text in used.declarations:
         return used.declarations[name.text]
     if not used.may_declare(name.text):
-        help = did_you_mean(name.text, used.declarations) or _where_else(used, name.text)
+        help = exact_class(module, name.text) if used.origin in catalogues.names() else None
+        help = help or did_you_mean(name.text, used.declarations) or _where_else(used, name.text)
         message = f"`{qualifier.text}` declares no `{name.text}`"
         report.error("MSL021", module.source, name.span, message, f"not {wanted} of `{qualifier.text}`", help)
     return None
@@ -147,43 +151,30 @@ def _where_looked(module: Module) -> str:
 def _advice(module: Module, name: str) -> str:
     if name in _FOREIGN_WORDS:
         return f"write `{_FOREIGN_WORDS[name]}`"
-    close = did_you_mean(name, set(visible(module)) | set(BUILT_IN))
+    if (of_class := exact_class(module, name)) is not None:
+        return of_class
+    if (parameter := _parameter_of(module, name)) is not None:
+        return f"write `{parameter}`"
+    known = set(visible(module)) | set(BUILT_IN)
+    same = [other for other in known if other.replace("_", "").casefold() == name.replace("_", "").casefold()]
+    foreign = None if same else class_in_other_letters(module, name) or foreign_class(module, name) or joined_by(name)
     elsewhere = [c for c in catalogues.names() if c not in module.uses and name in declared_names(c)]
+    close = did_you_mean(name, known) if foreign is None else None
     if elsewhere:
         there = f"`{name}` is in the catalogue `{elsewhere[0]}`: add `use {elsewhere[0]}`"
-        return f"{there}; or {close}" if close else there
-    if close:
-        return close
-    if (of_class := _block_of_class(module, name) or joined_by(name)) is not None:
-        return of_class
+        return f"{there}; or {close or foreign}" if close or foreign else there
+    if close or foreign:
+        return close or foreign or ""
     for catalogue in catalogues.names():
         if catalogue not in module.uses and (close_names := closest(name, declared_names(catalogue), 1)):
             return f"did you mean `{close_names[0]}` of the catalogue `{catalogue}`? then add `use {catalogue}`"
     return "`msl blocks` lists what the catalogues declare; `part` and `block` declare names of your own"
 
 
-def _block_of_class(module: Module, name: str) -> str | None:
-    """The block whose class somebody named: `RandomForestClassifier` is `random_forest`."""
-    for catalogue in sorted(catalogues.names(), key=lambda catalogue: catalogue not in module.uses):
-        block = _blocks_by_class(catalogue).get(name)
-        if block is not None and catalogue in module.uses:
-            return f"the block of that class is `{block}`"
-        if block is not None:
-            return f"the block of that class is `{block}` of the catalogue `{catalogue}`: add `use {catalogue}`"
-    return None
-
-
-@cache
-def _blocks_by_class(catalogue: str) -> dict[str, str]:
-    """The blocks of a catalogue by the names of their classes; one for both tasks has two."""
-    text = _text(catalogue)
-    found: dict[str, str] = {}
-    for piece in catalogues.pieces(text):
-        target = _CLASS.search(text, piece.start, piece.end)
-        if piece.kind == "block" and target is not None:
-            for ending in ("Classifier", "Regressor") if target[2] else ("",):
-                found.setdefault(target[1] + ending, piece.name)
-    return found
+def _parameter_of(module: Module, name: str) -> str | None:
+    """`svc__gamma`: the path of a parameter, as scikit-learn writes it."""
+    owner, _, parameter = name.partition("__")
+    return f"{owner}.{parameter.replace('__', '.')}" if parameter and peek(module, owner) is not None else None
 
 
 @cache

@@ -7,6 +7,8 @@ from typing import Any
 
 from msl.check.blocks import TASKS
 from msl.check.bounds import Bounds
+from msl.check.commas import cut_number
+from msl.check.foreign import option_meant
 from msl.check.library import Module
 from msl.check.report import Report
 from msl.space.formula import Formula
@@ -19,7 +21,11 @@ from msl.text.suggest import did_you_mean, listing
 
 _DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
 _DATA_SIGNS = ("separator", "decimal")
-_DATA_NAMES = ("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS)
+_DATA_NAMES = (
+    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS),
+    "missing_target",
+)
+_MISSING_TARGETS = ("drop", "error")
 _TABLES = (".csv", ".tsv", ".parquet", ".arff", ".xlsx")
 _BUDGET_KINDS = {
     "evaluations": "count",
@@ -52,6 +58,13 @@ class Settings:
             help = did_you_mean(task, TASKS) or "a task is `classification` or `regression`"
             self._error("MSL031", where.value, f"`{task}` is not a task", help)
             del values["task"]
+        missing = values.get("missing_target")
+        if missing is not None and missing not in _MISSING_TARGETS:
+            where = next(a for a in statement.arguments if a.key is not None and a.key.text == "missing_target")
+            message = f"`{missing}` is not what can be done with rows whose target is missing"
+            help = "write `drop` to leave them out, or `error` to refuse the table"
+            self._error("MSL165", where.value, message, help)
+            del values["missing_target"]
         self._agree(statement, values)
         return DataStatement(**values)
 
@@ -102,18 +115,28 @@ class Settings:
         self, arguments: tuple[ast.Argument, ...], names: tuple[str, ...], owner: str
     ) -> dict[str, ast.Argument]:
         found: dict[str, ast.Argument] = {}
-        for argument in arguments:
+        for position, argument in enumerate(arguments):
+            if cut_number(arguments, position, self.module.source, self.report):
+                continue
             if argument.key is None:
                 text = self.module.source.slice(argument.span)
                 name = _meant_limit(argument.value) if owner == "budget" else names[0]
                 help = f"write `{name} = {text}`"
                 if isinstance(argument.value, ast.String) and argument.value.value.endswith(_TABLES):
-                    help = f"the table is named on the command line: `msl run SPEC {argument.value.value}`"
+                    help = f"remove it, and name the table in the command: `msl run SPEC {argument.value.value}`"
                 self._error("MSL094", argument, f"`{text}` has no name", help)
             elif argument.key.text not in names:
                 name = argument.key.text
-                help = did_you_mean(name, names) or f"it takes {listing(names)}"
-                self._error("MSL096", argument.key, f"`{owner}` has no option `{name}`", help)
+                meant = option_meant(owner, name)
+                help = (
+                    f"did you mean `{meant}`?" if meant else did_you_mean(name, names) or f"it takes {listing(names)}"
+                )
+                names_table = isinstance(argument.value, ast.String) and argument.value.value.endswith(_TABLES)
+                if isinstance(argument.value, ast.String) and names_table:
+                    help = f"remove it, and name the table in the command: `msl run SPEC {argument.value.value}`"
+                self._error(
+                    "MSL096", argument if names_table else argument.key, f"`{owner}` has no option `{name}`", help
+                )
             elif argument.opens or argument.default is not None or argument.condition is not None:
                 message = f"an option of `{owner}` is one value: nothing searches it"
                 text = self.module.source.slice(argument.value.span)

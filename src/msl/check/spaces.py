@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from msl.check.blocks import CHAIN_ROLES, Blocks
 from msl.check.bounds import Bounds
 from msl.check.declare import choice
+from msl.check.foreign import step_meant
 from msl.check.library import BUILT_IN, Declaration, Module
 from msl.check.lints import opened_silently
 from msl.check.report import Report
-from msl.check.scope import find
+from msl.check.scope import find, peek
 from msl.space.node import (
     Arrange,
     BlockUse,
@@ -174,6 +175,11 @@ class Spaces:
     def _call(self, call: ast.Call, module: Module) -> Node | None:
         if call.path.text in BUILT_IN:
             return self._built_in(call, module)
+        if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
+            name = call.path.names[-1].text
+            message = f"`{name}` is not a block or part: steps are joined by operators"
+            self._error("MSL037", call, module, message, f"write `{meant}`")
+            return None
         declaration = find(module, call.path, self.report)
         if declaration is None:
             return None
@@ -218,9 +224,16 @@ class Spaces:
                 help = f"for an optional step write `{module.source.slice(item.span)}?`"
             case ast.Arithmetic(operands=operands) if (qualifier := _odd_qualifier(text, module)) is not None:
                 help = f'give the file a name that is a word: `use "{qualifier}.msl" as name`, then `name.…`'
+            case ast.Arithmetic(operators=operators, operands=(ast.Negative(operand=first), *others)) if set(
+                operators
+            ) == {"-"}:
+                steps = [module.source.slice(item.span) for item in (first, *others)]
+                help = f"for one step after another write `{' >> '.join(steps)}`, for a choice `{' | '.join(steps)}`"
+            case ast.Negative(operand=operand):
+                help = f"write `{module.source.slice(operand.span)}`"
             case ast.Arithmetic(operands=operands) if all(isinstance(o, ast.Path | ast.Call) for o in operands):
                 help = "for one step after another write `>>`, for columns side by side `&`, for a choice `|`"
-        self._error("MSL060", expression, module, f"`{_shortened(text)}` is not a step", help)
+        self._error("MSL060", expression, module, f"`{_shortened(' '.join(text.split()))}` is not a step", help)
 
     # --- subset, permute, arrange, repeat ---
 

@@ -9,7 +9,7 @@ from msl.check import lints
 from msl.check.blocks import Blocks
 from msl.check.calls import Calls
 from msl.check.chains import Chains
-from msl.check.judging import Judging, task_of
+from msl.check.judging import Judging, of_positive, task_of
 from msl.check.library import Declaration, Library, ReadFile
 from msl.check.report import Report
 from msl.check.searching import SWARMS, Searching
@@ -136,6 +136,9 @@ class _Checker:
             leave_a_model(requirements, space, self.report)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
+            self._is_affordable(stages, budget, space)
+        if self.data.positive is not None:
+            objectives = of_positive(objectives)
         return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
 
     # --- the file as a whole ---
@@ -230,6 +233,14 @@ class _Checker:
                 message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
                 help = "leave `confirm` out" if where else "judge by `cv` or `holdout`, or leave `confirm` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
+
+    def _is_affordable(self, stages: tuple[Stage, ...], budget: Budget, space: Space) -> None:
+        """Whether the budget leaves something for every stage."""
+        for search in self.module.statements(ast.Search):
+            if budget.evaluations is not None and len(stages) == len(search.stages) > 1:
+                from msl.check.spending import warn_of_starved
+
+                warn_of_starved(search, stages, budget.evaluations, space, self.module.source, self.report)
 
     def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
         for statement in self.module.statements(ast.Ensemble):

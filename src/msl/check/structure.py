@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msl.check.columns import misplaced
-from msl.check.library import Declaration
+from msl.check.library import Declaration, Module
 from msl.check.places import place_of
 from msl.check.report import Report
 from msl.check.roles import NO_LEARNER, broken_paths
+from msl.check.scope import peek
 from msl.check.tasks import left_out
 from msl.space.facts import Facts
 from msl.space.node import Node
 from msl.space.space import Space
 from msl.space.value import BlockType
+from msl.syntax import ast
 from msl.text.record import record
 from msl.text.source import Source, Span
 
@@ -36,6 +38,8 @@ class Structure:
             help = "every path has exactly one learner, transformers and selectors before it, posts after it"
             code = "MSL061" if fault is NO_LEARNER else "MSL063"
             source, span = self._place(fault.block)
+            if fault is NO_LEARNER and (steps := self._meant_as_steps()) is not None:
+                span, help = self.chain.node.space.span, f"`|` chooses one of them; {steps}"  # type: ignore[union-attr]
             self.report.error(code, source, span, fault.problem, f"on the path `{path}`", help)
         for (block, changer), parameters in misplaced(self.root).items():
             names = " and ".join(f"`{block.name}.{name}`" for name in parameters)
@@ -48,6 +52,18 @@ class Structure:
                 help = f"let `{changer}` come once"
             source, span = self._place(block)
             self.report.error("MSL064", source, span, message, "", help)
+
+    def _meant_as_steps(self) -> str | None:
+        """`standardize | svc`: a choice between a learner and what would stand before it."""
+        node, module = self.chain.node, self.chain.module
+        if not isinstance(node, ast.Chain) or not isinstance(node.space, ast.Choice):
+            return None
+        *steps, last = node.space.items
+        roles = [_role(item, module) for item in steps]
+        if _role(last, module) != "learner" or not all(role in ("transformer", "selector") for role in roles):
+            return None
+        texts = [module.source.slice(item.span) for item in node.space.items]
+        return f"for one step after another write `{' >> '.join(texts)}`"
 
     def _place(self, block: BlockType | None) -> tuple[Source, Span]:
         """Where a block of the chain is named, or else the chain's own name."""
@@ -104,3 +120,10 @@ class Structure:
     def _place_of_name(self, name: str) -> tuple[Source, Span]:
         block = next((block for block in self.blocks.values() if block.name == name), None)
         return self._place(block)
+
+
+def _role(item: ast.Expression, module: Module) -> str | None:
+    """The role of a block that an expression names."""
+    path = item.path if isinstance(item, ast.Call) else item
+    declaration = peek(module, path.names[-1].text) if isinstance(path, ast.Path) else None
+    return None if declaration is None else declaration.role

@@ -33,14 +33,14 @@ def check(
             complain(wrong)
             code = Exit.WRONG_USE
             continue
-        found.extend(_findings(source, data, chain))
+        found.extend(_findings(source, data, chain, tells=format is Format.FULL))
     result = report(in_reading_order(found), format, sys.stdout)
     if format is Format.FULL and not found and code is Exit.FINE:
         tell("no problems" if len(distinct) == 1 else f"no problems in {len(distinct)} files")
     return max(code, result)
 
 
-def _findings(source: Source, data: str | None, chain: str | None) -> tuple[Diagnostic, ...]:
+def _findings(source: Source, data: str | None, chain: str | None, tells: bool) -> tuple[Diagnostic, ...]:
     from msl.space.collector import paused_collector
 
     with paused_collector():  # defining classes makes it look for garbage, a tenth of the time to start
@@ -49,9 +49,11 @@ def _findings(source: Source, data: str | None, chain: str | None) -> tuple[Diag
     checked = check_source(source, chain=chain)
     if data is None:
         return checked.diagnostics
-    from msl.cli.table import read_for
+    from msl.cli.table import read_for, tell_notes
 
     table, problems = read_for(source, checked.data, data)
     if table is None:
         return (*checked.diagnostics, *problems)
+    if tells:
+        tell_notes(table)
     return (*check_source(source, table.facts, chain).diagnostics, *problems)

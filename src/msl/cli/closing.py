@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from msl.report.repeats import repeats_words
 from msl.report.used_model import used_model
 
 Summary = Mapping[str, Any]
@@ -76,6 +77,8 @@ def _about_search(summary: Summary) -> list[tuple[str, str]]:
     reused, failed = summary["reused"], summary["failures"]
     rows = [("preferred", text) for text in _preferred(summary.get("preferred", ()))]
     rows.append(("evaluations", f"{summary['evaluations']} ({summary['new']} new, {reused} reused, {failed} failed)"))
+    if repeats := repeats_words(summary):
+        rows.append(("repeats", repeats))
     if summary["kept"] or summary["outside_space"]:
         kept, outside = summary["kept"], summary["outside_space"]
         rows.append(("store", f"kept {kept}, outside {outside}, new {summary['new']}"))

@@ -1,4 +1,4 @@
-"""msl export: the winner of a run as a Python file, as a file of skops, or as ONNX."""
+"""msl export: the winner of a run as a Python file, as a file of skops, or as ONNX — checked before it is written."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell
+from msl.cli.console import Exit, WrongUse, complain, tell
+from msl.cli.export_check import CheckFailed, check_python, check_skops, table_to_check
 from msl.cli.output import write_output
-from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner
+from msl.cli.runs import RUN_HELP, STORE_HELP, load_winner, opened_run
 from msl.cli.trust import Trusted
+from msl.text.columns import safe
 
 if TYPE_CHECKING:
     from msl.engine.trained import Trained
@@ -34,28 +36,60 @@ def export(
     best: Annotated[
         bool, typer.Option("--best", help="The best model alone, also where the run uses an ensemble.")
     ] = False,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="The table of the run, where it is no longer where the run read it."),
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify/--no-verify", help="Run exported code on the table of the run before writing it.")
+    ] = True,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
     """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
-    trained, identity = load_winner(run, store, Trusted(trust), best=best)
+    trusted = Trusted(trust)
+    trained, identity = load_winner(run, store, trusted, best=best)
     given = _exportable(trained, identity)
     named = {"skops": [skops], "onnx": [onnx]}
     if output is not None and (form := output.suffix.lower().lstrip(".")) in named:
         named[form].append(output)
         output = None
     files = [(form, path) for form, paths in named.items() for path in paths if path is not None]
-    for form, path in files:
-        write_output(_skops(trained) if form == "skops" else _onnx(given), path)
-    if output is not None or not files:
-        write_output(_python(given), output)
+    made: list[tuple[str | bytes, Path | None]] = []
+    try:
+        for form, path in files:
+            made.append((_skops(trained, trusted) if form == "skops" else _onnx(given), path))
+        if output is not None or not files:
+            code = _python(given)
+            if verify:
+                _check(code, trained, run, store, data, trusted)
+            made.append((code, output))
+    except CheckFailed as wrong:
+        complain(WrongUse(f"{wrong.message}; nothing is written", wrong.help))
+        return Exit.FAILED
+    for content, destination in made:
+        write_output(content, destination)
     return Exit.FINE
 
 
-def _skops(trained: Trained) -> bytes:
+def _check(code: str, trained: Trained, name: str, store: Path | None, data: str | None, trusted: Trusted) -> None:
+    """Proves that code does what the model does, and says so; or says that there is no table to prove it on."""
+    with opened_run(name, store) as (opened, identity):
+        run, beside = opened.runs.get(identity), opened.folder.absolute().parent
+    table, reason = table_to_check(trained, run, data)
+    if table is None:
+        tell(f"warning: the code is not tested: {safe(reason)}; name the table with `--data TABLE`")
+        return
+    check_python(code, table, beside, trusted.given)
+    tell(f"tested on {safe(table)}: the same predictions as the run")
+
+
+def _skops(trained: Trained, trusted: Trusted) -> bytes:
     from msl.engine.saved import estimator_bytes
 
-    return estimator_bytes(trained)
+    content = estimator_bytes(trained)
+    check_skops(content, trained, trusted)
+    return content
 
 
 def _exportable(trained: Trained, run: str) -> Exportable:
@@ -74,12 +108,14 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         missing=tuple(str(marker) for marker in schema.options.missing or ()),
         separator=schema.options.separator,
         ranges=trained.ranges,
+        header=schema.options.header,
+        decimal=schema.options.decimal,
     )
 
 
 def _python(given: Exportable) -> str:
-    from msl.report.estimator_code import Unwritable
     from msl.report.export_python import export_python
+    from msl.report.python_code import Unwritable
 
     try:
         return export_python(given)

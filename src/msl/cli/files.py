@@ -9,20 +9,25 @@ from codecs import BOM_UTF8
 from pathlib import Path
 
 from msl.cli.console import WrongUse
+from msl.text.regular_file import MOST_BYTES, Refused, read_regular
 from msl.text.source import Source
 from msl.text.suggest import did_you_mean
 
 STANDARD_INPUT = "-"
-_MOST_BYTES = 16_000_000  # no spec within the language's own limit is longer
+#: What the shell passes as a file and is none: `<(…)`, and the standard input by name.
+_PASSED = ("/dev/fd/", "/dev/stdin", "/proc/")
 
 
 def read_source(name: str) -> Source:
     """A file by name, or standard input for `-`, without a byte-order mark. What cannot be read is a WrongUse."""
     if name == STANDARD_INPUT:
-        return Source("<stdin>", _decode("standard input", sys.stdin.buffer.read(_MOST_BYTES + 1)))
+        return Source("<stdin>", _decode("standard input", sys.stdin.buffer.read(MOST_BYTES + 1)))
     try:
-        with open(name, "rb") as file:
-            content = file.read(_MOST_BYTES + 1)
+        if name.startswith(_PASSED):
+            with open(name, "rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        else:
+            content = read_regular(name)
     except OSError as error:
         raise _unreadable(name, error) from None
     except ValueError:  # a null character in the name
@@ -62,8 +67,8 @@ def write_atomically(name: str, text: str) -> None:
 
 
 def _decode(name: str, content: bytes) -> str:
-    if len(content) > _MOST_BYTES:
-        raise WrongUse(f"`{name}` is too large for a spec: at most {_MOST_BYTES // 1_000_000} MB are read")
+    if len(content) > MOST_BYTES:
+        raise WrongUse(f"`{name}` is too large for a spec: at most {MOST_BYTES // 1_000_000} MB are read")
     content = content.removeprefix(BOM_UTF8)
     try:
         return content.decode("utf-8")
@@ -81,6 +86,8 @@ def _unreadable(name: str, error: OSError) -> WrongUse:
         return WrongUse(f"`{name}` is a directory", f"name its files, for example `{os.path.join(name, '*.msl')}`")
     if isinstance(error, PermissionError):
         return WrongUse(f"`{name}` may not be read", "look at its permissions")
+    if isinstance(error, Refused):
+        return WrongUse(f"cannot read `{name}`: {error.strerror}", error.help)
     return WrongUse(f"cannot read `{name}`: {error.strerror}")
 
 

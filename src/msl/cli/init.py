@@ -21,23 +21,27 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> Exit:
     """Look at a table and write a commented spec that runs on it."""
-    from msl.engine.starter import starting_spec
+    from msl.engine.starter import read_to_start, starting_spec
     from msl.evaluate.options import DataOptions
-    from msl.evaluate.problem import DataError
-    from msl.evaluate.read import read_table
+    from msl.evaluate.problem import DataError, listed
 
     try:
-        table = read_table(data, options=DataOptions(target=target))
+        table, first = read_to_start(data, DataOptions(target=target))
     except DataError as wrong:
-        first = wrong.problems[0]
-        raise WrongUse("; ".join(each.message for each in wrong.problems), first.help or None) from None
+        help = wrong.problems[0].help or None
+        raise WrongUse("; ".join(each.message for each in wrong.problems), help) from None
     path = Path(f"{Path(data).name.split('.')[0] or 'spec'}.msl" if output in (None, "-") else str(output))
-    text = starting_spec(table, shlex.quote(str(path)), shlex.quote(data))
+    text = starting_spec(table, first, shlex.quote(str(path)), shlex.quote(data))
     if output == "-":
         write_exactly(text)
         return Exit.FINE
     if path.exists() and not force:
         raise WrongUse(f"`{path}` is there already", "name another file with `-o FILE`, or overwrite it with `--force`")
     write_output(text, path)
+    if target is None:
+        tell(f"target: `{table.target}` (guessed: {first.target_reason}; `--target COLUMN` names another)")
+    left_out = [name for name, use in first.uses.items() if use == "ignore"]
+    if left_out:
+        tell(f"left out: {listed((f'`{name}`' for name in left_out), shown=8)}; {path} says why")
     tell(f"wrote {path}; next: msl run {shlex.quote(str(path))} {shlex.quote(data)}")
     return Exit.FINE

@@ -11,6 +11,7 @@ import typer
 
 from msl.cli.console import Exit, WrongUse, report
 from msl.cli.specs import Loaded, load
+from msl.cli.table import tell_notes
 from msl.cli.trust import Trusted
 from msl.text.diagnostic import Diagnostic, Label, Severity
 from msl.text.source import Span
@@ -53,6 +54,7 @@ def load_planned(
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
     assert loaded.table is not None
     _tell_oddities(loaded.table)
+    tell_notes(loaded.table)
     return loaded, plan_of(loaded, Trusted(trust))
 
 
@@ -102,6 +104,7 @@ def read_test(plan: Plan, path: str) -> Table:
         help = "name a table that has it, or leave out `--test`"
         raise WrongUse(f"`{path}` lacks the target `{plan.table.target}`, and nothing can be tested on it", help)
     _tell_oddities(table)
+    tell_notes(table)
     return table
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from msl.engine.trained import Trained
     from msl.evaluate.table import Table
 
+#: What a cell begins with that spreadsheets take for a formula.
+_STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
 
 def predict(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
@@ -23,6 +26,10 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="Add the probability of each class.")] = False,
     best: Annotated[
         bool, typer.Option("--best", help="The best model alone, also where the run uses an ensemble.")
+    ] = False,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option("--escape-formulas", help="Put ' before texts that a spreadsheet would take for formulas."),
     ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
@@ -32,13 +39,22 @@ def predict(
     trained, _ = load_winner(run, store, Trusted(trust), best=best)
     if proba and trained.task == "regression":
         raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
-    text = predictions_csv(trained, read_for_winner(trained, data), proba)
+    from msl.engine.trained import PredictionError
+
+    table = read_for_winner(trained, data)
+    try:
+        text = predictions_csv(trained, table, proba, escape_formulas)
+    except PredictionError as nothing:
+        raise WrongUse(str(nothing), "leave those rows out, or look at what is odd about them") from None
     write_output(text, output)
     return Exit.FINE
 
 
-def predictions_csv(trained: Trained, table: Table, proba: bool) -> str:
-    """One column named after the target and, when asked for, one named `target=class` for each class."""
+def predictions_csv(trained: Trained, table: Table, proba: bool, escape_formulas: bool = False) -> str:
+    """One column named after the target and, when asked for, one named `target=class` for each class.
+
+    Names and labels are written as the training table has them, unless `escape_formulas` guards a spreadsheet.
+    """
     import csv
     import io
 
@@ -52,6 +68,17 @@ def predictions_csv(trained: Trained, table: Table, proba: bool) -> str:
         columns.extend([repr(float(share)) for share in shares] for shares in trained.predict_proba(table).T)
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(names)
-    lines.writerows(zip(*columns, strict=True))
+    rows = [names, *zip(*columns, strict=True)]
+    lines.writerows([[_escaped(cell) for cell in row] for row in rows] if escape_formulas else rows)
     return text.getvalue()
+
+
+def _escaped(cell: str) -> str:
+    """The cell with a ' before it where a spreadsheet would compute it; a number is a number there too."""
+    if not cell.startswith(_STARTS_OF_FORMULAS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

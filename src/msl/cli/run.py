@@ -37,7 +37,12 @@ def run(
     test: Annotated[str | None, typer.Option(metavar="TABLE", help="Judge the winner on this table too.")] = None,
     target: TargetOption = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one a core.")] = None,
-    on: Annotated[str, typer.Option(help="Where: local, inprocess, or dask://host:port.")] = "local",
+    on: Annotated[str, typer.Option(help="Where: local, inprocess, tls://host:port or dask://host:port.")] = "local",
+    tls_ca: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The authority that has signed the cluster's certificates.")
+    ] = None,
+    tls_cert: Annotated[str | None, typer.Option(metavar="FILE", help="Your certificate, for tls://.")] = None,
+    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="The key of your certificate.")] = None,
     seed: SeedOption = None,
     set_: SetOption = None,
     chain: ChainOption = None,
@@ -52,6 +57,7 @@ def run(
     """Search a space on a table. The same command goes on where an interrupted run stopped."""
     if jobs is not None and on != "local":
         raise WrongUse(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
+    place = _place(on, tls_ca, tls_cert, tls_key)
     loaded, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     if locked:
         refuse_differences(plan, Path(spec))
@@ -71,10 +77,27 @@ def run(
         changes=loaded.changes,
     )
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
-    return _run(commission, folder, on, jobs, json, quiet or json)
+    return _run(commission, folder, place, jobs, json, quiet or json)
 
 
-def _run(commission: Commission, folder: Path, on: str, jobs: int | None, json: bool, quiet: bool) -> Exit:
+def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:
+    """Where evaluations happen; what is wrong with a scheduler's address or its files is told before anything else."""
+    from msl.evaluate.executors.scheduler import SCHEMES, Scheduler
+
+    if not on.startswith(SCHEMES):
+        if (ca, cert, key) != (None, None, None):
+            raise WrongUse(
+                f"certificates are for a scheduler at tls://host:port, and this runs on {on}", "leave them out"
+            )
+        return on
+    with told_problems():
+        scheduler = Scheduler(on, ca, cert, key)
+    if scheduler.warning is not None:
+        tell(f"warning: {scheduler.warning}")
+    return scheduler
+
+
+def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: bool, quiet: bool) -> Exit:
     from msl.cli.interrupts import Interrupts
     from msl.cli.progress import open_display, standing
     from msl.engine.session import NoModel, run_plan

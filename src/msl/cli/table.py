@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msl.check.spec import data_span
+from msl.cli.console import tell
+from msl.text.columns import safe
 from msl.text.diagnostic import Diagnostic, Label, Severity
 
 if TYPE_CHECKING:
@@ -29,6 +31,12 @@ def read_for(
     except DataError as wrong:
         return None, [_diagnostic(problem, source, path) for problem in wrong.problems]
     return table, [_diagnostic(problem, source, path) for problem in table.warnings]
+
+
+def tell_notes(table: Table) -> None:
+    """What was guessed or left out, a line each."""
+    for note in table.notes:
+        tell(safe(note))
 
 
 def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:

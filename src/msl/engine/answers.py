@@ -11,6 +11,7 @@ from time import monotonic
 
 import numpy as np
 
+from msl.engine.final_costs import Reserve
 from msl.engine.plan import Plan
 from msl.engine.versions import versions_of
 from msl.evaluate.executors.executor import Executor
@@ -40,6 +41,8 @@ class Tally:
     evaluations: int = 0
     new: int = 0
     reused: int = 0
+    #: Asked for before in this run, with the same rows and splits.
+    repeats: int = 0
     outside: int = 0
     failures: int = 0
     fits: int = 0
@@ -76,10 +79,15 @@ class Answers:
         self.met: dict[str, tuple[Model, Evaluation]] = {}
         #: Evaluations that were not known before, so far.
         self.arrived = 0
+        #: The time that is needed after the search, by what was evaluated so far.
+        self.reserve = Reserve(plan, executor.width)
         self._texts: dict[str, str] = {}
         self._counted: set[str] = set()
         self._unstored: list[Evaluation] = []
         self._stored_at = 0.0
+        #: What this run has told its strategy, or found out since it was opened: it stands by these.
+        self._stands_by = {asked.key for asked in store.runs.asks(run)}
+        self._asked_before: set[str] = set()
 
     def answer(
         self, asks: Sequence[Ask], replayed: Sequence[Asked | None], is_cut: Callable[[], bool] = lambda: False
@@ -187,6 +195,7 @@ class Answers:
             for place, outcome in arrived:
                 evaluation = self._evaluation(missing[place], outcome)
                 known[evaluation.key] = evaluation
+                self.reserve.take(evaluation)
                 self._unstored.append(evaluation)
             if monotonic() - self._stored_at >= _COMMIT_EVERY:
                 self._store_arrived()
@@ -208,14 +217,19 @@ class Answers:
         )
 
     def _will_do(self, known: Evaluation, ask: Ask) -> bool:
-        """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ."""
-        hit_limit = known.trouble is not None and known.trouble.cause in _LIMITS
-        return known.answers(ask.beat) and (not hit_limit or known.run == self.run)
+        """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ.
+
+        A crash may have come from outside, so that a run asks again even for its own, unless it has told it already.
+        """
+        if known.trouble is None or known.trouble.cause not in _LIMITS or known.key in self._stands_by:
+            return known.answers(ask.beat)
+        return known.run == self.run and known.trouble.cause != "crash"
 
     def _evaluation(self, point: Point, outcome: Outcome) -> Evaluation:
         assert point.model is not None
         assert point.question is not None
         failure = outcome.failure
+        self._stands_by.add(point.question.key)
         return Evaluation(
             question=point.question,
             text=self._text(point.question.model, point.model),
@@ -246,6 +260,7 @@ class Answers:
             return Told(vector, (math.inf,) * len(self.plan.objectives))
         evaluation = known[point.question.key]
         self.met[point.question.key] = (point.model, evaluation)
+        self.reserve.take(evaluation)
         # A store may know exactly what a race would only have bounded: the strategy is told the same either way.
         lost = point.ask.beat is not None and point.ask.beat <= evaluation.losses[0] < math.inf
         return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
@@ -256,10 +271,13 @@ class Answers:
         keys = dict.fromkeys(point.question.key for point in points if point.question is not None)
         own = [known[key] for key in keys if known[key].run == self.run and key not in self._counted]
         self._counted.update(evaluation.key for evaluation in own)
+        asked = sum(point.question is not None for point in points)
+        tally.repeats += asked - len(keys.keys() - self._asked_before)
+        self._asked_before.update(keys)
         tally.evaluations += len(points)
         tally.new += len(own)
         tally.outside += sum(point.question is None for point in points)
-        tally.reused += sum(point.question is not None for point in points) - len(own)
+        tally.reused += asked - len(own)
         tally.failures += sum(evaluation.trouble is not None for evaluation in own)
         for evaluation in own:
             tally.fits += evaluation.fits

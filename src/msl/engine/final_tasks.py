@@ -6,23 +6,17 @@ what the run cannot do without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 
+from msl.engine.final_costs import FinalCosts, fit_factor
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
 from msl.engine.time_limit import TimeLimit
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.task import AnyTask
-from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.outcome import Outcome
-from msl.evaluate.trials import Trials
 from msl.space.value import Model
-
-#: A fit on all rows over the evaluation of the model: where every row is in a fold, and where one split was made.
-_FIT_OF_FOLDS, _FIT_OF_SPLIT = 0.5, 1.5
-#: What predictions of time are multiplied by: evaluations have shared fits that are made anew at the end.
-_CAUTION = 1.3
 
 
 class FinalTasks:
@@ -68,7 +62,7 @@ class FinalTasks:
                 self._count()
             if not done:  # the time is up
                 is_over = True
-                self._executor.abandon()
+                self._executor.abandon(list(running))
                 for future in list(running):
                     found[running.pop(future)] = _outcome(future)
 
@@ -94,36 +88,10 @@ def _outcome(future: Future[Outcome]) -> Outcome | None:
         return None
 
 
-class FinalCosts:
-    """How long the last fits may take, going by how long the evaluations of the models took."""
-
-    def __init__(self, seconds: Mapping[Model, float], fit_factor: float) -> None:
-        self._seconds, self._fit_factor = seconds, fit_factor
-
-    @classmethod
-    def of_search(cls, plan: Plan, found: Search) -> FinalCosts:
-        seconds: dict[Model, float] = {}
-        for model, evaluation in found.answers.met.values():
-            if evaluation.question.share == 1.0:
-                seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
-        return cls(seconds, fit_factor(plan))
-
-    def of(self, task: AnyTask) -> float:
-        judged = _CAUTION * self._seconds.get(task.model, 0.0)
-        match task:
-            case FitRequest():
-                return judged * self._fit_factor
-            case OutputsRequest(turns=turns):
-                return judged * turns
-        return judged
-
-    def of_member(self, model: Model) -> float:
-        """A model judged again, and fitted on all rows."""
-        return _CAUTION * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
-
-
-def fit_factor(plan: Plan) -> float:
-    """How long a fit on all rows takes, over an evaluation."""
-    trials = Trials(plan.job.ground, (objective.estimate for objective in plan.objectives), plan.seed)
-    splits = trials.trial(plan.objectives[0].estimate, 0, 1.0, 0).splits
-    return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
+def final_costs(plan: Plan, found: Search) -> FinalCosts:
+    """What the last fits of a search may take."""
+    seconds: dict[Model, float] = {}
+    for model, evaluation in found.answers.met.values():
+        if evaluation.question.share == 1.0:
+            seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
+    return FinalCosts(seconds, fit_factor(plan))

@@ -30,7 +30,7 @@ _DRAWS, _FEWEST_DRAWS = 1_000, 100
 _MOST_ROWS = 20_000_000
 _TAILS = (2.5, 97.5)
 #: Measures that follow from how often each class was taken for which.
-_OF_COUNTS = frozenset({"ber", "error", "relative_error", "f1", "mcc"})
+_OF_COUNTS = frozenset({"ber", "error", "relative_error", "f1", "positive_f1", "mcc"})
 
 #: One draw: the value of a measure.
 _Draw = Callable[[str], float]

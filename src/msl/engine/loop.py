@@ -60,7 +60,7 @@ def search(
         progress(standing.progress(answers.tally, limit.elapsed, done, wanted))
 
     def is_late() -> bool:
-        return limit.left <= 0.0
+        return limit.left <= answers.reserve.seconds
 
     def is_cut() -> bool:
         if is_late() and (answers.arrived or answers.tally.evaluations):

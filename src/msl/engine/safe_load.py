@@ -8,6 +8,7 @@ checked before the estimator is handed out.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 from zipfile import BadZipFile
@@ -29,6 +30,10 @@ _FUNCTIONS = frozenset(
         "sklearn.feature_selection._univariate_selection.f_regression",
     }
 )
+
+
+#: Containers of the standard library that estimators keep: they hold what is put in and call nothing.
+_CONTAINERS = frozenset({"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
 
 
 class ModelProblem(ValueError):
@@ -61,7 +66,7 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
 
 def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
     """Whether a name is that of a class in a package that is trusted; only then its module is imported."""
-    if type_name in _FUNCTIONS:
+    if type_name in _FUNCTIONS or type_name in _CONTAINERS:
         return True
     module, _, attribute = type_name.rpartition(".")
     package = module.partition(".")[0]
@@ -76,7 +81,7 @@ def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
 def _strange(name: str, types: list[str]) -> ModelProblem:
     shown = ", ".join(f"`{each}`" for each in types[:5]) + (f" and {len(types) - 5} more" if len(types) > 5 else "")
     packages = sorted({each.partition(".")[0] for each in types})
-    known = _PACKAGES | {"msl", "builtins", "operator", "functools"}
+    known = _PACKAGES | {"msl"} | sys.stdlib_module_names  # whose functions no model has to hold
     asked = [f"--trust {package}" for package in packages if package not in known]
     help = "do not use it unless you know who wrote it"
     if asked and len(asked) == len(packages):

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from msl.engine.final_tasks import FinalCosts, FinalTasks
+from msl.engine.final_tasks import FinalTasks, final_costs
 from msl.engine.finish import Finished, finish
 from msl.engine.loop import Search, search
 from msl.engine.plan import Plan
@@ -158,8 +158,8 @@ def run_plan(
 ) -> Result:
     """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
 
-    `stopped` ends the search after a batch, `terminated` within one; `only` names the positions at which a run that was
-    cut has answers. `finishing` hears of the last fits, how many are done and how many there are; the time of the
+    `finishing` hears of the last fits, how many are done and how many there are. `stopped` ends the search after a
+    batch, `terminated` within one; `only` names the positions that a run which was cut has answers at. The time of the
     budget counts from `started`, on the clock of `monotonic`. Raises NoModel when no model could be judged.
     """
     plan = commission.plan
@@ -186,7 +186,7 @@ def run_plan(
                 )
                 if terminated():  # whoever said so does not wait for long
                     limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
-                tasks = FinalTasks(executor, limit, FinalCosts.of_search(plan, found), finishing)
+                tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
                 return _concluded(commission, store, run, found, stock, tasks)
 
 

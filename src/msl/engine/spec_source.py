@@ -16,6 +16,7 @@ from msl.space.measure import MEASURES
 from msl.space.node import BlockUse, bottom_up
 from msl.space.spec import DataStatement, Spec, measures_of
 from msl.text.diagnostic import Diagnostic
+from msl.text.regular_file import read_regular
 from msl.text.render import render
 from msl.text.source import Source
 
@@ -37,7 +38,7 @@ def read_spec(spec: str | Path) -> Source:
     if isinstance(spec, str) and ("\n" in spec or not spec.strip().endswith(".msl")):
         return Source(_TEXT, spec)
     try:
-        return Source(str(spec), Path(spec).read_text(encoding="utf-8-sig"), str(spec))
+        return Source(str(spec), read_regular(spec).decode("utf-8-sig"), str(spec))
     except OSError as reason:
         raise ValueError(f"the spec {spec} cannot be read: {reason.strerror}") from None
     except UnicodeDecodeError:
@@ -76,6 +77,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         header=statement.header,
         separator=statement.separator,
         decimal=statement.decimal,
+        missing_target=statement.missing_target,  # type: ignore[arg-type]  # the checker knows what can be done
     )
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from msl.evaluate.assemble import build_table
+from msl.evaluate.first_options import ColumnUse, FirstOptions, first_options
+from msl.evaluate.options import DataOptions
+from msl.evaluate.profile import leaking_columns, profile_columns
+from msl.evaluate.read import read_source
 from msl.evaluate.table import Table
-from msl.evaluate.target import spell_label
+from msl.evaluate.target import NAMED, spell_label
 from msl.space.spell_word import spell_name, spell_text
 from msl.syntax.format import format_source
+from msl.text.columns import safe
 from msl.text.source import Source
 
 #: From so many rows on, one split says enough and folds cost too much.
@@ -22,13 +31,32 @@ _MEASURES = {
     "classification": ("ber", "the mean of the classes' error rates; others: error, logloss, auc, f1, mcc"),
     "regression": ("rmse", "the root of the mean squared error; others: mse, mae, r2"),
 }
-#: The warning of a column of numbers with a word among them, which makes symbols of them, each a different one.
-_WORDS_AMONG_NUMBERS = "MSL337"
-#: Warnings of columns that no model can learn from.
-_USELESS = {"MSL333": "constant", "MSL334": "empty", "MSL335": "an identifier"}
+#: How a column that is not simply a feature is used.
+_USES: dict[ColumnUse, str] = {
+    "ignore": "is left out",
+    "order": "is the order of the rows",
+    "feature": "is kept",
+    "target": "is the target",
+}
+#: Columns that are told one by one where the same is decided for all of them.
+_MOST_ALIKE = 20
+_LONGEST_COMMENT = 300
 
 
-def starting_spec(table: Table, spec: str, data: str) -> str:
+def read_to_start(source: Any, given: DataOptions) -> tuple[Table, FirstOptions]:
+    """The table that a first spec would read, and everything that was decided for it to be one."""
+    reading = read_source(source, options=given)
+    columns = profile_columns(reading)
+    first = first_options(reading, columns, given)
+    leaking = [
+        f"`{name}` alone determines the target: leave it out if it is known only after the target is"
+        for name in leaking_columns(columns, str(first.options.target))
+        if first.uses[name] == "feature"
+    ]
+    return build_table(reading, first.options), replace(first, sentences=(*first.sentences, *leaking[:_MOST_ALIKE]))
+
+
+def starting_spec(table: Table, first: FirstOptions, spec: str, data: str) -> str:
     """The text of a spec for a table; `spec` and `data` are how the user names the two files, each on one line."""
     measure, meaning = _MEASURES[table.task]
     facts = table.facts
@@ -36,7 +64,8 @@ def starting_spec(table: Table, spec: str, data: str) -> str:
     steps = ["standard_scaler(rest = default)?  # `?`: or nothing", *([select] if select else []), "learn"]
     chain = "\n  >> ".join(steps)
     lines = [
-        f"# A first spec for {data}: {facts.n_samples:,} rows, {facts.n_features} features, {_target(table)}.",
+        f"# A first spec for {data}: {_count(facts.n_samples, 'row')}, "
+        f"{_count(facts.n_features, 'feature')}, {_target(table)}.",
         *_about_columns(table),
         "#",
         "# To see the space, to search it, and to see what else could stand in it:",
@@ -46,7 +75,7 @@ def starting_spec(table: Table, spec: str, data: str) -> str:
         "msl 1",
         "use sklearn",
         "",
-        *_data(table),
+        *_data(table, first),
         "",
         "# A bare name opens every parameter that the block declares; with `rest = default`, only those that are named",
         "# are open, as in `k_neighbors(n_neighbors: int 1..20, rest = default)`.",
@@ -66,6 +95,10 @@ def starting_spec(table: Table, spec: str, data: str) -> str:
     return text
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _target(table: Table) -> str:
     name = _one_line(table.target)
     if table.task == "regression":
@@ -82,25 +115,37 @@ def _about_columns(table: Table) -> list[str]:
         said.append(f"{len(facts.symbolic)} with symbols, which are encoded where a block needs numbers")
     if facts.incomplete:
         said.append(f"{len(facts.incomplete)} with missing values, which are filled in where a block cannot take them")
-    return [f"# Among the features are {one}." for one in said]
+    return [f"# Among the features {'is' if one.startswith('1 ') else 'are'} {one}." for one in said]
 
 
-def _data(table: Table) -> list[str]:
-    """What was understood of the table, to be corrected; columns without use are left out, with the reason."""
-    options = [f"target = {spell_name(table.target)}", f"task = {table.task}"]
-    mistaken = {each.column: each for each in table.warnings if each.code == _WORDS_AMONG_NUMBERS}
-    useless = {
-        problem.column: _USELESS[problem.code]
-        for problem in table.warnings
-        if problem.code in _USELESS and problem.column is not None and problem.column not in mistaken
-    }
-    kept = [name for name in table.names if name not in useless]
-    hints = [f"# {_one_line(each.message)}; {_one_line(each.help)}." for each in mistaken.values()]
-    if not useless or not kept:
-        return [*hints, f"data({', '.join(options)})"]
-    reasons = [f"# `{_one_line(name)}` is left out: it looks like {why}." for name, why in useless.items()]
-    ignored = ", ".join(spell_text(name) for name in useless)
-    return [*hints, *reasons, f"data({', '.join(options)}, ignore = [{ignored}])"]
+def _data(table: Table, first: FirstOptions) -> list[str]:
+    """What was understood of the table, to be corrected, with a comment for each decision."""
+    options = first.options
+    said: list[tuple[str, str]] = [("target", spell_name(table.target)), ("task", table.task)]
+    if options.order is not None:
+        said.append(("order", spell_name(options.order)))
+    lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
+    said += [(name, f"[{', '.join(spell_text(str(value)) for value in of)}]") for name, of in lists.items() if of]
+    if options.missing_target is not None:
+        said.append(("missing_target", options.missing_target))
+    return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in said)})"]
+
+
+def _decisions(table: Table, first: FirstOptions) -> list[str]:
+    """A comment for everything that was decided, a few of each kind where there are very many."""
+    said: list[str] = []
+    if first.target_reason != NAMED:
+        said.append(f"The target is a guess: {first.target_reason}")
+    said += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in first.sentences]
+    by_reason: dict[tuple[ColumnUse, str], list[str]] = {}
+    for name, why in first.reasons.items():
+        by_reason.setdefault((first.uses[name], why), []).append(name)
+    for (use, why), names in by_reason.items():
+        said += [f"`{name}` {_USES[use]}: {why}" for name in names[:_MOST_ALIKE]]
+        if others := names[_MOST_ALIKE:]:
+            said.append(f"So it is with {len(others)} other columns, such as `{others[0]}`")
+    said += [f"{each.message}; {each.help}" for each in table.warnings if each.column not in first.reasons]
+    return [f"# {_one_line(sentence)}." for sentence in said]
 
 
 def _estimate(table: Table) -> str:
@@ -114,16 +159,20 @@ def _estimate(table: Table) -> str:
 
 def _search(table: Table) -> list[str]:
     """A vote is better than the best model alone on most tables (docs/results.md); of very many rows it takes long."""
-    search = "search pso(swarm = 8, iterations = 12)"
+    search = [
+        "# Some models anywhere, each learner among them, then searches that share the evaluations by what each gains.",
+        "search auto(evaluations = 100)",
+    ]
     if len(table) >= _MANY_ROWS:
-        return [search]
+        return search
     about = [
         "# The 15 best models vote, which costs no further evaluation. Without this line the best one alone is the",
         "# answer: on most tables a little worse, but smaller and easier to explain.",
     ]
-    return [search, "", *about, "ensemble vote(top = 15)", ""]
+    return [*search, "", *about, "ensemble vote(top = 15)", ""]
 
 
 def _one_line(text: str) -> str:
-    """A name as a comment can hold it."""
-    return " ".join(text.split())
+    """A text as a comment can hold it: on one line, not too long, with nothing that steers a terminal."""
+    line = safe(" ".join(text.split()))
+    return line if len(line) <= _LONGEST_COMMENT else f"{line[:_LONGEST_COMMENT]} …"

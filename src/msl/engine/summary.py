@@ -63,6 +63,7 @@ def summarize(
         "objectives": {} if best is None else signed_losses(plan, best.losses),
         "evaluations": tally.evaluations,
         "reused": tally.reused,
+        "repeats": tally.repeats,
         "outside": tally.outside,
         "failures": tally.failures,
         "fits": tally.fits,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.array_model import probabilities
 from msl.blocks.base import Floats
+from msl.blocks.outputs import BadOutputs
 from msl.engine.ensembles import Members
 from msl.engine.plan import Plan
 from msl.engine.versions import versions_of_packages
@@ -19,6 +20,10 @@ from msl.evaluate.table import Schema, Table
 from msl.space.facts import Task
 from msl.space.spell import spell_model, spell_model_file
 from msl.space.value import Model
+
+
+class PredictionError(ValueError):
+    """Why a trained model has nothing to say of a table, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,8 +61,11 @@ class Trained:
         return [name for name, is_new in zip(self.schema.names, new, strict=True) if is_new]
 
     def predict(self, table: Table) -> NDArray[Any]:
-        """The label of each row, as the training table writes it; for regression a number."""
-        outputs = self.estimator.outputs(table.X)
+        """The label of each row, as the training table writes it; for regression a number.
+
+        Raises PredictionError where the model gives some row neither.
+        """
+        outputs = self._outputs(table)
         if self.task == "regression":
             numbers: Floats = np.asarray(outputs)
             return numbers
@@ -68,13 +76,35 @@ class Trained:
         """The probability of each class for each row, in the order of the labels."""
         if self.task == "regression":
             raise ValueError("a model of numbers has no probabilities of classes")
-        return probabilities(self.estimator.outputs(table.X))
+        return probabilities(self._outputs(table))
+
+    def _outputs(self, table: Table) -> Floats:
+        try:
+            outputs: Floats = self.estimator.outputs(table.X)
+        except BadOutputs as wrong:
+            raise PredictionError(f"the model predicts nothing for some rows: {wrong.in_full()}") from None
+        except Exception as reason:
+            if _is_our_bug(reason):
+                raise
+            words = (str(reason).strip() or "no words").splitlines()[0]
+            raise PredictionError(f"the model cannot be asked of this table: {words}") from reason
+        return outputs
 
     def labels(self) -> NDArray[Any]:
         """The classes, of two the positive one last."""
         labels = np.empty(len(self.schema.classes), dtype=object)
         labels[:] = self.schema.classes
         return labels
+
+
+def _is_our_bug(reason: Exception) -> bool:
+    """Whether what went wrong is neither a foreign class nor a value that a block refuses in so many words."""
+    frame = reason.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = "" if frame is None else str(frame.tb_frame.f_globals.get("__name__", ""))
+    refused = isinstance(reason, ValueError) and place.startswith("msl.blocks.")
+    return place.partition(".")[0] in ("msl", "numpy", "scipy") and not refused
 
 
 def trained_model(plan: Plan, model: Model, estimator: Any, members: Members | None = None) -> Trained:

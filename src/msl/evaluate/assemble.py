@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,14 @@ from msl.evaluate.options import DataOptions
 from msl.evaluate.problem import DataError, DataProblem, condensed, listed, problem, raise_errors
 from msl.evaluate.reading import Reading
 from msl.evaluate.table import Column, Floats, Schema, Table
-from msl.evaluate.target import choose_target, infinite, read_target
+from msl.evaluate.target import (
+    choose_target,
+    infinite,
+    looks_numeric,
+    numbers_as_classes,
+    read_target,
+    stated_rows,
+)
 
 
 def build_table(reading: Reading, options: DataOptions) -> Table:
@@ -30,18 +38,25 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     if len(candidates) < 2:
         raise DataError([_no_features(reading, candidates)])
     target_name, target_reason = choose_target(candidates, options)
-    if target_name in reading.repeated:
-        raise DataError([_repeated(target_name, "target")])
     used = [*candidates, *filter(None, (options.groups, options.order))]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
     wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
     wanted |= dict.fromkeys(options.numeric or (), "numeric")
+    signed = signed_decimals(reading, options)
     typed = {
-        name: type_column(name, reading.columns[name], wanted.get(name), given, reading.decimals) for name in candidates
+        name: type_column(name, reading.columns[name], wanted.get(name), given, reading.decimals, signed)
+        for name in candidates
     }
+    if options.task == "regression" and looks_numeric(typed[target_name]):
+        numbers = reading.columns[target_name]
+        typed[target_name] = type_column(target_name, numbers, "numeric", given, reading.decimals, signed)
     problems = [*reading.warnings, *(each for column in typed.values() for each in column.problems)]
-    raise_errors(problems)
+    raise_errors([*problems, *numbers_as_classes(typed[target_name], options)])
+    kept = stated_rows(typed[target_name].values) if options.missing_target == "drop" else None
+    if kept is not None:
+        typed = {name: replace(column, values=column.values.filter(kept)) for name, column in typed.items()}
+        reading = reading.filtered(kept)
     target = read_target(typed.pop(target_name), options)
     features = [typed[name] for name in sorted(typed, key=natural_order)]
     raise_errors(infinite(column) for column in features if is_infinite(column))
@@ -56,10 +71,16 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         order=read_order(reading, options.order, given) if options.order is not None else None,
         source_names=tuple(names),
         origin=reading.origin,
+        n_dropped=0 if kept is None else int((~kept).sum()),
         target_reason=target_reason,
         task_reason=target.reason,
         warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),
     )
+
+
+def signed_decimals(reading: Reading, options: DataOptions) -> tuple[str, ...]:
+    """The decimal signs that numbers with other signs around them may have: the one that is given, or both."""
+    return (options.decimal,) if options.decimal is not None else tuple(dict.fromkeys((*reading.decimals, ".", ",")))
 
 
 def natural_order(name: str) -> tuple[list[Any], str]:
@@ -84,7 +105,7 @@ def matrix(columns: Iterator[pl.Series]) -> Floats:
 
 
 def is_infinite(column: TypedColumn) -> bool:
-    return column.kind == "numeric" and float("inf") in (column.values.max(), (-column.values).max())
+    return column.kind == "numeric" and (column.values.max() == float("inf") or column.values.min() == float("-inf"))
 
 
 def _column(column: TypedColumn) -> Column:
@@ -98,18 +119,11 @@ def _unknown_columns(reading: Reading, options: DataOptions) -> Iterator[DataPro
     names = list(reading.columns)
     for option, columns in options.named_columns().items():
         for column in columns:
-            if column in reading.repeated:
-                yield _repeated(column, option)
-            elif column not in names:
+            if column not in names:
                 message = f"{option} names `{column}`, but {reading.origin} has no such column"
                 close = difflib.get_close_matches(column, names, n=1)
                 help = f"did you mean `{close[0]}`?" if close else f"its columns are {listed(names, shown=12)}"
                 yield problem("MSL312", message, help, column=column)
-
-
-def _repeated(column: str, option: str) -> DataProblem:
-    message = f"the {option} `{column}` could be any of several columns with that name"
-    return problem("MSL313", message, "give every column a name of its own", column=column)
 
 
 def _no_features(reading: Reading, candidates: Sequence[str]) -> DataProblem:

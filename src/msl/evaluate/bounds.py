@@ -16,6 +16,7 @@ _LIMITS: Mapping[str, Interval] = {
     "error": (0.0, 1.0),
     "auc": (0.0, 1.0),
     "f1": (0.0, 1.0),
+    "positive_f1": (0.0, 1.0),
     "mcc": (-1.0, 1.0),
     "r2": (-math.inf, 1.0),
 }

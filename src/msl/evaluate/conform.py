@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from msl.evaluate import markers
 from msl.evaluate.arrangement import read_groups, read_order
-from msl.evaluate.assemble import encode, is_infinite, matrix
+from msl.evaluate.assemble import encode, is_infinite, matrix, signed_decimals
 from msl.evaluate.dialect import is_number
 from msl.evaluate.infer import TypedColumn, column_text, spell_number, type_column, unusable_columns, usual_markers
 from msl.evaluate.markers import Markers
 from msl.evaluate.problem import DataError, DataProblem, listed, problem, raise_errors
 from msl.evaluate.reading import Reading
 from msl.evaluate.table import Column, Schema, Table
-from msl.evaluate.target import check_complete, class_codes, infinite, spell_label
+from msl.evaluate.target import check_complete, class_codes, infinite, spell_label, stated_rows
 
 
 def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> Table:
@@ -34,7 +34,11 @@ def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> T
     used = {*schema.names, *judging}
     raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
     given = Markers.given(options.missing or ())
-    features = [_conform_column(reading, column, given) for column in schema.columns]
+    n_rows = len(next(iter(reading.columns.values())))
+    if is_judged and options.missing_target == "drop" and schema.target in reading.columns:
+        kept = _with_target(reading.columns[schema.target], schema, given)
+        reading = reading if kept is None else reading.filtered(kept)
+    features = [_conform_column(reading, column, schema, given) for column in schema.columns]
     problems = [*reading.warnings, *_further_columns(reading, schema)]
     problems += [each for feature in features for each in feature.problems]
     raise_errors(problems)
@@ -48,17 +52,32 @@ def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> T
         order=read_order(reading, options.order, given) if options.order in asked else None,
         source_names=tuple(present),
         origin=reading.origin,
-        target_reason="that of the first table",
+        n_dropped=n_rows - len(next(iter(present.values()))),
         task_reason="that of the first table",
         warnings=tuple(problems),
     )
 
 
-def _conform_column(reading: Reading, column: Column, given: Markers) -> TypedColumn:
+def _with_target(column: pl.Series, schema: Schema, given: Markers) -> pl.Series | None:
+    """Which rows have a target; a usual marker such as `none` may be one of the classes."""
+    texts = column_text(column, given)
+    missing = [marker for marker in usual_markers(texts) if marker not in schema.classes]
+    return stated_rows(texts.set(texts.is_in(missing), None))
+
+
+def _signed(name: str, reading: Reading, schema: Schema) -> tuple[str, ...]:
+    """Numbers have signs around them only where the user said that such a column is numeric."""
+    options = schema.options
+    is_said = name in (options.numeric or ()) or (name == schema.target and options.task == "regression")
+    return signed_decimals(reading, options) if is_said else ()
+
+
+def _conform_column(reading: Reading, column: Column, schema: Schema, given: Markers) -> TypedColumn:
     if column.kind == "symbolic":
         texts = column_text(reading.columns[column.name], given)
         return _recognise(column.name, texts, column.categories, reading.decimals)
-    typed = type_column(column.name, reading.columns[column.name], "numeric", given, reading.decimals)
+    signed = _signed(column.name, reading, schema)
+    typed = type_column(column.name, reading.columns[column.name], "numeric", given, reading.decimals, signed)
     if not typed.problems and is_infinite(typed):
         return replace(typed, problems=(infinite(typed),))
     return typed
@@ -98,7 +117,8 @@ def _conform_target(reading: Reading, schema: Schema, given: Markers) -> NDArray
         values = _recognise(schema.target, texts, map(str, labels), reading.decimals).values
         strange = texts.filter(values.is_null() & ~texts.is_in(usual_markers(texts)))
     else:
-        typed = type_column(schema.target, column, "numeric", given, reading.decimals)
+        signed = _signed(schema.target, reading, schema)
+        typed = type_column(schema.target, column, "numeric", given, reading.decimals, signed)
         raise_errors(typed.problems)
         values = typed.values
         strange = values.filter(~values.is_in(pl.Series(labels, dtype=pl.Float64))) if labels else values.clear()

@@ -32,7 +32,7 @@ def read_delimited(
     as_text: Collection[str] = (),
 ) -> Reading:
     """The columns of a text table: real numbers where that is certain, text elsewhere and in the columns `as_text`."""
-    dialect = find_dialect(payload.data, options, known_names)
+    dialect = find_dialect(payload.data, options, known_names, str(payload.path))
     frame = None
     rows = _regular_rows(payload.data, dialect)
     if rows is not None:

@@ -6,23 +6,27 @@ import csv
 import io
 import mmap
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from msl.evaluate import markers
 from msl.evaluate.options import DataOptions
 from msl.evaluate.problem import DataProblem, problem
-from msl.evaluate.reading import Names, is_numbered, numbered_names, unique_names
+from msl.evaluate.reading import MOST_COLUMNS, Names, check_width, is_numbered, numbered_names, unique_names
 
 Row = list[str]
 
 #: In order of trust: commas also stand inside numbers and sentences, tabs hardly ever do.
 _SEPARATORS = "\t;|,"
 _NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
+_QUOTED = re.compile(rb'"[^"]*"')
 #: What the standard library says of a quote that is not closed, as in a row that the sample cuts.
 _CUT = "unexpected end of data"
-_SAMPLE_BYTES = 1 << 16
+_SAMPLE_BYTES, _MOST_SAMPLE_BYTES = 1 << 16, 1 << 22
 _SAMPLE_LINES = 50
+#: No field is too long: what is in memory already can also be a field. The standard library takes a C long.
+_LONGEST_FIELD = min(sys.maxsize, 2**31 - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,14 @@ def rows_of(text: str, separator: str, width: int = 0) -> Iterator[tuple[int, Ro
     """
     lines = io.StringIO(text, newline="")
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t", strict=True)
-    for row in reader:
+    while True:
+        limit = csv.field_size_limit(_LONGEST_FIELD)  # of the whole process, so it is put back at once
+        try:
+            row = next(reader, None)
+        finally:
+            csv.field_size_limit(limit)
+        if row is None:
+            return
         if row and (len(row) > 1 or width == 1 or row[0].strip()):
             yield reader.line_num, row
 
@@ -60,8 +71,11 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell) is not None
 
 
-def find_dialect(data: bytes | mmap.mmap, options: DataOptions, known_names: Collection[str] = ()) -> Dialect:
+def find_dialect(
+    data: bytes | mmap.mmap, options: DataOptions, known_names: Collection[str] = (), origin: str = "the table"
+) -> Dialect:
     """The dialect of the text; the first row names the columns if it holds the known names, or looks like names."""
+    check_width(_least_width(data, options.separator or _SEPARATORS), origin)
     text, is_whole = _sample(data)
     separator = options.separator or _likely_separator(text, is_whole)
     rows, _ = _sample_rows(text, separator, is_whole)
@@ -90,9 +104,21 @@ def find_dialect(data: bytes | mmap.mmap, options: DataOptions, known_names: Col
 def _sample(data: bytes | mmap.mmap) -> tuple[str, bool]:
     """The first lines of the text, and whether they are all of it; many bytes where the lines are long."""
     size = _SAMPLE_BYTES
-    while size < len(data) and data[:size].count(b"\n") < _SAMPLE_LINES:
+    while size < len(data) and (lines := data[:size].count(b"\n")) < _SAMPLE_LINES:
+        if lines > 1 and size >= _MOST_SAMPLE_BYTES:
+            break
         size *= 4
     return data[:size].decode(errors="replace"), size >= len(data)
+
+
+def _least_width(data: bytes | mmap.mmap, separators: str) -> int:
+    """About how many fields the first line has where they are very many, else 1; what is quoted does not count."""
+    end = data.find(b"\n")
+    line = data[: end if end >= 0 else len(data)]
+    if len(line) <= MOST_COLUMNS:
+        return 1
+    bare = _QUOTED.sub(b"", line)
+    return 1 + max(bare.count(separator.encode()) for separator in separators)
 
 
 def _sample_rows(text: str, separator: str, is_whole: bool) -> tuple[list[tuple[int, Row]], bool]:

@@ -18,6 +18,7 @@ import numpy as np
 from msl.blocks.base import Block, Codes, Floats
 from msl.blocks.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.complexity import complexity
+from msl.blocks.outputs import checked_columns, checked_outputs
 from msl.evaluate.column_sources import joined_sources, kept_columns, sources_after
 from msl.evaluate.diary import Diary, FitFigures
 from msl.evaluate.ground import Ground
@@ -26,7 +27,6 @@ from msl.evaluate.plan import Plan, PlannedStep
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.splits import Split
 from msl.evaluate.stages import Fold, Said, Stage, Way
-from msl.evaluate.trouble import checked_columns, checked_outputs
 
 #: Rows that take fewer bytes are made at once: there is nothing to gain by making them late.
 _LARGE = 1 << 23
@@ -37,7 +37,6 @@ class Fitter:
 
     def __init__(self, ground: Ground, cache: PrefixCache) -> None:
         self.ground, self.cache = ground, cache
-        self._may_lack = bool(ground.columns.incomplete)
 
     def fold(self, split: Split, key: Hashable | None, is_weighed: bool = True) -> Fold:
         """A split to fit models on."""
@@ -106,7 +105,7 @@ class Fitter:
         else:
             X = fit_step(estimator, before.X, fold.y, self.ground.n_classes)
         seconds = perf_counter() - start
-        X = checked_columns(X, len(before.X), self._may_lack)
+        X = checked_columns(X, before.X)
         X_test = self._judged_rows(estimator, planned, before.X_test, diary, self._is_late(X, fold))
         kept = kept_columns(estimator)
         if X is before.X and X_test is before.X_test:
@@ -127,7 +126,7 @@ class Fitter:
             rows = at_hand(before)
             if is_late or isinstance(before, LateRows):
                 diary.at(planned.name)  # other steps have been at work since it was fitted
-            return read_only(checked_columns(apply_steps([estimator], rows), len(rows), self._may_lack))
+            return read_only(checked_columns(apply_steps([estimator], rows), rows))
 
         return LateRows(made) if is_late else made()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,8 +22,15 @@ _DATE_OR_TIME = (
     r"([T ]\s*[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
     r"|^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?$"
 )
-#: Numbers in disguise: 12%, $1,200.50, 1 200 €, with signs that no reader takes for part of a number.
-_DISGUISED = r"^[€$£¥]?\s?[+-]?([0-9]{1,3}([,'\s][0-9]{3})+|[0-9]+)([.,][0-9]+)?\s?[%€$£¥]?$"
+_CURRENCY = r"[€$£¥]|EUR|USD|GBP|CHF"
+#: Numbers with signs around them, by the decimal sign: 12 %, $1,200.50, 1 200 €; 1.234,50 EUR.
+_SIGNED = {
+    decimal: rf"^({_CURRENCY})?\s?[+-]?\s?({_CURRENCY})?\s?([0-9]{{1,3}}([{thousands}'’\s][0-9]{{3}})+|[0-9]+)"
+    rf"({re.escape(decimal)}[0-9]+)?\s?(%|{_CURRENCY})?$"
+    for decimal, thousands in ((".", ","), (",", "."))
+}
+#: What stands around such a number and inside it, beside its digits, its decimal sign and its minus.
+_AROUND = {".": rf"{_CURRENCY}|[%+,'’\s]", ",": rf"{_CURRENCY}|[%+.'’\s]"}
 _TEXT_TYPES = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
 #: Whole numbers above it may be equal as reals without being equal.
 _EXACT = 2.0**53
@@ -60,8 +68,13 @@ def type_column(
     wanted: Kind | None = None,
     given: Markers = markers.NONE,
     decimals: Sequence[str] = (".",),
+    signed: Sequence[str] = (),
 ) -> TypedColumn:
-    """The column with the kind that is wanted, or that fits it; what is wrong or odd stands in its problems."""
+    """The column with the kind that is wanted, or that fits it; what is wrong or odd stands in its problems.
+
+    `signed` are the decimal signs of numbers with other signs around them (`$1,200`): where the column has to be
+    numeric these are read as numbers too.
+    """
     dtype = column.dtype
     if dtype == pl.Null:
         return TypedColumn(name, "numeric", column.cast(pl.Float64))
@@ -72,7 +85,7 @@ def type_column(
         return TypedColumn(name, "numeric", numbers, problems=_rounding(name, column, numbers))
     if dtype in (pl.Categorical, pl.Enum):
         wanted = wanted or "symbolic"
-    return _type_text(name, column_text(column, given), wanted, given, decimals)
+    return _type_text(name, column_text(column, given), wanted, given, decimals, signed)
 
 
 def column_text(column: pl.Series, given: Markers) -> pl.Series:
@@ -85,12 +98,13 @@ def column_text(column: pl.Series, given: Markers) -> pl.Series:
 
 def _without_markers(numbers: pl.Series, given: Markers) -> pl.Series:
     numbers = numbers.cast(pl.Float64)
-    numbers = numbers.fill_nan(None) if numbers.is_nan().any() else numbers
+    total = numbers.sum()  # much quicker than looking for NaN in each of very many columns
+    numbers = numbers.fill_nan(None) if total != total else numbers
     return numbers.set(numbers.is_in(given.numbers), None) if given.numbers else numbers
 
 
 def _type_text(
-    name: str, texts: pl.Series, wanted: Kind | None, given: Markers, decimals: Sequence[str]
+    name: str, texts: pl.Series, wanted: Kind | None, given: Markers, decimals: Sequence[str], signed: Sequence[str]
 ) -> TypedColumn:
     stated = texts.set(texts.is_in(usual_markers(texts)), None)
     if stated.null_count() == len(stated) and wanted != "symbolic":
@@ -106,13 +120,43 @@ def _type_text(
     if lower.drop_nulls().is_in(["true", "false"]).all():
         truths = (lower == "true").cast(pl.Float64)
         return TypedColumn(name, "numeric", truths) if wanted == "numeric" else TypedColumn(name, "symbolic", lower)
-    numbers = _numbers(stated, decimals[0])
+    if wanted == "numeric" and (found := signed_numbers(stated, signed)) is not None:
+        return TypedColumn(name, "numeric", _without_markers(found.numbers, given), found.decimal)
+    numbers = max((_numbers(stated, decimal) for decimal in decimals), key=lambda each: -each.null_count())
     if wanted == "numeric":
         return TypedColumn(name, "numeric", numbers, problems=(_text_in_numbers(name, stated, numbers),))
-    if wanted is None and texts.drop_nulls().str.contains(_DATE_OR_TIME).all():
-        return TypedColumn(name, "symbolic", texts, problems=(_dates(name),))
+    if wanted is None and stated.drop_nulls().str.contains(_DATE_OR_TIME).all():
+        return TypedColumn(name, "symbolic", stated, problems=(_dates(name),))
     warnings = () if wanted else _symbol_warnings(name, texts, stated, numbers)
     return TypedColumn(name, "symbolic", texts, problems=warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedNumbers:
+    """What texts such as `$1,200` or `12 %` mean as numbers, and with which decimal sign they were read."""
+
+    numbers: pl.Series
+    decimal: str
+
+
+def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> SignedNumbers | None:
+    """The numbers in texts with signs around them, by the first decimal sign that fits all; None where none does.
+
+    The signs have to be the same in all rows: `12 %` beside `0.12`, or dollars beside euros, are no one column of
+    numbers.
+    """
+    stated = texts.drop_nulls()
+    if stated.is_empty():
+        return None
+    for decimal in decimals:
+        if not stated.str.contains(_SIGNED[decimal]).all():
+            continue
+        units = stated.str.extract(f"(%|{_CURRENCY})")
+        if units.drop_nulls().n_unique() > 1 or (units == "%").sum() not in (0, len(units)):
+            return None
+        bare = texts.str.replace_all(_AROUND[decimal], "").str.replace(decimal, ".", literal=True)
+        return SignedNumbers(bare.cast(pl.Float64, strict=False), decimal)
+    return None
 
 
 def usual_markers(texts: pl.Series) -> list[str]:
@@ -177,7 +221,8 @@ def _dates(name: str) -> DataProblem:
     return problem(
         "MSL315",
         f"column `{name}` holds dates or times, which no model takes as they are",
-        f"write ignore = [{in_spec(name)}], derive numbers from it such as days or hours, or take it as the order",
+        f"write data(ignore = [{in_spec(name)}]), derive numbers from it such as days or hours, "
+        f"or take it as the order of the rows: data(order = {in_spec(name)})",
         column=name,
     )
 
@@ -189,6 +234,21 @@ def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataPr
     message = f"column `{name}` has to be numeric, but row {first + 1} holds {stated[first]!r}{others}"
     help = f"correct the value, or write missing = [{in_spec(stated[first])}] if it means that the value is missing"
     return problem("MSL317", message, help, column=name, row=first + 1)
+
+
+def _disguised(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem | None:
+    """The warning of numbers with signs around them, with what to write to have them read as numbers."""
+    if not stated.drop_nulls().str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
+        return None
+    row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
+    message = f"column `{name}` is taken as symbolic: its numbers have signs around them, as in {stated[row]!r}"
+    codes = f"write categorical = [{in_spec(name)}] if they are codes"
+    found = signed_numbers(stated)
+    help = f"leave the digits and one decimal sign, or {codes}"
+    if found is not None:
+        meant = spell_number(found.numbers[row])
+        help = f"write numeric = [{in_spec(name)}] to read it as {meant} and the others alike, or {codes}"
+    return problem("MSL337", message, help, column=name, row=row + 1)
 
 
 def _are_numbers_with_mistakes(stated: pl.Series, numbers: pl.Series) -> bool:
@@ -206,11 +266,8 @@ def _symbol_warnings(name: str, texts: pl.Series, stated: pl.Series, numbers: pl
         message = f"column `{name}` is taken as symbolic: of its numbers, row {row + 1} holds {stated[row]!r}"
         help = f"correct the value, or write missing = [{in_spec(stated[row])}] if it means that the value is missing"
         return (problem("MSL337", message, help, column=name, row=row + 1),)
-    if stated.drop_nulls().str.contains(_DISGUISED).all():
-        row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
-        message = f"column `{name}` is taken as symbolic: its numbers have signs around them, as in {stated[row]!r}"
-        help = "leave the digits and one decimal sign, or write categorical = [" + in_spec(name) + "] if they are codes"
-        return (problem("MSL337", message, help, column=name, row=row + 1),)
+    if (disguised := _disguised(name, stated, numbers)) is not None:
+        return (disguised,)
     suspects = sorted(text for text in usual_markers(texts) if markers.is_suspicious(text))
     return tuple(
         problem(

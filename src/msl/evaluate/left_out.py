@@ -8,13 +8,13 @@ from typing import Any
 from sklearn.utils import get_tags
 
 from msl.blocks.base import Block, Floats, LeaveOneOutTable
+from msl.blocks.outputs import checked_outputs
 from msl.evaluate.diary import Diary, FitFigures
 from msl.evaluate.fitting import Fitter
 from msl.evaluate.plan import Plan, PlannedStep
 from msl.evaluate.splits import Split
 from msl.evaluate.stages import Fold, Stage
 from msl.evaluate.trial import Trial
-from msl.evaluate.trouble import checked_outputs
 
 #: What a learner may keep of a table, such as the distances between all rows feature by feature. It never depends on
 #: the cache, since sums in another order may differ in their last digits.

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from msl.evaluate.problem import DataError, problem
-from msl.evaluate.reading import Reading, numbered_names, unique_names
+from msl.evaluate.reading import Reading, check_width, numbered_names, unique_names
 
 _ORIGIN = "the table"
 #: What pandas puts where nothing is, beside NaN and None.
@@ -32,6 +32,7 @@ def read_memory(source: Any, y: Any = None, names: Sequence[str] | None = None, 
         cells.append(target or _name_of(y) or "y")
         if cells[-1] in cells[:-1]:
             raise _misshapen(f"the target is given apart, but there is a column `{cells[-1]}` too")
+    check_width(len(columns), _ORIGIN)
     heights = {len(column) for column in columns}
     if len(heights) > 1:
         raise _misshapen(f"the features have {len(columns[0])} rows, the target {len(columns[-1])}")

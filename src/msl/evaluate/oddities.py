@@ -22,30 +22,39 @@ def find_oddities(column: TypedColumn) -> Iterator[DataProblem]:
     """Warnings for a feature that is empty, constant or looks like an identifier."""
     values, name = column.values, column.name
     present = len(values) - values.null_count()
-    ignore = f"ignore = [{in_spec(name)}] leaves it out"
     if present == 0:
-        yield problem("MSL334", f"column `{name}` has no values at all", ignore, column=name)
+        yield problem("MSL334", f"column `{name}` has no values at all", _ignoring(name), column=name)
     elif values.min() == values.max():
         besides = " where it is not missing" if present < len(values) else ""
-        yield problem("MSL333", f"column `{name}` is always {values.max()!s}{besides}", ignore, column=name)
-    elif present >= _FEWEST_ROWS and _is_identifier(column, present):
+        yield problem("MSL333", f"column `{name}` is always {values.max()!s}{besides}", _ignoring(name), column=name)
+    elif is_identifier(column, present) and not any(each.code == "MSL337" for each in column.problems):
         message = f"column `{name}` looks like an identifier: its values hardly ever stand twice"
         yield problem(
             "MSL335",
             message,
-            f"{ignore}, or groups = {in_spec(name)} keeps rows with the same value together",
+            f"{_ignoring(name)}, or groups = {in_spec(name)} keeps rows with the same value together",
             column=name,
         )
 
 
-def _is_identifier(column: TypedColumn, present: int) -> bool:
+def _ignoring(name: str) -> str:
+    return f"ignore = [{in_spec(name)}] leaves it out"
+
+
+def is_identifier(column: TypedColumn, present: int) -> bool:
+    """Whether the values of a feature name the rows rather than say something of them."""
+    if present < _FEWEST_ROWS:
+        return False
     values = column.values
     if column.kind == "symbolic":
         return values.drop_nulls().n_unique() >= _MOSTLY_DIFFERENT * present
     if present < len(values):
         return False
     is_named_so = _ID_NAME.fullmatch(column.name) or _CAMEL_ID_NAME.fullmatch(column.name)
-    if not is_named_so and (values - values.min()).max() != present - 1:
+    lowest, highest = values.min(), values.max()
+    assert isinstance(lowest, float)
+    assert isinstance(highest, float)
+    if not is_named_so and highest - lowest != present - 1:
         return False
     return bool((values == values.floor()).all()) and values.n_unique() == present
 

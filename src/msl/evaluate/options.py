@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from msl.evaluate.problem import DataProblem, problem, raise_errors
 from msl.space.facts import Task
 
 #: A class label or a marker, as a spec or a table writes it.
 Label = str | int | float
+#: What is done with rows whose target is missing: the table is refused, or they are left out.
+MissingTarget = Literal["error", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class DataOptions:
 
     target: str | None = None
     task: Task | None = None
-    #: The class that `f1`, `auc` and the like speak of.
+    #: The class whose `f1` is counted; it stands last among the classes.
     positive: Label | None = None
     ignore: tuple[str, ...] | None = None
     #: Markers of missing values in all columns, beside those that every column of numbers knows.
@@ -32,6 +34,7 @@ class DataOptions:
     header: bool | None = None
     decimal: str | None = None
     separator: str | None = None
+    missing_target: MissingTarget | None = None
 
     def __post_init__(self) -> None:
         raise_errors([*self._impossible_values(), *self._contradictions()])
@@ -51,6 +54,12 @@ class DataOptions:
     def _impossible_values(self) -> Iterator[DataProblem]:
         if self.task is not None and self.task not in get_args(Task):
             yield problem("MSL314", f"`{self.task}` is not a task", "write task = classification or task = regression")
+        if self.missing_target is not None and self.missing_target not in get_args(MissingTarget):
+            yield problem(
+                "MSL314",
+                f"`{self.missing_target}` is not what can be done with rows whose target is missing",
+                "write missing_target = drop to leave them out, or missing_target = error to refuse the table",
+            )
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
             yield problem(
                 "MSL314",

@@ -11,7 +11,8 @@ class Failure:
     """Why a model has no loss: the kind of trouble, the block it came from, and the words of whoever complained.
 
     Causes: `block` (cannot be built), `exception`, `memory`, `shape` (outputs of the wrong shape), `not a number`
-    (outputs or losses that are none), `estimate` (cannot be judged in this way).
+    (outputs or losses that are none), `prediction` (no class, number or probability), `estimate` (cannot be judged in
+    this way).
     """
 
     cause: str

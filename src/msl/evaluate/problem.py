@@ -11,7 +11,12 @@ Severity = Literal["error", "warning"]
 #: Problems of one kind that are told one by one; a table may have thousands of columns.
 _MOST_ALIKE = 4
 
-#: Every code for data, in one line. Codes below MSL330 are errors, the others warnings.
+#: Of a longer message the middle is left out: a name or a value in it may be megabytes long.
+_MOST_CHARACTERS = 1_000
+#: Errors whose codes stand after those of warnings.
+_LATER_ERRORS = frozenset({"MSL360", "MSL361", "MSL362"})
+
+#: Every code for data, in one line. Codes below MSL330 are errors, so are a few later ones; the others are warnings.
 MEANINGS: dict[str, str] = {
     "MSL301": "the data file does not exist",
     "MSL302": "the data file is a folder",
@@ -25,7 +30,6 @@ MEANINGS: dict[str, str] = {
     "MSL310": "a quote is opened and not closed, or text follows a closing quote",
     "MSL311": "the table has no column to learn from",
     "MSL312": "an option names a column that the table does not have",
-    "MSL313": "an option names a column of which the table has several",
     "MSL314": "options contradict each other, or have a value that cannot be",
     "MSL315": "a column holds dates or times",
     "MSL316": "a column holds values that are neither numbers nor symbols",
@@ -53,6 +57,9 @@ MEANINGS: dict[str, str] = {
     "MSL340": "a class has a single row",
     "MSL341": "a column has symbols that the model was not trained on",
     "MSL342": "a table has columns that the model was not trained on",
+    "MSL360": "the target looks like numbers, but would be taken for classes",
+    "MSL361": "the table has more columns than can be read",
+    "MSL362": "the name of a column is too long",
 }
 
 
@@ -98,7 +105,15 @@ def problem(
     """The problem with this code, whose severity follows from the code."""
     if code not in MEANINGS:
         raise KeyError(code)
-    return DataProblem(code, "error" if code < "MSL330" else "warning", message, help, column, row, line)
+    severity: Severity = "error" if code < "MSL330" or code in _LATER_ERRORS else "warning"
+    return DataProblem(code, severity, _cut(message), _cut(help), column, row, line)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    half = _MOST_CHARACTERS // 2
+    return f"{text[:half]} … {text[-half:]}"
 
 
 def raise_errors(problems: Iterable[DataProblem]) -> None:

@@ -15,7 +15,7 @@ from msl.evaluate.memory import read_memory
 from msl.evaluate.options import DataOptions
 from msl.evaluate.payload import check_path, is_parquet, open_payload
 from msl.evaluate.problem import DataError, problem
-from msl.evaluate.reading import Reading, unique_names
+from msl.evaluate.reading import Reading, check_width, unique_names
 from msl.evaluate.table import Schema, Table
 
 
@@ -28,9 +28,17 @@ def read_table(
     stands in the table's warnings.
     """
     options = options or DataOptions()
+    return build_table(read_source(source, y, options=options, names=names), options)
+
+
+def read_source(
+    source: Any, y: Any = None, *, options: DataOptions | None = None, names: Sequence[str] | None = None
+) -> Reading:
+    """The columns of a file, an array or a frame as they came, before anything is made of them."""
+    options = options or DataOptions()
     if isinstance(source, str | Path):
-        return build_table(_read_file(Path(source), options, as_text=options.categorical or ()), options)
-    return build_table(read_memory(source, y, names, options.target), options)
+        return _read_file(Path(source), options, as_text=options.categorical or ())
+    return read_memory(source, y, names, options.target)
 
 
 def read_like(
@@ -64,6 +72,7 @@ def _read_parquet(path: Path) -> Reading:
     except (pl.exceptions.PolarsError, OSError) as reason:
         message = f"{path} is Parquet, but damaged: {str(reason).splitlines()[0]}"
         raise DataError([problem("MSL308", message, "write the file again")]) from None
+    check_width(frame.width, str(path))
     if frame.is_empty():
         raise DataError([problem("MSL305", f"{path} has column names but no rows", "add rows")])
     return Reading.of(frame, unique_names(frame.columns), str(path))

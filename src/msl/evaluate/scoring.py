@@ -85,6 +85,13 @@ def _f1(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> fl
     return float(np.mean(2 * right[present] / (predicted + true)[present]))
 
 
+def _positive_f1(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+    """That of the last class alone, which is the positive one; 0 where it neither occurs nor is predicted."""
+    counts = confusion(y, outputs, n_classes, weights)
+    concerned = counts[:, -1].sum() + counts[-1].sum()
+    return float(2 * counts[-1, -1] / concerned) if concerned else 0.0
+
+
 def _mcc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
     counts = confusion(y, outputs, n_classes, weights)
     total, predicted, true = counts.sum(), counts.sum(axis=0), counts.sum(axis=1)
@@ -112,6 +119,7 @@ _OF_CLASSES: Mapping[str, Callable[[NDArray[Any], Floats, int, Floats], float]] 
     "logloss": _logloss,
     "auc": _auc,
     "f1": _f1,
+    "positive_f1": _positive_f1,
     "mcc": _mcc,
 }
 _OF_NUMBERS: Mapping[str, Callable[[Floats, Floats, Floats], float]] = {

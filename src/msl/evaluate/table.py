@@ -82,6 +82,8 @@ class Table:
     #: The names of all columns as the source has them.
     source_names: tuple[str, ...] = ()
     origin: str = ""
+    #: Rows that were left out because their target is missing.
+    n_dropped: int = 0
     target_reason: str = ""
     task_reason: str = ""
     warnings: tuple[DataProblem, ...] = ()
@@ -114,6 +116,17 @@ class Table:
     @property
     def classes(self) -> tuple[Label, ...]:
         return self.schema.classes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out or left out without being asked about: no problems, but good to know."""
+        found = []
+        if self.schema.options.target is None and self.target_reason:
+            found.append(f"target: `{self.target}` (guessed: {self.target_reason}; say `data(target = …)`)")
+        if self.n_dropped:
+            rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped:,} rows"
+            found.append(f"{rows} without a value of the target `{self.target}` left out, {len(self):,} used")
+        return tuple(found)
 
     @cached_property
     def is_symbolic(self) -> NDArray[np.bool_]:

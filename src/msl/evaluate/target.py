@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from msl.evaluate.options import DataOptions, Label
 from msl.evaluate.problem import DataError, DataProblem, listed, problem
 from msl.space.facts import Task
 
+#: Why a column is the target: the first is no guess.
+NAMED, LAST = "named by the user", "the last column"
 _USUAL_NAMES = ("class", "target", "y")
 _NAMES_OF_CLASSES = frozenset({"class", "label"})
 #: Whole numbers are taken as classes up to this many different ones, each in this many rows on average.
@@ -38,12 +40,12 @@ class Target:
 def choose_target(names: Sequence[str], options: DataOptions) -> tuple[str, str]:
     """The name of the target among the columns that may be it, and why."""
     if options.target is not None:
-        return options.target, "named by the user"
+        return options.target, NAMED
     for usual in _USUAL_NAMES:
         for name in (usual, *(each for each in names if each.lower() == usual)):
             if name in names:
                 return name, f"a column named `{name}`"
-    return names[-1], "the last column"
+    return names[-1], LAST
 
 
 def read_target(column: TypedColumn, options: DataOptions) -> Target:
@@ -71,6 +73,30 @@ def class_codes(values: pl.Series, classes: Sequence[Label]) -> pl.Series:
     )
 
 
+def stated_rows(values: pl.Series) -> pl.Series | None:
+    """Which rows have a target; None where all or none of them have."""
+    return values.is_not_null() if 0 < values.null_count() < len(values) else None
+
+
+def looks_numeric(column: TypedColumn) -> bool:
+    """Whether a symbolic column is one of numbers, but for a few texts or signs around them."""
+    return column.kind == "symbolic" and any(each.code == "MSL337" for each in column.problems)
+
+
+def numbers_as_classes(column: TypedColumn, options: DataOptions) -> Iterator[DataProblem]:
+    """The error of a target that looks like numbers and has more values than there are ever classes."""
+    count = column.values.drop_nulls().n_unique()
+    if options.task is not None or not looks_numeric(column) or count <= _MOST_CLASSES:
+        return
+    odd = next(each for each in column.problems if each.code == "MSL337")
+    _, why = odd.message.split(" is taken as symbolic: ", 1)
+    message = f"the target `{column.name}` looks like numbers, but would be taken for {count} classes: {why}"
+    help = odd.help.split(", or write categorical")[0]
+    yield problem(
+        "MSL360", message, f"{help}, or task = classification if they are classes", column=column.name, row=odd.row
+    )
+
+
 def check_complete(name: str, values: pl.Series) -> None:
     """Refuses a target that is missing somewhere, with the rows."""
     rows = (values.is_null().arg_true() + 1).to_list()
@@ -78,7 +104,7 @@ def check_complete(name: str, values: pl.Series) -> None:
         return
     where = f"row {rows[0]}" if len(rows) == 1 else f"rows {listed(rows, shown=10)}"
     message = f"the target `{name}` is missing in {where}"
-    help = "remove these rows, or name another target"
+    help = "write data(missing_target = drop) to leave these rows out, or name another target"
     if len(rows) == len(values):
         message, help = f"the target `{name}` has no values at all", "name another target"
     raise DataError([problem("MSL319", message, help, column=name, row=rows[0])])

@@ -14,6 +14,7 @@ from msl.report.aligned import named_figures, shown
 from msl.report.command import run_command, store_words
 from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
 from msl.report.finite import finite
+from msl.report.repeats import repeats_words
 from msl.report.used_model import used_model
 from msl.runs.clock import moment_to_text
 from msl.runs.run import Event, Run
@@ -196,6 +197,8 @@ def _figures(account: Account) -> str:
     failed = sum(group.count for group in account.failures)
     counts += [f"{shown(failed)} failed"] if failed else []
     lines.append(("evaluations", shown(account.evaluations) + (f" ({', '.join(counts)})" if counts else "")))
+    if repeats := repeats_words(result):
+        lines.append(("repeats", repeats))
     if "fits" in result:
         lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by sharing)"))
     return _labelled(lines)

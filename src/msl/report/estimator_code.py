@@ -2,98 +2,216 @@
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
-import math
-from collections.abc import Callable, Iterable
-from itertools import takewhile
+from collections.abc import Callable, Iterable, Mapping
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from msl.blocks.chain import Branch
+from msl.report.python_code import Code, Unwritable, dotted_name, is_name, joined, literal, name, template
 
 _INDENT = "    "
 _WIDEST = 100
-
-
-class Unwritable(ValueError):
-    """A parameter that no expression can make."""
+#: Python itself reads no code that is nested much more deeply.
+_DEEPEST = 60
 
 
 class EstimatorCode:
-    """Writes expressions and remembers what they import."""
+    """Writes expressions and remembers what they import; `reserved` are names that mean something else in the file."""
 
-    def __init__(self) -> None:
-        self._names: dict[str, set[str]] = {}
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._names: dict[str, Any] = dict.fromkeys(reserved)
+        self._imports: dict[str, list[tuple[str, Code]]] = {}
+        #: Functions of the file that expressions refer to.
+        self.used: set[str] = set()
 
-    def imports(self) -> list[str]:
+    def imports(self) -> Code:
         """The lines of import, sorted; numpy is `np` in every expression and imported by the file."""
-        return [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(self._names.items())]
+        lines = [
+            template(
+                "from {{module}} import {{names}}",
+                module=dotted_name(module),
+                names=joined(", ", [line for _, line in sorted(names, key=lambda one: one[0])]),
+            )
+            for module, names in sorted(self._imports.items())
+        ]
+        return joined("\n", lines)
 
-    def imported(self, thing: type | Callable[..., Any]) -> str:
-        """The name of a class or a function, which is imported from the shortest public module that has it."""
-        if "<" in thing.__qualname__ or "." in thing.__qualname__ or thing.__module__ == "__main__":
-            raise Unwritable(f"`{thing.__qualname__}` of `{thing.__module__}` cannot be imported by name")
-        public = list(takewhile(lambda part: not part.startswith("_"), thing.__module__.split(".")))
-        modules = [".".join(public[: length + 1]) for length in range(len(public))]
-        module = next((module for module in modules if _has(module, thing)), thing.__module__)
-        self._names.setdefault(module, set()).add(thing.__name__)
-        return thing.__name__
+    def imported(self, thing: type | Callable[..., Any]) -> Code:
+        """The name of a class or a function, which is imported from the shortest public module that has it.
 
-    def expression(self, value: Any, depth: int = 0) -> str:
+        Where the name is taken, by the file or by another class, it is imported under a name of its own.
+        """
+        known = next((known for known, other in self._names.items() if other is thing), None)
+        if known is not None:
+            return name(known)
+        module, own = _whereabouts(thing)
+        free = next(each for each in _names_like(own) if each not in self._names)
+        self._names[free] = thing
+        line = name(own) if free == own else template("{{own}} as {{free}}", own=name(own), free=name(free))
+        self._imports.setdefault(module, []).append((own, line))
+        return name(free)
+
+    def packages(self) -> list[Code]:
+        """The packages that are imported from."""
+        return [name(each) for each in sorted({module.partition(".")[0] for module in self._imports})]
+
+    def own(self, function: str) -> Code:
+        """The name of a function of the file itself."""
+        self.used.add(function)
+        return name(function)
+
+    def expression(self, value: Any, depth: int = 0) -> Code:
         """A value as Python writes it; `depth` is how far the lines of a long one are indented."""
+        if depth > _DEEPEST:
+            raise Unwritable("a parameter is nested too deeply to be written as code")
         match value:
-            case None | bool() | str() | int():
-                return repr(value)
-            case float():
-                return repr(value) if math.isfinite(value) else f'float("{value}")'
-            case np.generic():
-                return self.expression(value.item(), depth)
+            case enum.Enum():
+                return template(
+                    "{{kind}}[{{member}}]", kind=self.imported(type(value)), member=literal(str.__str__(value.name))
+                )
             case np.ndarray():
-                return f"np.array({self.expression(value.tolist(), depth)})"
+                return self._array(value, depth)
+            case np.generic():
+                return literal(_plain_number(value))
+            case None | bool() | bytes():
+                return literal(value)
+            case str():  # of a class derived from it only the text is kept: its own way to be shown may show anything
+                return literal(str.__str__(value))
+            case int():
+                return literal(int.__index__(value))
+            case float():
+                return literal(float.__float__(value))
             case list() | tuple():
                 return self._listed(value, depth)
             case dict():
-                pairs = [f"{self.expression(key)}: {self.expression(inner, depth + 1)}" for key, inner in value.items()]
-                return _wrapped("{", pairs, "}", depth)
+                pairs = [
+                    template("{{key}}: {{inner}}", key=self.expression(key), inner=self.expression(inner, depth + 1))
+                    for key, inner in value.items()
+                ]
+                return _wrapped(template("{"), pairs, "}", depth)
             case Branch():
                 return self.call(self.imported(Branch), [self.expression(value.branches, depth + 1)], depth)
-            case BaseEstimator():
-                return self.call(self.imported(type(value)), self._arguments(value, depth + 1), depth)
         if isinstance(value, type) or inspect.isroutine(value):
             return self.imported(value)
+        if hasattr(value, "fit") or hasattr(value, "get_params"):
+            return self.call(self.imported(type(value)), self._arguments(value, depth + 1), depth)
         raise Unwritable(f"a parameter is a {type(value).__name__}, which cannot be written as code")
 
-    def call(self, name: str, arguments: Iterable[str], depth: int = 0) -> str:
+    def call(self, function: Code, arguments: Iterable[Code], depth: int = 0) -> Code:
         """A call, on one line where it fits."""
-        return _wrapped(f"{name}(", list(arguments), ")", depth)
+        return _wrapped(template("{{function}}(", function=function), list(arguments), ")", depth)
 
-    def _listed(self, values: list[Any] | tuple[Any, ...], depth: int) -> str:
+    def _array(self, value: np.ndarray[Any, Any], depth: int) -> Code:
+        items = value.tolist()
+        again = np.array(items)
+        made = template("np.array({{items}})", items=self.expression(items, depth))
+        if again.dtype == value.dtype and again.shape == value.shape:
+            return made
+        if value.dtype.hasobject or value.dtype.fields is not None:
+            raise Unwritable(f"a parameter is an array of {value.dtype}, which cannot be written as code")
+        return template(
+            "np.array({{items}}, dtype={{dtype}}).reshape({{shape}})",
+            items=self.expression(items, depth),
+            dtype=literal(value.dtype.str),
+            shape=literal(value.shape),
+        )
+
+    def _listed(self, values: list[Any] | tuple[Any, ...], depth: int) -> Code:
         if isinstance(values, tuple) and len(values) == 1:
-            return f"({self.expression(values[0], depth)},)"
+            return template("({{only}},)", only=self.expression(values[0], depth))
         opening, closing = ("(", ")") if isinstance(values, tuple) else ("[", "]")
-        return _wrapped(opening, [self.expression(inner, depth + 1) for inner in values], closing, depth)
+        return _wrapped(template(opening), [self.expression(inner, depth + 1) for inner in values], closing, depth)
 
-    def _arguments(self, estimator: BaseEstimator, depth: int) -> list[str]:
-        """What differs from the defaults of the class."""
-        values = estimator.get_params(deep=False)
-        return [
-            f"{name}={self.expression(values[name], depth)}"
-            for name, parameter in inspect.signature(type(estimator)).parameters.items()
-            if name in values and not _is_default(values[name], parameter.default)
+    def _arguments(self, estimator: Any, depth: int) -> list[Code]:
+        """What differs from the defaults of the class; what is no name can still be given to `**kwargs`."""
+        arguments = constructor_arguments(estimator)
+        named = [
+            template("{{name}}={{value}}", name=name(each), value=self.expression(value, depth))
+            for each, value in arguments.items()
+            if is_name(each)
         ]
+        others = {each: value for each, value in arguments.items() if not is_name(each)}
+        if others:
+            named.append(template("**{{others}}", others=self.expression(others, depth)))
+        return named
 
 
-def _has(module: str, thing: Any) -> bool:
+def constructor_arguments(estimator: Any) -> dict[str, Any]:
+    """What an estimator of this kind has to be made with, but for what is the default of its class.
+
+    The named parameters come first, then what the class takes through `**kwargs`: as `get_params` tells, and, of
+    classes that keep it to themselves, as they are found to have kept it.
+    """
+    kind = type(estimator)
     try:
-        return getattr(importlib.import_module(module), thing.__name__, None) is thing
-    except ImportError:
-        return False
+        parameters = inspect.signature(kind).parameters
+    except (TypeError, ValueError):
+        raise Unwritable(f"`{kind.__name__}` does not say what it is made with") from None
+    values = _told_parameters(estimator, parameters)
+    takes_more = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
+    named = [each.name for each in parameters.values() if each.kind not in _VARIABLE]
+    missing = [each for each in named if each not in values and parameters[each].default is inspect.Parameter.empty]
+    if missing:
+        raise Unwritable(f"`{kind.__name__}` does not say which `{missing[0]}` it was made with")
+    told = [each for each in named if each in values]
+    arguments = {each: values[each] for each in told if not is_default(values[each], parameters[each].default)}
+    if takes_more:
+        arguments |= {each: value for each, value in values.items() if each not in named}
+        arguments |= _kept_unsaid(estimator, arguments)
+    return arguments
 
 
-def _is_default(value: Any, default: Any) -> bool:
+_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+
+
+def _told_parameters(estimator: Any, parameters: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """What an estimator says that it was made with; of one that says nothing, what stands under the same names."""
+    if hasattr(estimator, "get_params"):
+        try:
+            return dict(estimator.get_params(deep=False))
+        except TypeError:  # a class of somebody's own may know no `deep`
+            return dict(estimator.get_params())
+    named = [each for each, parameter in parameters.items() if parameter.kind not in _VARIABLE]
+    return {each: getattr(estimator, each) for each in named if hasattr(estimator, each)}
+
+
+def _kept_unsaid(estimator: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given to `**kwargs` and `get_params` does not tell.
+
+    It is found as a dictionary of options that the class keeps, or as attributes that another of its kind has only if
+    it is made with them.
+    """
+    kind = type(estimator)
+    attributes = getattr(estimator, "__dict__", {})
+    try:
+        fresh = vars(kind(**arguments))
+        for kept, options in attributes.items():
+            if type(options) is dict and options and fresh.get(kept) == {} and all(map(is_name, options)):
+                again = vars(kind(**arguments, **options))
+                if again.get(kept) == options:
+                    return dict(options)
+        plain = {
+            each: value
+            for each, value in attributes.items()
+            if each not in fresh and not each.startswith("_") and not each.endswith("_") and _is_scalar(value)
+        }
+        again = vars(kind(**arguments, **plain)) if plain else {}
+    except Exception:  # the class takes no such argument, and may say so in any way
+        return {}
+    return {each: value for each, value in plain.items() if each in again and again[each] == value}
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool | int | float | np.generic)
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """Whether a parameter may be left out."""
     if default is inspect.Parameter.empty or isinstance(value, np.ndarray):
         return False
     if isinstance(value, list | tuple) and isinstance(default, list | tuple) and not (value or default):
@@ -101,11 +219,46 @@ def _is_default(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and repr(value) == repr(default))
 
 
-def _wrapped(opening: str, items: list[str], closing: str, depth: int) -> str:
-    line = opening + ", ".join(items) + closing
-    if "\n" not in line and len(line) + len(_INDENT) * depth <= _WIDEST:
+def _plain_number(value: Any) -> Any:
+    plain = value.item()
+    if isinstance(plain, np.generic):  # long doubles are nothing else in Python
+        raise Unwritable(f"a parameter is a {type(value).__name__}, which cannot be written as code")
+    return plain
+
+
+def _whereabouts(thing: Any) -> tuple[str, str]:
+    """The module and the name by which a class or a function can be imported; raises Unwritable for one that cannot."""
+    module, own = str(getattr(thing, "__module__", None)), str(getattr(thing, "__name__", None))
+    if not all(map(is_name, [own, *module.split(".")])) or module == "__main__":
+        raise Unwritable(f"`{own}` of `{module}` cannot be imported by name")
+    public = list(takewhile(lambda part: not part.startswith("_"), module.split(".")))
+    modules = [".".join(public[: length + 1]) for length in range(len(public))]
+    found = next((each for each in [*modules, module] if _has(each, own, thing)), None)
+    if found is None:
+        raise Unwritable(f"`{own}` of `{module}` cannot be imported by name")
+    return found, own
+
+
+def _names_like(own: str) -> Iterable[str]:
+    yield own
+    for number in count(2):
+        yield f"{own}_{number}"
+
+
+def _has(module: str, own: str, thing: Any) -> bool:
+    try:
+        return getattr(importlib.import_module(module), own, None) is thing
+    except Exception:  # a module may raise anything while it is imported
+        return False
+
+
+def _wrapped(opening: Code, items: list[Code], closing: str, depth: int) -> Code:
+    line = joined("", [opening, joined(", ", items), template(closing)])
+    texts = [item.text for item in items]
+    if "\n" not in line.text and len(line.text) + len(_INDENT) * depth <= _WIDEST:
         return line
-    if not any("(" in item or "\n" in item for item in items) and opening in "([":
-        return opening + ", ".join(items) + closing  # a long vector reads no better with a line for each number
+    if not any("(" in text or "\n" in text for text in texts) and opening.text in "([":
+        return line  # a long vector reads no better with a line for each number
     inner = _INDENT * (depth + 1)
-    return opening + "".join(f"\n{inner}{item}," for item in items) + f"\n{_INDENT * depth}{closing}"
+    rows = [template(f"\n{inner}{{{{item}}}},", item=item) for item in items]
+    return joined("", [opening, *rows, template(f"\n{_INDENT * depth}{closing}")])

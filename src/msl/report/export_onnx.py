@@ -48,6 +48,7 @@ def export_onnx(given: Exportable) -> OnnxFile:
     chain = given.estimator
     if given.is_ensemble:
         raise NoOnnx("an ensemble is several models, and only one is written")
+    _require_texts(given)
     rows = probe_rows(given.ranges, [name in given.symbols for name in given.columns], _PROBES)
     graph = Graph("model")
     tensor = _add_steps(graph, chain.steps, _filled(graph, chain, rows), rows)
@@ -59,6 +60,16 @@ def export_onnx(given: Exportable) -> OnnxFile:
     if differ:
         raise NoOnnx(f"the translated model would predict {differ} of {len(rows)} made-up rows otherwise")
     return OnnxFile(content, takes_gaps=not _differences(content, given, _with_gaps(rows)))
+
+
+def _require_texts(given: Exportable) -> None:
+    """The notes and labels of a file are UTF-8, which not everything that a stranger's store calls a name can be."""
+    symbols = [symbol for known in given.symbols.values() for symbol in known]
+    for text in (given.title, given.text, given.target, *given.columns, *symbols, *map(str, given.classes)):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise NoOnnx(f"{ascii(text)[:80]} cannot be written as UTF-8") from None
 
 
 def _filled(graph: Graph, chain: Any, rows: Floats) -> str:

@@ -1,24 +1,28 @@
-"""Export: a trained model as a Python file of its own — plain scikit-learn where its blocks are, else `msl.blocks`."""
+"""Export: a trained model as a Python file of its own — of public classes alone where it is, else with `msl.blocks`."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer
 
-from msl.blocks.base import Floats
-from msl.blocks.chain import Branch, ChainClassifier, ChainRegressor
+from msl.blocks.base import Block, Floats
+from msl.blocks.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
 from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor
-from msl.report import export_template as template
+from msl.report import export_template as texts
 from msl.report.estimator_code import EstimatorCode
+from msl.report.public_steps import has_public_form, public_form
+from msl.report.python_code import Code, Unwritable, comment, joined, literal, name, template
 
 _PROBES = 24
-#: What a column of numbers may hold in the place of a missing one.
-_NO_NUMBER = ("na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?", "-", ".")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,29 +40,42 @@ class Exportable:
     separator: str | None
     #: The lowest and the highest value of each column, NaN for one that holds nothing.
     ranges: Floats
+    header: bool | None = None
+    decimal: str | None = None
 
     @property
     def is_ensemble(self) -> bool:
         return isinstance(self.estimator, CommitteeClassifier | CommitteeRegressor)
 
+    @property
+    def members(self) -> list[Any]:
+        """The models that are fitted: one, or those of an ensemble."""
+        return list(self.estimator.members) if self.is_ensemble else [self.estimator]
+
+    def probes(self, count: int = _PROBES) -> Floats:
+        """Rows that are made up, to compare models on."""
+        return probe_rows(self.ranges, [each in self.symbols for each in self.columns], count)
+
 
 def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
-    code = EstimatorCode()
-    plain = _plain_way(given)
-    if plain is None:
-        made = code.expression(given.estimator, 1)
-        use = template.CHAIN_CLASSES if given.classes else template.CHAIN_NUMBERS
-    else:
-        made = _pipeline(code, given.estimator.steps, given.estimator.learner)
-        winners = template.WINNERS[plain] if given.classes else ""
-        use = template.PLAIN_CLASSES.replace("{winners}", winners) if given.classes else template.PLAIN_NUMBERS
-    imports = ["import csv", "import sys", "", "import numpy as np", *code.imports()]
-    model = f'\n\ndef make_model():\n    """The model, not yet fitted."""\n    return {made}\n\n'
-    target = template.TARGET_CLASSES if given.classes else template.TARGET_NUMBERS
-    same = template.SAME_CLASSES if given.classes else template.SAME_NUMBERS
-    parts = [_head(given), "\n".join(imports), "\n\n", _constants(given), model, use, "\n", template.READ, target]
-    return "".join([*parts, template.TEST, same, template.MAIN])
+    code = EstimatorCode(texts.reserved_names())
+    is_public = all(map(_is_public, given.members))
+    model = _public_model(code, given) if is_public else _chain_model(code, given)
+    head = template(
+        texts.HEAD,
+        needs=_needs(code),
+        about=joined("\n#\n", [comment(given.title), comment(given.text.strip())]),
+        imports=code.imports(),
+    )
+    test = template(texts.TEST, same=template(texts.SAME_CLASSES if given.classes else texts.SAME_NUMBERS))
+    parts = [head, _constants(given, is_public), *model, template(texts.reading_text()), test, template(texts.MAIN)]
+    text = joined("", parts).text
+    try:
+        ast.parse(text.encode())
+    except (SyntaxError, RecursionError, MemoryError) as reason:  # nested more deeply than Python reads
+        raise Unwritable(f"Python cannot read it: {reason}") from None
+    return text
 
 
 def probe_rows(ranges: Floats, is_symbolic: Sequence[bool], count: int = _PROBES) -> Floats:
@@ -71,94 +88,145 @@ def probe_rows(ranges: Floats, is_symbolic: Sequence[bool], count: int = _PROBES
 
 
 def _expected(given: Exportable) -> list[Any]:
-    outputs = given.estimator.outputs(probe_rows(given.ranges, [name in given.symbols for name in given.columns]))
+    outputs = given.estimator.outputs(given.probes())
     if not given.classes:
         return [float(value) for value in outputs]
     return [given.classes[place] for place in outputs.argmax(axis=1)]
 
 
-def _head(given: Exportable) -> str:
-    lines = [_quoted(line.rstrip()) for line in given.text.strip().splitlines()]
-    shown = "\n".join(f"    {line}" if line else "" for line in lines)
-    return (
-        f'"""{_quoted(given.title)}\n\n{shown}\n\n'
-        "Fit it on the training data, which also tests that it predicts as the run did, and predict other rows:\n\n"
-        '    python model.py train.csv\n    python model.py train.csv new.csv\n"""\n\n'
-    )
+def _needs(code: EstimatorCode) -> Code:
+    """What has to be installed."""
+    others = [each for each in code.packages() if each.text not in ("numpy", "sklearn")]
+    return joined(", ", [template("numpy"), template(f"scikit-learn (as of {sklearn.__version__})"), *others])
 
 
-def _quoted(line: str) -> str:
-    """A line as a part of a text between three quotes: whatever it is, it is no code."""
-    return "".join(c if c.isprintable() and c != "\\" else repr(c)[1:-1] for c in line).replace('"""', r"\"\"\"")
-
-
-def _constants(given: Exportable) -> str:
-    ranges = [[float(end) for end in pair] for pair in np.nan_to_num(given.ranges)]
-    symbols = {name: list(known) for name, known in given.symbols.items()}
+def _constants(given: Exportable, is_public: bool) -> Code:
+    constants: dict[str, Any] = {
+        "COLUMNS": list(given.columns),
+        "SYMBOLS": {column: list(known) for column, known in given.symbols.items()},
+        "TARGET": given.target,
+        "CLASSES": list(given.classes),
+        "MISSING": [marker.strip() for marker in given.missing],
+        "HEADER": given.header,
+        "SEPARATOR": given.separator,
+        "DECIMAL": given.decimal,
+        "RANGES": np.nan_to_num(given.ranges).tolist(),
+        "EXPECTED": _expected(given),
+    }
+    if is_public:
+        constants["MIDDLES"] = _middles(given)
+    if is_public and given.is_ensemble:
+        weights = given.estimator.weights
+        constants["WEIGHTS"] = [1.0] * len(given.members) if weights is None else [float(each) for each in weights]
+    if is_public and given.is_ensemble and given.classes and given.estimator.voting == "soft":
+        constants["GIVE_PROBABILITIES"] = [bool(each) for each in given.estimator.given_probabilities_]
     lines = [
-        f"COLUMNS = {list(given.columns)!r}",
-        f"SYMBOLS = {symbols!r}",
-        f"TARGET = {given.target!r}",
-        *([f"CLASSES = {list(given.classes)!r}"] if given.classes else []),
-        f"MISSING = {list(given.missing)!r}",
-        f"NO_NUMBER = {list(_NO_NUMBER)!r}",
-        f"SEPARATOR = {given.separator!r}",
-        f"RANGES = {ranges!r}",
-        f"EXPECTED = {_expected(given)!r}",
+        template("{{name}} = {{value}}\n", name=name(each), value=literal(value)) for each, value in constants.items()
     ]
-    return "\n".join(lines) + "\n"
+    return joined("", lines)
 
 
-# --- plain scikit-learn -----------------------------------------------------------------------------
+def _middles(given: Exportable) -> list[float]:
+    """For each column what stands in for a missing value where no training row lacked one; NaN where some did."""
+    middles = getattr(given.members[0], "middles_", None)  # models saved before there were any have none
+    return [np.nan] * len(given.columns) if middles is None else [float(each) for each in middles]
 
 
-def _plain_way(given: Exportable) -> str | None:
-    """How a pipeline of scikit-learn finds the winner, or None where it cannot do exactly what the chain does."""
-    chain = given.estimator
+# --- with blocks of this package ----------------------------------------------------------------------
+
+
+def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
+    outputs = template("model.outputs(X)")
+    return [
+        template(texts.MAKE, what=template("The model, not yet fitted."), made=code.expression(given.estimator, 1)),
+        template(texts.FIT_CHAIN, classes=template("len(CLASSES)")),
+        template(texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS, outputs=outputs),
+    ]
+
+
+# --- of public classes --------------------------------------------------------------------------------
+
+
+def _is_public(chain: Any) -> bool:
+    """Whether a model is made of classes of other packages alone, and a pipeline of them can do what it does."""
     if not isinstance(chain, ChainClassifier | ChainRegressor) or chain.posts:
-        return None
-    if not all(map(_is_plain, [*chain.steps, chain.learner])):
-        return None
-    rows = probe_rows(given.ranges, [name in given.symbols for name in given.columns])
-    if not _is_dense(chain.steps, rows):
-        return None
-    if hasattr(chain.learner, "predict_proba"):
-        return "predict_proba"
-    if hasattr(chain.learner, "decision_function"):
-        return "decision_function" if len(given.classes) > 2 else "decision_function of two"
-    return "predict"
+        return False
+    steps = [*chain.steps, chain.learner]
+    return all(map(_is_public_step, steps)) and (len(steps) == 1 or all(map(_fits_pipelines, steps)))
 
 
-def _is_plain(step: Any) -> bool:
+def _fits_pipelines(step: Any) -> bool:
+    """Pipelines ask their steps what only estimators of scikit-learn know how to answer."""
     if isinstance(step, Branch):
-        return all(_is_plain(inner) for branch in step.branches for inner in branch)
-    return type(step).__module__.startswith("sklearn.")
+        return all(_fits_pipelines(inner) for branch in step.branches for inner in branch)
+    return isinstance(step, BaseEstimator)
 
 
-def _is_dense(steps: Sequence[Any], rows: Floats) -> bool:
-    """Whether no step hands sparse columns to the next, which a chain makes dense and a pipeline does not."""
+def _is_public_step(step: Any) -> bool:
+    if isinstance(step, Branch):
+        return all(_is_public_step(inner) for branch in step.branches for inner in branch)
+    return has_public_form(step) or type(step).__module__.partition(".")[0] != "msl"
+
+
+def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
+    probes = given.probes()
+    depth = 2 if given.is_ensemble else 1
+    written = [_pipeline(code, chain.steps, probes, depth, chain.learner) for chain in given.members]
+    scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
+    predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
+    parts = [template(texts.DENSE)] if "dense" in code.used else []
+    if not given.is_ensemble:
+        what = template("The model, not yet fitted.")
+        return [
+            *parts,
+            template(texts.MAKE, what=what, made=written[0]),
+            template(texts.FIT_ONE),
+            template(predict, outputs=template("outputs(model, X)")),
+            template(scores),
+        ]
+    what = template("The members of the vote, not yet fitted.")
+    rows = [template("        {{one}},\n", one=one) for one in written]
+    members = joined("", [template("[\n"), *rows, template("    ]")])
+    votes = texts.VOTE_SOFT if given.estimator.voting == "soft" else texts.VOTE_HARD
+    return [
+        *parts,
+        template(texts.MAKE, what=what, made=members),
+        template(texts.FIT_MEMBERS),
+        template(predict, outputs=template("vote(model, X)")),
+        template(votes if given.classes else texts.VOTE_NUMBERS),
+        template(scores),
+    ]
+
+
+def _pipeline(code: EstimatorCode, steps: Sequence[Any], rows: Floats, depth: int, learner: Any = None) -> Code:
+    """Steps one after the other; one that hands on anything but plain numbers is followed by one that makes them so."""
+    if not steps and learner is not None:
+        return code.expression(learner, depth)
+    written = []
     for step in steps:
-        if isinstance(step, Branch):
-            if not all(_is_dense(branch, rows) for branch in step.branches):
-                return False
-            rows = step.transform_arrays(rows)
-            continue
-        made = step.transform(rows)
-        if sparse.issparse(made) or np.asarray(made).dtype != np.float64:
-            return False
-        rows = np.asarray(made)
-    return True
+        written.append(_public_step(code, step, rows, depth + 1))
+        if not _is_dense(step, rows):
+            written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))
+        rows = apply_steps([step], rows)
+    if learner is not None:
+        written.append(code.expression(learner, depth + 1))
+    if not written:
+        return literal("passthrough")
+    return written[0] if len(written) == 1 else code.call(code.imported(make_pipeline), written, depth)
 
 
-def _pipeline(code: EstimatorCode, steps: Sequence[Any], *learner: Any, depth: int = 1) -> str:
-    written = [_plain_step(code, step, depth + 1) for step in (*steps, *learner)]
-    if len(written) == 1:
-        return written[0]
-    return code.call(code.imported(make_pipeline), written, depth)
-
-
-def _plain_step(code: EstimatorCode, step: Any, depth: int) -> str:
+def _public_step(code: EstimatorCode, step: Any, rows: Floats, depth: int) -> Code:
+    if has_public_form(step):
+        return public_form(code, step, depth)
     if not isinstance(step, Branch):
         return code.expression(step, depth)
-    branches = [_pipeline(code, branch, depth=depth + 1) for branch in step.branches]
+    branches = [_pipeline(code, branch, rows, depth + 1) for branch in step.branches]
     return code.call(code.imported(make_union), branches, depth)
+
+
+def _is_dense(step: Any, rows: Floats) -> bool:
+    """Whether a step hands plain numbers to the next, which a chain makes of everything and a pipeline does not."""
+    if isinstance(step, Branch | Block):
+        return True
+    made = step.transform(rows)
+    return not sparse.issparse(made) and np.asarray(made).dtype == np.float64

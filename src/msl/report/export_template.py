@@ -1,122 +1,170 @@
-"""Export template: the text around a model in an exported file — reading rows, fitting, predicting, its own test."""
+"""Export template: the text around a model in an exported file — fitting, predicting, its own test.
+
+`{{name}}` is where a piece of code stands; see `python_code`. How tables are read is `exported_table`.
+"""
 
 from __future__ import annotations
 
-PLAIN_CLASSES = '''
-def fit(X, y):
-    """The model, fitted on rows and the places of their classes."""
-    return make_model().fit(X, y)
+import builtins
+import inspect
+import re
 
+from msl.report import exported_table
 
-def predict(model, X):
-    """The class of each row."""
-    return np.array(CLASSES)[{winners}]
+HEAD = '''"""The winner of a run of msl: builds the model, fits it on the training data, and predicts other rows.
+
+    python model.py TRAIN                fits, and tests that it predicts as the run did
+    python model.py TRAIN NEW [NEW …]    and predicts the rows of other tables, as CSV
+
+It needs {{needs}}, and polars for tables in Parquet.
+
+A table is text (CSV) or Parquet, and read as `msl predict` reads it. What the spec of the run says of the separator,
+the decimal sign, the header and the markers of missing values holds for every table. The rest is found anew for each:
+a tab, `;`, `|` or `,` between fields, a decimal point or comma, names in the first row or none, UTF-8 or UTF-16, with
+or without gzip. A symbol that the training data does not have counts as missing, without a word.
+"""
+
+{{about}}
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import sys
+import zlib
+
+import numpy as np
+{{imports}}
+
 '''
-PLAIN_NUMBERS = '''
-def fit(X, y):
-    """The model, fitted on rows and their numbers."""
-    return make_model().fit(X, y)
 
+#: How a model of public classes is asked, the way `msl.blocks.chain` asks it.
+SCORES_OF_CLASSES = '''
 
-def predict(model, X):
-    """The number of each row."""
-    return model.predict(X).reshape(len(X))
-'''
-CHAIN_CLASSES = '''
-def fit(X, y):
-    """The model, fitted on rows and the places of their classes."""
-    model = make_model()
-    model.fit_arrays(X, y, len(CLASSES))
-    return model
-
-
-def predict(model, X):
-    """The class of each row."""
-    return np.array(CLASSES)[model.outputs(X).argmax(axis=1)]
-'''
-CHAIN_NUMBERS = '''
-def fit(X, y):
-    """The model, fitted on rows and their numbers."""
-    model = make_model()
-    model.fit_arrays(X, y, 0)
-    return model
-
-
-def predict(model, X):
-    """The number of each row."""
-    return model.outputs(X)
-'''
-#: How the winner is found among the scores of a learner, which are asked for in this order.
-WINNERS = {
-    "predict_proba": "model.predict_proba(X).argmax(axis=1)",
-    "decision_function": "model.decision_function(X).argmax(axis=1)",
-    "decision_function of two": "(model.decision_function(X) > 0).astype(int)",
-    "predict": "model.predict(X)",
-}
-
-READ = '''
-def read_rows(path):
-    """The rows of a CSV file, each a dictionary from the names of the columns to texts."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        header = file.readline()
-        file.seek(0)
-        separator = SEPARATOR or max(",;\\t|", key=header.count)
-        rows = csv.DictReader(file, delimiter=separator, skipinitialspace=True)
-        rows.fieldnames = [name.strip() for name in rows.fieldnames]
-        return list(rows)
-
-
-def features(rows):
-    """The features of rows as an array: a symbol is its place among SYMBOLS, what is missing or unknown is NaN."""
-    lacking = [name for name in COLUMNS if rows and name not in rows[0]]
-    if lacking:
-        raise ValueError(f"the table lacks the columns {', '.join(lacking)}")
-    columns = [[_value(row[name], SYMBOLS.get(name)) for row in rows] for name in COLUMNS]
-    return np.ascontiguousarray(np.array(columns, dtype=float).T)
-
-
-def _value(cell, symbols):
-    text = "" if cell is None else str(cell).strip()
-    if text == "" or text in MISSING or _number(text) in [_number(marker) or marker for marker in MISSING]:
-        return np.nan
-    if symbols is not None:
-        place = _place(text, symbols)
-        return np.nan if place is None else place
-    if text.lower() in NO_NUMBER:
-        return np.nan
-    return float(text.replace(",", "."))
-
-
-def _place(text, symbols):
-    """The place of a symbol, however a number or a truth value among symbols is spelt."""
-    for spelt in (text, {"true": "true", "false": "false"}.get(text.lower()), _number(text)):
-        if spelt in symbols:
-            return symbols.index(spelt)
-    return None
-
-
-def _number(text):
+def outputs(model, X):
+    """A score for each row and class, the largest of which is the prediction."""
     try:
-        number = float(text)
-    except ValueError:
-        return None
-    return str(int(number)) if number.is_integer() else repr(number)
-'''
-TARGET_CLASSES = '''
+        return scores(model, X)
+    except ValueError:  # a value is missing where the training data lacked none, and the model cannot take it
+        return scores(model, np.where(np.isnan(X), MIDDLES, X))
 
-def target(rows):
-    """The place of each row's class among CLASSES."""
-    labels = [str(label) for label in CLASSES]
-    places = [_place(str(row[TARGET]).strip(), labels) for row in rows]
-    if None in places:
-        raise ValueError(f"row {places.index(None) + 1} has a class that the model does not know")
-    return np.array(places, dtype=np.intp)
-'''
-TARGET_NUMBERS = '''
 
-def target(rows):
+def scores(model, X):
+    known = np.asarray(model.classes_, dtype=int)
+    lowest = 0.0
+    if hasattr(model, "predict_proba"):
+        said = np.asarray(model.predict_proba(X), dtype=float)
+    elif hasattr(model, "decision_function"):
+        said = np.asarray(model.decision_function(X), dtype=float)
+        said = np.column_stack([-said, said]) if said.ndim == 1 else said
+        lowest = min(0.0, said.min()) - 1.0
+    else:
+        said = (np.asarray(model.predict(X))[:, None] == known).astype(float)
+    if len(known) == len(CLASSES):
+        return said
+    every = np.full((len(X), len(CLASSES)), lowest)  # a class that the training data lacks is never the prediction
+    every[:, known] = said
+    return every
+'''
+SCORES_OF_NUMBERS = '''
+
+def outputs(model, X):
     """The number of each row."""
-    return np.array([float(str(row[TARGET]).strip().replace(",", ".")) for row in rows])
+    try:
+        return scores(model, X)
+    except ValueError:  # a value is missing where the training data lacked none, and the model cannot take it
+        return scores(model, np.where(np.isnan(X), MIDDLES, X))
+
+
+def scores(model, X):
+    return np.asarray(model.predict(X), dtype=float).reshape(len(X))
+'''
+DENSE = '''
+
+def dense(columns):
+    """Columns as a plain array of numbers, whatever a step makes of them."""
+    return np.ascontiguousarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=float)
+'''
+
+MAKE = '''
+
+def make_model():
+    """{{what}}"""
+    return {{made}}
+'''
+FIT_ONE = '''
+
+def fit(X, y):
+    """The model, fitted on rows and their targets: numbers, or the places of classes."""
+    return make_model().fit(X, y)
+'''
+FIT_MEMBERS = '''
+
+def fit(X, y):
+    """The members, fitted on rows and their targets: numbers, or the places of classes."""
+    return [member.fit(X, y) for member in make_model()]
+'''
+FIT_CHAIN = '''
+
+def fit(X, y):
+    """The model, fitted on rows and their targets: numbers, or the places of classes."""
+    model = make_model()
+    model.fit_arrays(X, y, {{classes}})
+    return model
+'''
+
+PREDICT_CLASSES = '''
+
+def predict(model, X):
+    """The class of each row."""
+    return np.array(CLASSES, dtype=object)[{{outputs}}.argmax(axis=1)]
+'''
+PREDICT_NUMBERS = '''
+
+def predict(model, X):
+    """The number of each row."""
+    return {{outputs}}
+'''
+
+#: What members say together, the way `msl.blocks.committee` counts it.
+VOTE_HARD = '''
+
+def vote(members, X):
+    """The share of the vote of each class. Of classes with as many votes, the one that the first member to vote for any
+    of them has chosen is ahead."""
+    rows = np.arange(len(X))
+    chosen = [outputs(member, X).argmax(axis=1) for member in members]
+    votes = np.zeros((len(X), len(CLASSES)))
+    for one, weight in zip(chosen, np.array(WEIGHTS) / np.sum(WEIGHTS), strict=True):
+        votes[rows, one] += weight
+    tied = votes >= votes.max(axis=1, keepdims=True) - 1e-12
+    settled = np.zeros(len(X), dtype=bool)
+    for one in chosen:
+        settles = tied[rows, one] & ~settled
+        votes[rows[settles], one[settles]] += 1e-9
+        settled |= settles
+    return votes / votes.sum(axis=1, keepdims=True)
+'''
+VOTE_SOFT = '''
+
+def vote(members, X):
+    """The mean of the members' probabilities."""
+    said = [probabilities(outputs(member, X), given) for member, given in zip(members, GIVE_PROBABILITIES, strict=True)]
+    return np.tensordot(np.array(WEIGHTS) / np.sum(WEIGHTS), np.array(said), axes=1)
+
+
+def probabilities(said, given):
+    """Scores as probabilities: over their sum where they are meant as such, else by softmax."""
+    raised = np.maximum(said, 0.0) if given else np.exp(said - said.max(axis=1, keepdims=True))
+    return raised / raised.sum(axis=1, keepdims=True)
+'''
+VOTE_NUMBERS = '''
+
+def vote(members, X):
+    """The mean of the members."""
+    said = [outputs(member, X) for member in members]
+    return np.tensordot(np.array(WEIGHTS) / np.sum(WEIGHTS), np.array(said), axes=1)
 '''
 
 TEST = '''
@@ -133,19 +181,45 @@ def probes():
 def self_test(model):
     """Whether the model says of the probes what the winner of the run said."""
     said = predict(model, probes())
+    return {{same}}
 '''
-SAME_CLASSES = "    return said.tolist() == EXPECTED\n"
-SAME_NUMBERS = "    return np.allclose(said, EXPECTED, rtol=1e-6, atol=1e-9 * np.abs(EXPECTED).max())\n"
+SAME_CLASSES = "said.tolist() == EXPECTED"
+SAME_NUMBERS = "np.allclose(said, EXPECTED, rtol=1e-6, atol=1e-9 * np.abs(EXPECTED).max())"
 MAIN = """
 
-if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        raise SystemExit("usage: python model.py TRAIN.csv [NEW.csv]")
-    training = read_rows(sys.argv[1])
-    model = fit(features(training), target(training))
+def main(paths):
+    if not paths:
+        raise SystemExit("usage: python model.py TRAIN [NEW …]")
+    try:
+        X, y = training_rows(paths[0])
+        new = [features(read_table(path)) for path in paths[1:]]
+    except (OSError, ValueError) as reason:
+        raise SystemExit(f"error: {reason}") from None
+    model = fit(X, y)
     same = self_test(model)
     print("the same predictions as the run" if same else "NOT the predictions of the run", file=sys.stderr)
-    for path in sys.argv[2:]:
-        print(TARGET, *predict(model, features(read_rows(path))).tolist(), sep="\\n")
-    raise SystemExit(not same)
+    lines = csv.writer(sys.stdout, lineterminator="\\n")
+    for rows in new:
+        lines.writerow([TARGET])
+        lines.writerows([said] for said in predict(model, rows).tolist())
+    raise SystemExit(0 if same else 1)
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    main(sys.argv[1:])
 """
+
+
+def reading_text() -> str:
+    """The part of `exported_table` that stands in every exported file."""
+    return inspect.getsource(exported_table).partition("# " + "=" * 118 + "\n")[2]
+
+
+def reserved_names() -> set[str]:
+    """What an exported file calls something of its own, so that no class is imported under the same name."""
+    texts = [text for name, text in globals().items() if name.isupper() and isinstance(text, str)]
+    found = re.findall(r"^(?:def|class|import) (\w+)|^(\w+) = ", "\n".join([*texts, reading_text()]), re.MULTILINE)
+    constants = [name for name in vars(exported_table) if name.isupper()]
+    others = ["np", "RANGES", "EXPECTED", "MIDDLES", "WEIGHTS", "GIVE_PROBABILITIES"]
+    return {*dir(builtins), *constants, *others, *(name for pair in found for name in pair if name)}

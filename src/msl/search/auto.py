@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isfinite, isqrt
 
+from msl.search.alternatives import points_for_rare
 from msl.search.arms import WIDTH, Arm, ForestArm, PatternArm, RandomArm, SwarmArm
-from msl.search.ask import Ask, Event, Told, ended
+from msl.search.ask import Ask, Event, Told, Vector, ended
 from msl.search.cmdpso import cmdpso
 from msl.search.fresh import Fresh
 from msl.search.incumbent import Incumbent
@@ -39,6 +40,7 @@ def auto(setting: Setting) -> Strategy:
     size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
     first = list(fresh.of([*setting.seeds(size), setting.terrain.start]))[:size]
     first += random.points(size - len(first))
+    first = _with_every_alternative(setting, fresh, first)
     if not first:
         setting.note(ended("draws give no model"))
         return
@@ -74,6 +76,18 @@ def auto(setting: Setting) -> Strategy:
         seen.extend(told)
         shares.add(name, len(told), gain=before - best.loss)
         setting.note(_event(name, told, best, shares.now(), swarm.bests))
+
+
+def _with_every_alternative(setting: Setting, fresh: Fresh, first: list[Vector]) -> list[Vector]:
+    """Chance may have left an alternative of a step out: the last points make room for models that have it."""
+    most = len(first) // 2
+    for room in range(most + 1):
+        kept = first[: len(first) - room]
+        rare = points_for_rare(setting.terrain, kept, 1, setting.rng.spawn(1)[0], room + 1)
+        if len(rare) <= room or room == most:
+            fresh.forget(first[len(kept) :])
+            return [*kept, *fresh.of(rare[:room])]
+    return first
 
 
 def _swarm_options(evaluations: int) -> dict[str, object]:

@@ -8,33 +8,44 @@ from msl.search.ask import Ask, ended
 from msl.search.flight import Flight, as_bits, written_back
 from msl.search.inertia import inertia_schedule
 from msl.search.setting import Setting, Strategy
-from msl.search.swarm import Bests, Patience
+from msl.search.swarm import Bests, Patience, Restarts, best_swarm, first_swarm
 
 
 def bpso(setting: Setting) -> Strategy:
     """v as in `pso`, clamped to ±vmax; a bit is on with probability 1 / (1 + e^−v).
 
-    Genes with more than two values move as in `pso`, so that the strategy works on any space.
+    Genes with more than two values move as in `pso`, so that the strategy works on any space; `floor` and `restart` are
+    as there.
     """
     options, bits = setting.options, setting.terrain.bits
     iterations = int(options["iterations"])
     inertia = inertia_schedule(options["inertia"], iterations)
     flight = Flight(options["c1"], options["c2"], options["vmax"], setting.rng)
     patience = Patience(options["stall"])
+    restarts = Restarts(setting, options["restart"])
 
-    x = as_bits(setting.first_points(int(options["swarm"])), bits)
-    v = np.zeros_like(x)
-    told = yield [Ask(position) for position in x]
+    size = int(options["swarm"])
+    first = yield [Ask(position) for position in as_bits(first_swarm(setting, size, int(options["floor"])), bits)]
+    told = best_swarm(first, size)
     x = as_bits(written_back(told), bits)
+    restarts.saw(written_back(first))
+    v = np.zeros_like(x)
     bests = Bests(x, told)
     setting.note(bests.event(0, None, told))
 
     for t in range(1, iterations + 1):
         v = flight.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
         x, v = flight.tossed(x, v, bits)
-        told = yield bests.challenges(x)
+        anew = restarts.new_swarm(x)
+        if anew is not None and not len(anew):
+            setting.note(ended(restarts.why_none))
+            return
+        told = yield bests.challenges(x) if anew is None else [Ask(position) for position in as_bits(anew, bits)]
         x = as_bits(written_back(told), bits)
-        improved = bests.update(x, told)
+        if anew is None:
+            improved = bests.update(x, told)
+        else:
+            improved, v = bests.start_again(x, told), np.zeros_like(x)
         setting.note(bests.event(t, inertia(t), told))
         if patience.is_over(improved):
             setting.note(ended(f"no better point in {options['stall']} iterations"))

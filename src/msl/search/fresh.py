@@ -30,6 +30,10 @@ class Fresh:
                 self._seen.add(model)
                 yield point
 
+    def forget(self, points: Iterable[Vector]) -> None:
+        """Points that were let through and not asked for after all."""
+        self._seen.difference_update(self._terrain.decode(point) for point in points)
+
     def draws(self, draw: Callable[[int], Vectors], size: int) -> list[Vector]:
         """Up to `size` new points; fewer where all models are known, or next to none is left to be drawn."""
         found: list[Vector] = []

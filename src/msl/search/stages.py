@@ -76,7 +76,7 @@ def then(
             if left is not None:
                 left -= len(told)
             is_over = left == 0
-            why = None if stage.again else _why_found(limits.until, objectives, told, memory.has_all(stage.terrain))
+            why = None if stage.again else _why_found(limits.until, objectives, told, memory.all_of(stage.terrain))
             is_found = why is not None
             if why is None and is_over:
                 why = "all evaluations are used"
@@ -97,11 +97,13 @@ def _next(strategy: Strategy, told: list[Told]) -> list[Ask] | None:
         return None
 
 
-def _why_found(until: float | None, objectives: int, told: list[Told], has_all: bool) -> str | None:
-    """Why there is nothing more to find."""
+def _why_found(until: float | None, objectives: int, told: list[Told], models: int | None) -> str | None:
+    """Why there is nothing more to find; `models` is how many there are, if all of them are known."""
     if until is not None and objectives == 1 and any(one.is_exact and one.loss <= until for one in told):
         return "a loss is good enough"
-    return "every model of the space has been evaluated" if has_all else None
+    if models is None:
+        return None
+    return "the only model of the space was evaluated" if models == 1 else f"all {models:,} models were evaluated"
 
 
 def _numbered(note: Callable[[Event], None], stage: int) -> Callable[[Event], None]:
@@ -122,8 +124,9 @@ class Memory:
             models = (terrain.decode(one.vector) for ask, one in whole if ask.turn == 0)
             self._models.update(model for model in models if model is not None)
 
-    def has_all(self, terrain: Terrain) -> bool:
-        return terrain.size is not None and len(self._models) >= terrain.size
+    def all_of(self, terrain: Terrain) -> int | None:
+        """How many models there are, if they are all known."""
+        return terrain.size if terrain.size is not None and len(self._models) >= terrain.size else None
 
     def seen_from(self, terrain: Terrain) -> list[Told]:
         """The outcomes as points of this cube; those that have none in it are left out."""

@@ -18,6 +18,8 @@ class Measure:
     larger_is_better: bool = False
     of_model: bool = False
     of_probabilities: bool = False
+    #: Whether a spec may name it; others stand for a measure that `data(…)` changes.
+    is_named: bool = True
 
 
 MEASURES = {
@@ -28,6 +30,7 @@ MEASURES = {
         Measure("logloss", "mean negative log probability of the true class", "classification", of_probabilities=True),
         Measure("auc", "area under the ROC curve", "classification", larger_is_better=True, of_probabilities=True),
         Measure("f1", "harmonic mean of precision and recall, the mean over classes", "classification", True),
+        Measure("positive_f1", "f1 of the positive class", "classification", True, is_named=False),
         Measure("mcc", "Matthews correlation coefficient", "classification", larger_is_better=True),
         Measure("relative_error", "error over the error with all features", "classification"),
         Measure("mse", "mean squared error", "regression"),
@@ -40,4 +43,6 @@ MEASURES = {
         Measure("fit_time", "seconds for one fit", of_model=True),
     )
 }
+#: What a measure means where `data(positive = …)` says which class counts.
+OF_POSITIVE = {"f1": "positive_f1"}
 DEFAULT_MEASURES = {"classification": "ber", "regression": "rmse"}

@@ -116,6 +116,7 @@ class DataStatement:
     header: bool | None = None
     separator: str | None = None
     decimal: str | None = None
+    missing_target: str | None = None
 
 
 @record

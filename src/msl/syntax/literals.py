@@ -17,13 +17,15 @@ _UNIT_SPELLINGS = {
     "s": "sec secs second seconds",
     "min": "m mins minute minutes",
     "h": "hr hrs hour hours",
-    "KB": "kb k kilobyte kilobytes KiB",
-    "MB": "mb megabyte megabytes MiB M",
-    "GB": "gb g gigabyte gigabytes GiB G",
+    "KB": "kb k K kilobyte kilobytes KiB kib",
+    "MB": "mb megabyte megabytes MiB mib M",
+    "GB": "gb g gigabyte gigabytes GiB gib G",
 }
 MEANT_UNIT = {spelling: unit for unit, spellings in _UNIT_SPELLINGS.items() for spelling in spellings.split()}
 MEANT_UNIT |= {unit: unit for unit in UNITS} | {"S": "s", "H": "h"}
 
+#: What people write behind a number of things, and how many things it stands for.
+_COUNTS = {"k": 10**3, "K": 10**3, "M": 10**6}
 #: Units that people know and MSL does without: how many of which unit one of them is.
 _SCALED_UNITS = {
     **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), (0.001, "s")),
@@ -72,6 +74,8 @@ def number_value(text: str) -> tuple[int | float, str | None]:
 def _unit_advice(digits: str, value: int | float, suffix: str) -> str:
     """What to write for a number with a unit that is none of ours: `10m`, `2days`, `1h30min`."""
     meant = MEANT_UNIT.get(suffix, MEANT_UNIT.get(suffix.lower()))
+    if suffix in _COUNTS:
+        return f"write `{int(value * _COUNTS[suffix]):_}`, or `{digits}{meant}` for a size in memory"
     if meant is not None:
         return f"write `{digits}{meant}`"
     if _COMPOUND.fullmatch(digits + suffix):

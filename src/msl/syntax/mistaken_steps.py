@@ -19,13 +19,19 @@ def sign_after_keyword(trouble: Trouble) -> Diagnostic | None:
         return None
     if keyword.type in {"PART", "CHAIN"}:
         name = "model" if keyword.type == "CHAIN" else "learn"
+        if token.type == "COLON" and trouble.rest > 0:  # as YAML writes it
+            first, second = trouble.near(1), trouble.near(2)
+            named = first is not None and first.type == "NAME" and second is not None and second.type == "COLON"
+            help = f"write `{keyword} {first if named else name} = {trouble.text(3 if named else 1, trouble.rest)}`"
+            return trouble.error("MSL035", f"a {keyword} has a name", help, trouble.span(-1, trouble.rest))
         return trouble.error("MSL001", f"a {keyword} has a name", f"write `{keyword} {name} = …`")
     if keyword.type not in _AT_ONCE:
         return None
     rest = [str(other) for other in trouble.tokens[2:] if str(other) != ")"]
     example = rest[0] if len(rest) == 1 else "…"
     message = f"`{keyword}` is followed by what it says, without `{token}`"
-    return trouble.error("MSL001", message, f"write `{keyword} {example}`")
+    span = trouble.span(-1, trouble.rest) if len(rest) == 1 else None
+    return trouble.error("MSL001", message, f"write `{keyword} {example}`", span)
 
 
 def name_without_equals(trouble: Trouble) -> Diagnostic | None:
@@ -34,6 +40,9 @@ def name_without_equals(trouble: Trouble) -> Diagnostic | None:
     if trouble.failure.index != 2 or keyword.type not in {"PART", "CHAIN"}:
         return None
     message = f"`=` follows the name of a {keyword}"
+    if trouble.token.type in {"THROUGH", "BAR", "AMPERSAND", "CALL", "QUESTION"}:
+        name = "model" if keyword.type == "CHAIN" else "piece"
+        return trouble.error("MSL035", message, f"write `{keyword} {name} = {trouble.before}`", trouble.span(-2, -1))
     return trouble.error("MSL001", message, f"write `{keyword} {trouble.before} = …`")
 
 
@@ -46,7 +55,8 @@ def options_without_parentheses(trouble: Trouble) -> Diagnostic | None:
     if keyword.type == "BUDGET" and trouble.token.type == "NUMBER" and len(trouble.tokens) == 2:
         inner = f"time = {inner}" if inner.endswith(("s", "min", "h")) else f"evaluations = {inner}"
     inner = "…" if "\n" in inner or "=" not in inner or len(inner) > 60 else inner
-    return trouble.error("MSL001", f"what `{keyword}` says stands in parentheses", f"write `{keyword}({inner})`")
+    span = None if inner == "…" else trouble.span(-1, trouble.rest)
+    return trouble.error("MSL001", f"what `{keyword}` says stands in parentheses", f"write `{keyword}({inner})`", span)
 
 
 def option_without_call(trouble: Trouble) -> Diagnostic | None:
@@ -55,7 +65,9 @@ def option_without_call(trouble: Trouble) -> Diagnostic | None:
     if token.type != "NUMBER":
         return None
     if before.type == "BY":
-        return trouble.error("MSL001", "an estimate begins with its name", f"write `cv(folds = {token})`")
+        words = all(other.type in {"NAME", "MINUS"} for other in trouble.tokens[trouble.failure.index + 1 :])
+        span = trouble.span(0, trouble.rest if words else 0)
+        return trouble.error("MSL001", "an estimate begins with its name", f"write `cv(folds = {token})`", span)
     called = trouble.near(-2)
     if before.type != "NAME" or called is None or called.type not in {"BY", "THEN", "SEARCH", "ENSEMBLE"}:
         return None
@@ -91,10 +103,14 @@ def step_operator(trouble: Trouble) -> Diagnostic | None:
         return None
     before, token = trouble.before, trouble.token
     if token.type == "COMPARE" and str(token) == ">":
-        touches = before.type in {"MINUS", "THROUGH"} and trouble.touches
+        touches = before.type in {"MINUS", "THROUGH", "BAR", "EQUALS"} and trouble.touches
         span = token_span(before).to(token_span(token)) if touches else token_span(token)
         message = f"`{trouble.source.slice(span)}` does not join steps"
         return trouble.error("MSL001", message, "for one step after another write `>>`", span)
+    if token.type == "EQUALS" and str(trouble.near(1)) == ">" and trouble.accepts("THROUGH"):
+        return trouble.error(
+            "MSL001", "`=>` does not join steps", "for one step after another write `>>`", trouble.span(0, 1)
+        )
     if token.type in {"BAR", "THROUGH", "AMPERSAND"} and before.type in {"EQUALS", "COLON", "LPAR", "CALL", "COMMA"}:
         return trouble.error("MSL001", f"`{token}` stands between two steps, and there is none before it", "remove it")
     if token.type in {"OR", "AND", "THEN"} and trouble.accepts("BAR"):
@@ -108,7 +124,8 @@ def step_operator(trouble: Trouble) -> Diagnostic | None:
     if token.type == "QUESTION" and trouble.accepts("INT"):
         after = trouble.near(1)
         name = after if after is not None and after.type == "NAME" else "(…)"
-        return trouble.error("MSL001", "`?` follows what it makes optional", f"write `{name}?`")
+        span = trouble.span(0, 1 if name is after else 0)
+        return trouble.error("MSL001", "`?` follows what it makes optional", f"write `{name}?`", span)
     return None
 
 
@@ -174,3 +191,18 @@ def missing_between(trouble: Trouble) -> Diagnostic | None:
         help = "join steps with `>>` (one after another), `|` (one of them) or `&` (side by side)"
         return trouble.error("MSL001", f"an operator is missing between {pair}", help, gap)
     return None
+
+
+def module_for_catalogue(trouble: Trouble) -> Diagnostic | None:
+    """`use sklearn.svm`, `use scikit-learn`: `use` takes whole catalogues, and files in quotes."""
+    if trouble.tokens[0].type != "USE" or trouble.token.type not in {"DOT", "MINUS"} or trouble.before.type != "NAME":
+        return None
+    end = 0
+    while (after := trouble.near(end + 1)) is not None and after.type in {"NAME", "DOT", "MINUS"}:
+        end += 1
+    written, span = trouble.text(-1, end), trouble.span(-1, end)
+    if trouble.source.text.startswith("msl", span.end) and written.endswith("."):
+        file = Span(span.start, span.end + len("msl"))
+        return trouble.error("MSL035", "a file stands in quotes", f'write `"{written}msl"`', file)
+    name = "sklearn" if written == "scikit-learn" else str(trouble.before)
+    return trouble.error("MSL035", "`use` takes whole catalogues", f"write `{name}`", trouble.span(-1, end))

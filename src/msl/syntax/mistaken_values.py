@@ -11,6 +11,9 @@ from msl.text.diagnostic import Diagnostic, Label
 from msl.text.source import Span
 
 _FRACTION = re.compile(r"\.[0-9][0-9_]*([eE][+-]?[0-9]+)?")
+_GROUPED = r"[1-9][0-9]{0,2}(?:[,'][0-9]{3})+(?![0-9])"
+_THOUSANDS = re.compile(rf"({_GROUPED})(?:\.\.({_GROUPED}|[0-9][0-9_]*))?")
+_CLOCK = re.compile(r"[0-9]{1,4}(?::[0-9]{2}){1,2}(?![0-9:])")
 #: What other languages call the kinds of numbers.
 _KINDS = {
     "float": "real",
@@ -35,6 +38,41 @@ def separated_unit(trouble: Trouble) -> Diagnostic | None:
     return trouble.error("MSL011", "a unit touches its number", f"write `{before}{unit}`", span)
 
 
+def separated_percent(trouble: Trouble) -> Diagnostic | None:
+    """`30 %`"""
+    if str(trouble.token) != "%" or trouble.before.type != "NUMBER":
+        return None
+    help = f"write `{trouble.before}%`"
+    return trouble.error("MSL011", "a percent sign touches its number", help, trouble.span(-1, 0))
+
+
+def comma_in_a_number(trouble: Trouble) -> Diagnostic | None:
+    """`int 1,000..2,000`, `1'000`: a comma or an apostrophe of thousands where no list is."""
+    if trouble.before.type != "NUMBER" or not trouble.touches:
+        return None
+    match = _THOUSANDS.match(trouble.source.text, token_span(trouble.before).start)
+    if match is None:
+        return None
+    ends = [re.sub(r"[,']", "_", end) for end in match.groups() if end is not None]
+    message = "thousands are set apart by `_`"
+    return trouble.error("MSL010", message, f"write `{'..'.join(ends)}`", Span(*match.span()))
+
+
+def duration_with_colons(trouble: Trouble) -> Diagnostic | None:
+    """`time = 10:00`, `time = 1:30:00`: a duration has a unit."""
+    if trouble.tokens[0].type != "BUDGET" or trouble.token.type != "COLON" or trouble.before.type != "NUMBER":
+        return None
+    match = _CLOCK.match(trouble.source.text, token_span(trouble.before).start)
+    if match is None:
+        return None
+    pieces = [int(piece) for piece in match[0].split(":")]
+    seconds = sum(piece * 60**place for place, piece in enumerate(reversed(pieces)))
+    unit, size = next((unit, size) for unit, size in (("h", 3600), ("min", 60), ("s", 1)) if seconds % size == 0)
+    return trouble.error(
+        "MSL011", "a duration is a number with a unit", f"write `{seconds // size}{unit}`", Span(*match.span())
+    )
+
+
 def number_in_pieces(trouble: Trouble) -> Diagnostic | None:
     """`5 000`, `.5`, `5.`: numbers as they are written elsewhere."""
     before, token = trouble.before, trouble.token
@@ -57,6 +95,10 @@ def foreign_range(trouble: Trouble) -> Diagnostic | None:
     if token.type == "DOT" and before.type == "DOTDOT" and trouble.touches:
         span = token_span(before).to(token_span(token))
         return trouble.error("MSL001", "a range has two dots", "write `..`", span)
+    if token.type == "DOTDOT" and before.type == "COMMA" and after is not None and after.type in {"DOT", "COMMA"}:
+        last = 3 if after.type == "DOT" else 2
+        help = f"write `{trouble.near(-2)}..{trouble.near(last)}`"
+        return trouble.error("MSL035", "a range has two dots between its ends", help, trouble.span(-2, last))
     is_word = token.type == "NAME" and str(token) in _RANGE_WORDS
     if not (is_word or token.type == "COLON") or not trouble.accepts("DOTDOT"):
         return None
@@ -67,7 +109,8 @@ def foreign_range(trouble: Trouble) -> Diagnostic | None:
         return trouble.error("MSL001", message, "write `..` between its ends")
     kind = trouble.near(-2)
     kind_text = f"{kind} " if kind is not None and kind.type in {"INT", "REAL"} else ""
-    return trouble.error("MSL001", message, f"write `{kind_text}{before}..{after}`")
+    span = trouble.span(-2 if kind_text else -1, 1)
+    return trouble.error("MSL001", message, f"write `{kind_text}{before}..{after}`", span)
 
 
 def foreign_domain(trouble: Trouble) -> Diagnostic | None:
@@ -98,11 +141,16 @@ def scale_before_range(trouble: Trouble) -> Diagnostic | None:
     token, after = trouble.token, trouble.near(1)
     if token.type != "LOG" or after is None:
         return None
+    if trouble.before.type == "COMMA" and after.type in {"COMMA", "RPAR", "RBRACE"}:
+        high = trouble.near(-2)
+        message = "`log` follows the range that it scales, without a comma"
+        return trouble.error("MSL035", message, f"write `{high} log`", trouble.span(-2, 0))
     if after.type == "NUMBER" and trouble.accepts("INT"):
         low, sign, high = after, trouble.near(2), trouble.near(3)
         is_range = sign is not None and sign.type == "DOTDOT" and high is not None and high.type == "NUMBER"
         help = f"write `{low}..{high} log`" if is_range else "write it after the range: `1e-3..1 log`"
-        return trouble.error("MSL001", "`log` follows the range that it scales", help)
+        span = trouble.span(0, 3) if is_range else None
+        return trouble.error("MSL001", "`log` follows the range that it scales", help, span)
     value = trouble.near(2)
     if after.type in {"EQUALS", "COLON"} and value is not None and str(value).lower() in {"true", "false"}:
         help = "write it after the range: `1e-3..1 log`"

@@ -5,6 +5,36 @@ from __future__ import annotations
 from lark import Token
 
 from msl.syntax.failure import Failure
+from msl.syntax.foreign_calls import domain_by_a_call
+from msl.syntax.foreign_statements import KEYWORDS, foreign_statement
+from msl.syntax.foreign_steps import dashed_list, pipeline_of_pairs
+from msl.syntax.mistaken_arguments import (
+    arguments_without_brackets,
+    brackets_of_a_call,
+    brackets_of_a_range,
+    default_before_domain,
+    default_in_brackets,
+    default_with_a_sign,
+    dictionary,
+    kind_alone,
+    kind_without_colon,
+    letter_before_text,
+    role_after_equals,
+    scale_of_a_range,
+    step_of_a_range,
+    value_sign,
+)
+from msl.syntax.mistaken_goals import (
+    branches_of_a_program,
+    comparison_sign,
+    estimate_without_by,
+    implication,
+    limit_of_a_search,
+    nothing_to_combine,
+    objectives_joined,
+    options_of_a_statement,
+    strategies_joined,
+)
 from msl.syntax.mistaken_signs import (
     braces_for_alternatives,
     foreign_comment,
@@ -19,6 +49,7 @@ from msl.syntax.mistaken_steps import (
     comma_between_steps,
     condition_operator,
     missing_between,
+    module_for_catalogue,
     name_without_equals,
     option_without_call,
     options_without_parentheses,
@@ -27,8 +58,10 @@ from msl.syntax.mistaken_steps import (
     step_operator,
 )
 from msl.syntax.mistaken_values import (
+    comma_in_a_number,
     default_after_equals,
     default_of_a_value,
+    duration_with_colons,
     foreign_domain,
     foreign_kind,
     foreign_range,
@@ -37,6 +70,7 @@ from msl.syntax.mistaken_values import (
     pair_in_parentheses,
     scale_before_range,
     scale_of_a_value,
+    separated_percent,
     separated_unit,
 )
 from msl.syntax.tokens import RESERVED, STATEMENT_TOKENS, STATEMENTS, in_words, token_span
@@ -48,26 +82,11 @@ from msl.text.suggest import closest
 #: Words that join others: where one stands out of place, it was hardly meant as a name.
 _JOINING = frozenset("as for by then if and or not is of default".split())
 #: What other languages write for such words.
-_FOREIGN_WORDS = {"with": "by", "using": "by", "when": "if", "where": "if", "null": "none", "xor": "or"}
-#: What other languages start such statements with.
-_FOREIGN_STATEMENTS = {
-    "import": "use",
-    "include": "use",
-    "from": "use",
-    "def": "part",
-    "let": "part",
-    "pipeline": "chain",
-    "model": "chain",
-    "space": "chain",
-    "constraint": "require",
-    "assert": "require",
-    "minimise": "minimize",
-    "maximise": "maximize",
-    "objective": "minimize",
-    "optimize": "minimize",
-    "strategy": "search",
-    "limit": "budget",
-    "random_state": "seed",
+_FOREIGN_WORDS = {
+    **dict.fromkeys(("with", "using", "on", "via", "over", "through"), "by"),
+    **dict.fromkeys(("when", "where", "whenever"), "if"),
+    **dict.fromkeys(("null", "nil"), "none"),
+    "xor": "or",
 }
 
 
@@ -82,8 +101,12 @@ def misspelt_statement(source: Source, tokens: list[Token]) -> tuple[Diagnostic,
                 help = "MSL is not JSON, YAML or Python: write statements, such as `chain model = standardize >> svc`"
             diagnostic = _error("MSL007", source, span, f"no statement starts with `{word}`", help)
         return diagnostic, None
-    meant = _FOREIGN_STATEMENTS.get(word) or next(iter(closest(word, STATEMENTS, 1)), None)
+    if (foreign := foreign_statement(source, tokens)) is not None:
+        return foreign, None
+    meant = KEYWORDS.get(word) or next(iter(closest(word, STATEMENTS, 1)), None)
     help = f"did you mean `{meant}`?" if meant else _statement_list()
+    if meant in ("chain", "part") and len(tokens) > 1 and tokens[1].type == "EQUALS" and word in KEYWORDS:
+        return _error("MSL036", source, span, f"`{word}` does not start a statement", f"write `{meant} {word}`"), None
     if word == "if":
         meant, help = None, "the condition comes last: write `require … if …`"
     elif meant is None and len(tokens) > 1 and tokens[1].type in {"EQUALS", "COLON"}:
@@ -99,7 +122,8 @@ def reserved_as_name(
         return None
     if failure.index < len(tokens):
         culprit = tokens[failure.index]
-        misplaced = scale_before_range(Trouble(source, tokens, failure))
+        trouble = Trouble(source, tokens, failure)
+        misplaced = domain_by_a_call(trouble) or scale_before_range(trouble) or nothing_to_combine(trouble)
         if misplaced is not None:
             return misplaced
     elif following is not None and source.position(following.start_pos or 0).line == _line_of_end(source, tokens[-1]):
@@ -123,7 +147,38 @@ def reserved_as_name(
 
 
 #: The answers, tried in this order: those that know more about what was meant come first.
+_FIRST_ANSWERS = (
+    separated_percent,
+    comma_in_a_number,
+    letter_before_text,
+    dictionary,
+    domain_by_a_call,
+)
 _ANSWERS = (
+    options_of_a_statement,
+    dashed_list,
+    estimate_without_by,
+    strategies_joined,
+    limit_of_a_search,
+    objectives_joined,
+    implication,
+    branches_of_a_program,
+    comparison_sign,
+    value_sign,
+    default_with_a_sign,
+    default_in_brackets,
+    duration_with_colons,
+    default_before_domain,
+    kind_without_colon,
+    brackets_of_a_range,
+    step_of_a_range,
+    scale_of_a_range,
+    kind_alone,
+    module_for_catalogue,
+    pipeline_of_pairs,
+    arguments_without_brackets,
+    brackets_of_a_call,
+    role_after_equals,
     sign_after_keyword,
     name_without_equals,
     options_without_parentheses,
@@ -158,7 +213,9 @@ def explain(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic
     if failure.index >= len(tokens):
         return _unexpected_end(source, failure, tokens)
     trouble = Trouble(source, tokens, failure)
-    known = foreign_comment(source, trouble.token) or stray_sign(source, trouble.token, trouble.in_brackets)
+    known = next((diagnostic for answer in _FIRST_ANSWERS if (diagnostic := answer(trouble)) is not None), None)
+    known = known or foreign_comment(source, trouble.token)
+    known = known or stray_sign(source, trouble.token, trouble.in_brackets)
     answers = (answer(trouble) for answer in (*_ANSWERS, _misspelt_word, *_LATER_ANSWERS))
     known = known or next((diagnostic for diagnostic in answers if diagnostic is not None), None)
     message = f"{quoted(trouble.token)} does not fit here"
@@ -169,6 +226,18 @@ def _unexpected_end(source: Source, failure: Failure, tokens: list[Token]) -> Di
     if (never_closed := never_closed_bracket(source, tokens)) is not None:
         return never_closed
     end = token_span(tokens[-1]).end
+    if len(tokens) == 2 and tokens[0].type in {"PART", "CHAIN"}:
+        keyword, name = tokens
+        help = (
+            f"write `{keyword} {name} = …`, or `{keyword} {'model' if keyword.type == 'CHAIN' else 'piece'} = {name}`"
+        )
+        return _error(
+            "MSL002",
+            source,
+            token_span(keyword).to(token_span(name)),
+            f"a {keyword} has a name and says what it is",
+            help,
+        )
     if len(tokens) == 1:
         message = f"{quoted(tokens[-1])} is not finished"
     else:

@@ -20,6 +20,7 @@ from lark.exceptions import UnexpectedToken
 
 from msl.syntax import ast
 from msl.syntax.build import AstBuilder
+from msl.syntax.conflict_marks import conflict_marks
 from msl.syntax.failure import Failure
 from msl.syntax.tokens import (
     CLOSING_TOKENS,
@@ -44,6 +45,8 @@ def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
     """The statements of a text, and what could not be read. The file is whole when there is no diagnostic."""
     if len(source.text) > MOST_CHARACTERS:
         return ast.File((), broken=(ast.Broken(None, None),)), [_too_large(source)]
+    if (unmerged := conflict_marks(source)) is not None:
+        return ast.File((), broken=(ast.Broken(None, None),)), [unmerged]
     with _lock:
         builder, grammar = _parser()
         builder.begin(source)
@@ -117,11 +120,14 @@ class _Reading:
         self.broken: list[ast.Broken] = []
         self.diagnostics: list[Diagnostic] = []
         self._swallow_next = False
+        self._skip_before = 0
 
     def segment(self, tokens: list[Token], following: Token | None) -> None:
         """Reads what stands between two keywords: a statement, and whatever was written after it by mistake."""
         if self._swallow_next:
             self._swallow_next = False
+            return
+        if token_span(tokens[0]).start < self._skip_before:  # inside a comment of another language, told already
             return
         rest = tokens
         while rest:
@@ -133,6 +139,7 @@ class _Reading:
         if misspelt:
             diagnostic, meant = _mistakes().misspelt_statement(self.source, tokens)
             self.diagnostics.append(diagnostic)
+            self._skip_foreign(diagnostic)
             if meant is None:
                 self.broken.append(ast.Broken(None, None))
                 return []
@@ -154,6 +161,11 @@ class _Reading:
         if misspelt:
             del self.diagnostics[noted:]  # one word is wrong; what follows from it is not news
         return []
+
+    def _skip_foreign(self, told: Diagnostic) -> None:
+        """Passes over the rest of what one message has told of: a comment of several lines, the body of a function."""
+        end: int = import_module("msl.syntax.mistaken_signs").end_of_what_is_foreign(self.source, told)
+        self._skip_before = max(self._skip_before, end)
 
     def _accept(self, statement: ast.Statement, sound: bool) -> None:
         """Keeps a statement; one with a mistake in it is as good as broken, or the mistake would be told twice."""
@@ -177,6 +189,7 @@ class _Reading:
             self.diagnostics.append(name_taken)
         else:
             self.diagnostics.append(_mistakes().explain(self.source, failure, tokens))
+            self._skip_foreign(self.diagnostics[-1])
         self.broken.append(_broken_declaration(" ".join(map(str, tokens[:2]))))
         if self._swallow_next and following is not None:
             self.broken.append(ast.Broken(None, str(following)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lark import Token
 
 from msl.syntax.failure import Failure
-from msl.syntax.tokens import token_span
+from msl.syntax.tokens import CLOSING_TOKENS, OPENING_TOKENS, token_span
 from msl.text.diagnostic import Diagnostic, Label, Severity
 from msl.text.record import record
 from msl.text.source import Source, Span
@@ -41,6 +41,50 @@ class Trouble:
         """The token so many places after the one that did not fit, or before it."""
         index = self.failure.index + offset
         return self.tokens[index] if 0 <= index < len(self.tokens) else None
+
+    def span(self, first: int, last: int) -> Span:
+        """From the token so many places after the one that did not fit to another; beyond the end, the last one."""
+        tokens = self.tokens
+        start, end = max(self.failure.index + first, 0), min(self.failure.index + last, len(tokens) - 1)
+        return token_span(tokens[start]).to(token_span(tokens[end]))
+
+    def text(self, first: int, last: int) -> str:
+        """What is written between two such tokens, on one line."""
+        return " ".join(self.source.slice(self.span(first, last)).split())
+
+    @property
+    def rest(self) -> int:
+        """How many places after the token that did not fit the last one of the statement is."""
+        return len(self.tokens) - 1 - self.failure.index
+
+    def closing(self, offset: int) -> int | None:
+        """Where the bracket at an offset is closed."""
+        depth = 0
+        for index in range(self.failure.index + offset, len(self.tokens)):
+            token = self.tokens[index]
+            if token.type in OPENING_TOKENS:
+                depth += 1
+            elif token.type in CLOSING_TOKENS:
+                depth -= 1
+                if depth <= 0:
+                    return index - self.failure.index
+        return None
+
+    def item_end(self, offset: int) -> int:
+        """The last token of the list item that the one at an offset belongs to."""
+        depth = 0
+        for index in range(self.failure.index + offset, len(self.tokens)):
+            token = self.tokens[index]
+            if depth == 0 and (token.type == "COMMA" or token.type in CLOSING_TOKENS):
+                return index - self.failure.index - 1
+            depth += (token.type in OPENING_TOKENS) - (token.type in CLOSING_TOKENS)
+        return self.rest
+
+    @property
+    def in_list(self) -> bool:
+        """Whether it stands among the arguments of a call, the options of a statement or the fields of a block."""
+        opened = never_closed(self.tokens[: self.failure.index])
+        return opened is not None and (opened.type in {"CALL", "LBRACE"} or opened is self.tokens[1])
 
     def accepts(self, *terminals: str) -> bool:
         """Whether each of these would have fitted."""

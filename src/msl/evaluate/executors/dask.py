@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import re
 import uuid
 from collections import deque
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.pending import Pending
+from msl.evaluate.executors.scheduler import Scheduler
 from msl.evaluate.executors.task import AnyTask, Job, failed
 from msl.evaluate.outcome import Failure, Outcome
 
@@ -33,7 +33,6 @@ except ModuleNotFoundError as missing:
         f"running on Dask needs the package `{missing.name}`: install it with `pip install 'msl-lang[dask]'`"
     ) from missing
 
-_ADDRESS = re.compile(r"dask://([^/\s]+:\d+)/?")
 _GROUP_SECONDS = 0.1
 _LOOK = 2.0  # seconds between looks at who is in the cluster
 _QUEUE = 2  # groups for each thread of the cluster: one at work, one at hand
@@ -57,7 +56,7 @@ class _Group:
 
 
 class DaskExecutor(Executor):
-    """A cluster, given by `dask://host:port`, or as a client or a cluster object of dask.distributed."""
+    """A cluster, given by the address of its scheduler, or as a client or a cluster object of dask.distributed."""
 
     def __init__(self, job: Job, on: Any, patience: float = 30.0) -> None:
         """`patience` is how many seconds to wait for the scheduler, and then for its first worker."""
@@ -102,10 +101,24 @@ class DaskExecutor(Executor):
         with self._state:
             return max(1, sum(self._threads.values()))
 
-    def abandon(self) -> None:
-        self._give_up_all(None)
-        with contextlib.suppress(Exception):  # a site that is gone has nothing left to end
-            self._client.run(dask_site.abandon, self._id)
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        super().abandon(futures)
+        unwanted = set(futures)
+        with self._state:
+            left = [
+                (key, group)
+                for key, group in self._running.items()
+                if all(item.future in unwanted for item in group.items)
+            ]
+            for key, _ in left:
+                del self._running[key]
+        with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
+            self._client.cancel([group.sent for _, group in left])
+            if not self._running:
+                self._client.run(dask_site.abandon, self._id)
+        for _, group in left:
+            for item in group.items:
+                item.give_up(None)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._state:
@@ -268,10 +281,6 @@ class DaskExecutor(Executor):
         """Gives up what waits and what runs: cancelled, or because the cluster is broken."""
         with self._state:
             self._is_shut, self._broken = True, self._broken or reason
-        self._give_up_all(reason)
-
-    def _give_up_all(self, reason: BrokenExecutor | None) -> None:
-        with self._state:
             sent = [group.sent for group in self._running.values()]
             left = [*self._waiting, *(item for group in self._running.values() for item in group.items)]
             self._running.clear()
@@ -309,18 +318,39 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
         if on.asynchronous:
             raise ValueError("an asynchronous Dask client cannot be used here: make one with `asynchronous=False`")
         return on, False
-    address = on
+    where, options = on, {}
     if isinstance(on, str):
-        match = _ADDRESS.fullmatch(on)
-        if match is None:
-            raise ValueError(f"`{on}` is no address of a Dask scheduler: write `dask://host:port`")
-        address = f"tcp://{match[1]}"
+        on = Scheduler(on)
+    if isinstance(on, Scheduler):
+        where, options = on.contact, {"security": _security(on)}
+        on = on.address
     elif not hasattr(on, "scheduler_address"):
         raise ValueError(f"{type(on).__name__} is neither a client nor a cluster of dask.distributed")
     try:
-        return distributed.Client(address, timeout=patience, set_as_default=False), True  # type: ignore[no-untyped-call]
+        return distributed.Client(where, timeout=patience, set_as_default=False, **options), True  # type: ignore[no-untyped-call]
     except OSError as reason:
         raise ConnectionError(f"no Dask scheduler answers at {on}: {reason}") from reason
+
+
+def _security(scheduler: Scheduler) -> Any:
+    """Dask's own, with the files that are given or those of its configuration."""
+    if not scheduler.is_encrypted:
+        return None
+    files = {}
+    if scheduler.has_files:
+        files = {
+            "tls_ca_file": scheduler.tls_ca,
+            "tls_client_cert": scheduler.tls_cert,
+            "tls_client_key": scheduler.tls_key,
+        }
+    security: Any = distributed.Security(require_encryption=True, **files)  # type: ignore[no-untyped-call]
+    wanted = {"ca": security.tls_ca_file, "cert": security.tls_client_cert, "key": security.tls_client_key}
+    if missing := [f"`--tls-{name}`" for name, path in wanted.items() if not path]:
+        raise ValueError(
+            f"{scheduler.address} needs {', '.join(missing)}: the files of the authority, of your certificate and of "
+            "its key, unless the configuration of Dask names them; in Python, pass a client of Dask"
+        )
+    return security
 
 
 def _broken(reason: Exception) -> BrokenExecutor:

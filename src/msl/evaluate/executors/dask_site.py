@@ -6,6 +6,7 @@ import pickle
 import platform
 import weakref
 from collections.abc import Mapping
+from concurrent.futures import Future
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
 
@@ -18,6 +19,8 @@ from msl.evaluate.outcome import Outcome
 
 _PACKAGES = ("msl-lang", "numpy", "scipy", "scikit-learn")
 _sites: dict[str, LocalExecutor] = {}
+#: What each executor has under way here.
+_under_way: dict[str, set[Future[Outcome]]] = {}
 _lock = Lock()
 
 
@@ -57,15 +60,22 @@ def evaluate(executor_id: str, tasks: bytes) -> list[Outcome]:
         raise NoSiteError(get_worker().address)
     wanted: list[AnyTask] = pickle.loads(tasks)
     futures = [site.submit(task) for task in wanted]
-    return [future.result() for future in futures]
+    with _lock:
+        _under_way.setdefault(executor_id, set()).update(futures)
+    try:
+        return [future.result() for future in futures]
+    finally:
+        with _lock:
+            _under_way[executor_id].difference_update(futures)
 
 
 def abandon(executor_id: str) -> None:
     """Ends what the processes that work for an executor are at."""
     with _lock:
         site = _sites.get(executor_id)
+        futures = list(_under_way.get(executor_id, ()))
     if site is not None:
-        site.abandon()
+        site.abandon(futures)
 
 
 def leave(executor_id: str) -> None:
@@ -80,6 +90,7 @@ def _close(executor_id: str, site: LocalExecutor, wait: bool) -> None:
     with _lock:
         if _sites.get(executor_id) is site:
             del _sites[executor_id]
+            _under_way.pop(executor_id, None)
     site.shutdown(wait, cancel_futures=True)
 
 

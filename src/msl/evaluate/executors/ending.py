@@ -7,6 +7,21 @@ from dataclasses import dataclass
 
 from msl.evaluate.outcome import Failure
 
+#: What the kernel sends to a process for what its own code does; any other deadly signal was sent by somebody.
+_OWN_DOING = frozenset(
+    {
+        signal.SIGSEGV,
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGSYS,
+        signal.SIGTRAP,
+        signal.SIGXCPU,
+        signal.SIGXFSZ,
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -21,6 +36,11 @@ class Ending:
     @property
     def is_known(self) -> bool:
         return self.signal is not None or self.status is not None
+
+    @property
+    def is_from_outside(self) -> bool:
+        """Whether somebody else may have ended it: it was sent a signal, or its server was gone."""
+        return not self.is_forced and self.status is None and self.signal not in _OWN_DOING
 
     @property
     def manner(self) -> str:

@@ -37,12 +37,6 @@ class Executor(ABC):
         """How many tasks can run at once."""
         return 1
 
-    def abandon(self) -> None:  # noqa: B027  (what runs in this process cannot be ended)
-        """Cancels what waits and ends what runs, as far as that can be ended; further tasks may follow.
-
-        The futures of what has ended this way are cancelled, or raise `CancelledError`.
-        """
-
     @abstractmethod
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no more tasks. With `cancel_futures` those that wait are cancelled, and those that run are ended."""
@@ -75,9 +69,12 @@ class Executor(ABC):
                 left -= len(arrived)
         finally:
             if left:
-                for future in futures:
-                    future.cancel()
-                self.abandon()
+                self.abandon(futures)
+
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        """Gives up what was submitted, also what runs where it can be ended; new tasks may follow."""
+        for future in futures:
+            future.cancel()
 
     def _in_order(self, futures: list[Future[Outcome]]) -> Iterator[Outcome]:
         try:

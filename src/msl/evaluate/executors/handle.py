@@ -8,7 +8,7 @@ import pickle
 import select
 import signal
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import Pipe
 from time import monotonic
 
@@ -17,6 +17,8 @@ from msl.evaluate.executors.mapped import unnamed_file
 from msl.evaluate.executors.nursery import Nursery
 from msl.evaluate.executors.pending import Pending
 from msl.evaluate.executors.pulse import Beat, Pulse
+from msl.evaluate.executors.task import foreign_modules, is_limited
+from msl.evaluate.executors.usage import is_exiting
 from msl.evaluate.outcome import Failure
 
 _GRACE = 0.25  # seconds between the request to end and the end
@@ -27,12 +29,29 @@ class Item(Pending):
     """A task in the queue.
 
     One that is `alone` is to be the first of a new process, and to have no mates. Nothing else is to run beside one
-    that is `suspect`: it was running when all processes were lost at once, and somebody did that.
+    that is `suspect`: it was running when a process was lost that nobody of us has ended, perhaps because of it.
+    `modules` hold the classes of its model, `foreign` are those from elsewhere: their code may leave anything behind
+    in its process, which is then neither one that another evaluation has been in, nor one that another will be in.
     """
 
     encoded: bytes = b""
+    modules: frozenset[str] = frozenset()
     is_alone: bool = False
     is_suspect: bool = False
+    times_lost: int = 0
+    foreign: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.foreign = foreign_modules(self.modules)
+
+    @property
+    def has_own_process(self) -> bool:
+        return self.is_alone or bool(self.foreign)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it travels without mates: what a run asks of its last models takes long enough by itself."""
+        return self.has_own_process or not is_limited(self.task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +66,15 @@ class Doom:
 class Handle:
     """Starts a worker, hands it tasks under numbers that grow from 1, and ends it."""
 
-    def __init__(self, nursery: Nursery, job_descriptor: int) -> None:
+    def __init__(self, nursery: Nursery, job_descriptor: int, modules: frozenset[str] = frozenset()) -> None:
+        """`modules` are those of the models to come."""
         self._nursery = nursery
+        #: Whether it is for one evaluation only, whose code is from elsewhere.
+        self.is_for_one = bool(foreign_modules(modules))
         self.connection, theirs = Pipe()
         with unnamed_file() as page, theirs:
             self._pulse = Pulse(page.fileno())
-            self.pid = nursery.start([theirs.fileno(), page.fileno(), job_descriptor])
+            self.pid = nursery.start([theirs.fileno(), page.fileno(), job_descriptor], modules)
         #: Becomes readable when the process ends, even if something that it forked keeps the connection open.
         self.end_descriptor: int | None = None
         with contextlib.suppress(AttributeError, OSError):
@@ -105,7 +127,10 @@ class Handle:
         """Ends the process and all that it has started. One that is dying is given a moment to do it its own way."""
         is_forced = False
         if is_dying and self.end_descriptor is not None:
-            is_forced = not select.select([self.end_descriptor], [], [], _GRACE)[0]
+            while not (is_over := bool(select.select([self.end_descriptor], [], [], _GRACE)[0])):
+                if not is_exiting(self.pid):  # one with much memory may take long
+                    break
+            is_forced = not is_over
         self._signal(signal.SIGKILL)
         try:
             return replace(self._nursery.reap(self.pid), is_forced=is_forced)

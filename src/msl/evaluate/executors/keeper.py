@@ -2,7 +2,12 @@
 
 A worker that dies costs the evaluation that killed it; the mates of its group are evaluated again. That an evaluation
 crashes, or lacks memory, is only believed of a new process that has done nothing else: what ran before in the same
-process never decides about a model.
+process never decides about a model. Code from elsewhere may leave anything behind, settings, patches, files that are
+open: each of its evaluations has a new process, which ends with it.
+
+A death may have nothing to do with the evaluation: where other programs have taken all memory, the system kills
+workers first, and so may people. Such signals are told from those of a model's own doing, as by a bad pointer, and what
+they have hit is tried again, after a pause and with nothing beside it, several times before it is believed.
 """
 
 from __future__ import annotations
@@ -12,41 +17,56 @@ import pickle
 import selectors
 import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
 from itertools import islice
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 from time import monotonic
 
+from msl.evaluate.executors.ending import Ending
 from msl.evaluate.executors.grouping import Grouping
 from msl.evaluate.executors.handle import Handle, Item
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery, NurseryError
-from msl.evaluate.executors.task import Job, failed, is_limited, modules_of
+from msl.evaluate.executors.task import Job, failed, foreign_modules
+from msl.evaluate.executors.usage import machine_bytes
 from msl.evaluate.executors.watch import Watch
 from msl.evaluate.executors.worker import BROKEN
 from msl.evaluate.outcome import Effort, Failure, Outcome
 
 _GROUP_SECONDS = 0.02
 _LOOK_AHEAD = 100  # tasks whose modules are imported before a worker starts
-_MOST_BARREN = 5  # workers in a row that die before they begin: then the fault is not a model's
+#: Workers in a row that die before they begin: then the fault is not a model's. Some of them may be killed by others.
+_MOST_BARREN = 20
+#: An evaluation whose process is killed by somebody so many times in a row is to blame, whoever does it. All but the
+#: first are new processes, and later ones have nothing beside them. That each is hit by chance takes a machine where no
+#: process lives for long; code that kills itself is very rare, so that it costs little to try it so often.
+_MOST_KILLED = 10
+#: With its server an evaluation gets lost less often by chance: the system spares servers where there are workers.
+_MOST_LOST = 4
+#: One that held more than this share of the machine's memory was rightly chosen to be killed for it, and takes long to
+#: get there: it is believed the second time.
+_MOST_MEMORY = 0.5
+_PAUSE, _LONGEST_PAUSE = 0.1, 1.0  # seconds before what was lost is tried again; twice as long with each time
+_MOST_BESIDE = 4  # times that it is tried with others beside it
 
 
 class Keeper:
-    """All but `add`, `finish` and `join` runs on its own thread."""
+    """All but `add`, `abandon`, `finish` and `join` runs on its own thread."""
 
     def __init__(self, nursery: Nursery, job: Mapped[Job], workers: int, on_end: Callable[[], None]) -> None:
         self._nursery, self._mapped, self._workers, self._on_end = nursery, job, workers, on_end
         self._n_losses, self._judges_together = len(job.value.objectives), job.value.judges_together
         self.handles: list[Handle] = []
         self._waiting: deque[Item] = deque()
+        self._resting: list[tuple[float, Item]] = []  # and from when on they are to be tried again
         self._grouping = Grouping(_GROUP_SECONDS)
         self._watch = Watch(job.value.limits, job.size)
         self._barren = 0
         self._lock = Lock()  # for the following, which other threads write
         self._new: list[Item] = []
-        self._abandoning: list[Event] = []
+        self._unwanted: set[Future[Outcome]] = set()
         self._is_finishing = self._is_cancelled = False
         self._broken: BaseException | None = None
         self._bell, self._ear = socket.socketpair()
@@ -69,21 +89,18 @@ class Keeper:
             self._ring()
         return item.future
 
+    def abandon(self, futures: Iterable[Future[Outcome]]) -> None:
+        """Ends processes that are at one of these; what else they were given is evaluated elsewhere."""
+        with self._lock:
+            self._unwanted.update(future for future in futures if not future.done())
+        self._ring()
+
     def finish(self, is_cancelled: bool) -> None:
         """Ends when all is done; or at once, if cancelled."""
         with self._lock:
             self._is_finishing = True
             self._is_cancelled |= is_cancelled
         self._ring()
-
-    def abandon(self) -> None:
-        """Cancels what waits and ends the workers that are at something; what is added afterwards is not meant."""
-        is_done = Event()
-        with self._lock:
-            self._abandoning.append(is_done)
-        self._ring()
-        while not is_done.wait(0.1) and self._thread.is_alive():
-            pass
 
     def join(self) -> None:
         self._thread.join()
@@ -97,10 +114,11 @@ class Keeper:
     def _run(self) -> None:
         try:
             while self._goes_on():
+                self._end_unwanted()
                 self._hand_out()
                 if not self._goes_on():  # what was next had been cancelled, and there is nobody left to wait for
                     break
-                for key, _ in self._selector.select(self._watch.look(self.handles)):
+                for key, _ in self._selector.select(self._patience()):
                     key.data()
         except BaseException as reason:  # whoever waits for an outcome must not wait for ever
             with self._lock:
@@ -108,27 +126,20 @@ class Keeper:
         finally:
             self._leave()
 
+    def _patience(self) -> float | None:
+        """The seconds until there is something to do, though nobody says so."""
+        found = [max(when - monotonic(), 0.0) for when, _ in self._resting]
+        look = self._watch.look(self.handles)
+        return min(found if look is None else [*found, look], default=None)
+
     def _goes_on(self) -> bool:
         with self._lock:
             self._waiting.extend(self._new)
             self._new.clear()
             is_finishing, is_cancelled = self._is_finishing, self._is_cancelled
-            abandoning, self._abandoning = self._abandoning, []
-        if abandoning:
-            self._give_up_all()
-        for each in abandoning:
-            each.set()
-        is_done = not self._waiting and all(handle.is_idle for handle in self.handles)
+        self._wake()
+        is_done = not self._waiting and not self._resting and all(handle.is_idle for handle in self.handles)
         return not is_cancelled and not (is_finishing and is_done)
-
-    def _give_up_all(self) -> None:
-        left = list(self._waiting)
-        self._waiting.clear()
-        for handle in [handle for handle in self.handles if not handle.is_idle]:
-            left += handle.items.values()
-            self._dismiss(handle)
-        for item in left:
-            item.give_up(None)
 
     def _leave(self) -> None:
         for handle in self.handles:
@@ -137,7 +148,8 @@ class Keeper:
         with self._lock:
             reason = self._broken
             self._broken = reason or BrokenExecutor("the executor is shut down")
-            left = [*self._waiting, *self._new, *(item for handle in self.handles for item in handle.items.values())]
+            at_work = [item for handle in self.handles for item in handle.items.values()]
+            left = [*self._waiting, *(item for _, item in self._resting), *self._new, *at_work]
         for item in left:
             item.give_up(reason)
         self._selector.close()
@@ -148,52 +160,73 @@ class Keeper:
     # --- handing out ---
 
     def _hand_out(self) -> None:
-        while self._waiting and not self._must_wait():
-            handle = self._free_handle(must_be_fresh=self._waiting[0].is_alone)
-            if handle is None:
-                return
-            if group := self._next_group():
-                handle.hand(group)
+        while self._waiting and self._has_room() and not self._must_wait():
+            group = self._next_group()
+            try:
+                if group:
+                    self._handle_for(group[0]).hand(group)
+            except BaseException:
+                self._waiting.extendleft(reversed(group))  # whoever waits for them has to hear of it
+                raise
+
+    def _has_room(self) -> bool:
+        return sum(not handle.is_idle for handle in self.handles) < self._workers
 
     def _must_wait(self) -> bool:
         """Whether a suspect runs, or is next while others run."""
         running = [item for handle in self.handles for item in handle.items.values()]
         return bool(running) and (self._waiting[0].is_suspect or any(item.is_suspect for item in running))
 
-    def _free_handle(self, must_be_fresh: bool) -> Handle | None:
+    def _next_group(self) -> list[Item]:
+        size = self._grouping.size(len(self._waiting), self._workers)
+        group: list[Item] = []
+        while self._waiting and len(group) < size:
+            if group and (group[0].is_single or self._waiting[0].is_single):
+                break
+            item = self._waiting.popleft()
+            if item.take_up():
+                group.append(item)
+        return group
+
+    def _handle_for(self, item: Item) -> Handle:
+        """An idle worker or a new one. Code from elsewhere does not take the place of one with full caches."""
+        if item.foreign:
+            return self._start(item)
         idle = [handle for handle in self.handles if handle.is_idle]
         for handle in idle:
-            if handle.is_fresh or not must_be_fresh:
+            if handle.is_fresh or not item.is_alone:
                 return handle
-        if len(self.handles) >= self._workers:
-            if not idle:
-                return None
+        if idle and sum(not handle.is_for_one for handle in self.handles) >= self._workers:
             self._dismiss(idle[0])
-        return self._start()
+        return self._start(item)
 
-    def _start(self) -> Handle:
-        next_ones = islice(self._waiting, _LOOK_AHEAD)
-        self._nursery.prepare({module for item in next_ones for module in modules_of(item.task.model)})
-        handle = Handle(self._nursery, self._mapped.descriptor)
+    def _start(self, first: Item) -> Handle:
+        ahead = frozenset().union(first.modules, *(item.modules for item in islice(self._waiting, _LOOK_AHEAD)))
+        modules = ahead - foreign_modules(ahead) | first.foreign
+        handle = Handle(self._nursery, self._mapped.descriptor, modules)
         self.handles.append(handle)
         self._selector.register(handle.connection, selectors.EVENT_READ, lambda: self._hear(handle))
         if handle.end_descriptor is not None:
             self._selector.register(handle.end_descriptor, selectors.EVENT_READ, lambda: self._hear_end(handle))
         return handle
 
-    def _next_group(self) -> list[Item]:
-        size = 1 if self._is_single(self._waiting[0]) else self._grouping.size(len(self._waiting), self._workers)
-        group: list[Item] = []
-        while self._waiting and len(group) < size and not (group and self._is_single(self._waiting[0])):
-            item = self._waiting.popleft()
-            if item.take_up():
-                group.append(item)
-        return group
-
-    @staticmethod
-    def _is_single(item: Item) -> bool:
-        """Whether it travels without mates: what a run asks of its last models takes long enough by itself."""
-        return item.is_alone or not is_limited(item.task)
+    def _end_unwanted(self) -> None:
+        with self._lock:
+            unwanted, self._unwanted = self._unwanted, set()
+        if not unwanted:
+            return
+        left = [item for item in [*self._waiting, *(item for _, item in self._resting)] if item.future in unwanted]
+        self._waiting = deque(item for item in self._waiting if item.future not in unwanted)
+        self._resting = [(when, item) for when, item in self._resting if item.future not in unwanted]
+        for item in left:
+            item.give_up(None)
+        for handle in [one for one in self.handles if any(item.future in unwanted for item in one.items.values())]:
+            self._dismiss(handle)
+            for item in handle.items.values():
+                if item.future in unwanted:
+                    item.give_up(None)
+                else:
+                    self._waiting.appendleft(item)
 
     def _dismiss(self, handle: Handle) -> None:
         self._remove(handle)
@@ -221,7 +254,7 @@ class Keeper:
         self._barren = 0
         for number, encoded in answers:
             self._answer(handle, number, encoded)
-        if is_spent and handle.is_idle:
+        if handle.is_idle and (is_spent or handle.is_for_one):
             self._dismiss(handle)
 
     def _hear_end(self, handle: Handle) -> None:
@@ -251,22 +284,44 @@ class Keeper:
         culprit = None if is_together else handle.items.pop(number, None)
         for item in handle.items.values():
             item.is_alone |= is_together
-        self._waiting.extendleft(reversed(handle.items.values()))
         if culprit is None:
-            self._count_barren(handle)
+            self._put_back(handle, ending)
             return
+        self._waiting.extendleft(reversed(handle.items.values()))
         self._barren = 0
-        if not ending.is_known and not culprit.is_suspect:
-            culprit.is_alone = culprit.is_suspect = True
-            self._waiting.appendleft(culprit)
+        if doom is None and ending.is_from_outside and not self._is_to_blame(culprit, handle, ending):
+            culprit.is_alone = True
+            culprit.is_suspect |= culprit.times_lost >= _MOST_BESIDE or not ending.is_known
+            pause = min(_PAUSE * 2 ** (culprit.times_lost - 1), _LONGEST_PAUSE)
+            self._resting.append((monotonic() + pause, culprit))
             return
         outcome = failed(self._n_losses, failure, Effort(monotonic() - beat.started))
         self._conclude(culprit, outcome, is_certain=handle.has_one_only)
 
-    def _count_barren(self, handle: Handle) -> None:
+    def _put_back(self, handle: Handle, ending: Ending) -> None:
+        """Nothing was being evaluated, or nobody knows which of several: what was handed out is still to be done."""
         self._barren += bool(handle.items)
         if self._barren > _MOST_BARREN:
-            raise NurseryError("workers die before they begin; the job cannot be evaluated on this machine")
+            raise NurseryError(
+                f"workers die before they begin: the last one {ending.manner}; "
+                "the job cannot be evaluated on this machine as it is now"
+            )
+        self._waiting.extendleft(reversed(handle.items.values()))
+
+    def _is_to_blame(self, item: Item, handle: Handle, ending: Ending) -> bool:
+        """Whether it is believed of an evaluation that somebody kills its process because of it."""
+        item.times_lost += 1
+        if not handle.has_one_only:
+            return False
+        memory = machine_bytes()
+        if memory is not None and ending.peak is not None and ending.peak > _MOST_MEMORY * memory:
+            return item.times_lost >= 2
+        return item.times_lost >= (_MOST_KILLED if ending.is_known else _MOST_LOST)
+
+    def _wake(self) -> None:
+        due = [item for when, item in self._resting if when <= monotonic()]
+        self._resting = [(when, item) for when, item in self._resting if item not in due]
+        self._waiting.extendleft(due)
 
     def _conclude(self, item: Item, outcome: Outcome, is_certain: bool) -> None:
         """Hands over an outcome, unless it says something that is only believed of a new process."""

@@ -12,7 +12,7 @@ from msl.evaluate.executors.handle import Item
 from msl.evaluate.executors.keeper import Keeper
 from msl.evaluate.executors.mapped import Mapped
 from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import AnyTask, Job
+from msl.evaluate.executors.task import AnyTask, Job, modules_of
 from msl.evaluate.executors.usage import SUPPORTED
 from msl.evaluate.outcome import Outcome
 
@@ -57,14 +57,16 @@ class LocalExecutor(Executor):
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
-            return self._keeper.add(Item(task, encoded=pickle.dumps(task)))
+            return self._keeper.add(Item(task, encoded=pickle.dumps(task), modules=frozenset(modules_of(task.model))))
 
     @property
     def width(self) -> int:
         return self.workers
 
-    def abandon(self) -> None:
-        self._keeper.abandon()
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        """Ends the processes of those that run, with whatever else they were given."""
+        super().abandon(futures)
+        self._keeper.abandon(futures)
 
     def worker_pids(self) -> list[int]:
         """The processes of the moment, for those who measure them."""

@@ -8,15 +8,20 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+import uuid
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from msl.blocks.local_modules import allowed_local_modules
+from msl.evaluate.executors.descendants import end_marked
 from msl.evaluate.executors.ending import Ending
-from msl.evaluate.executors.nursery_server import IMPORT, REAP, REPLY, REQUEST, START
+from msl.evaluate.executors.nursery_server import BRANCH, IMPORT, REAP, REPLY, REQUEST, START
+from msl.evaluate.executors.task import foreign_modules
+
+_T = TypeVar("_T")
 
 #: Workers must not fight for cores, nor differ from one another or from run to run. They raise the number of threads
 #: themselves where a job asks for it.
@@ -32,16 +37,57 @@ _ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "JE_ARROW_MALLOC_CONF": "background_thread:false",  # a server that forks must have no threads
 }
-_WITHOUT_THREADS = frozenset({"msl", "sklearn"})  # packages whose import starts no thread
 _PROGRAM = (
     "import json, sys; given = json.loads(sys.argv[1]); sys.path[:] = given['path'];"
     "from msl.blocks.local_modules import allow_all; allow_all(given['local']);"
     "from msl.evaluate.executors.nursery_server import serve; serve(int(sys.argv[2]))"
 )
+#: How often a server is started again in a row that somebody kills: the system may, when others have taken all memory.
+_MOST_LAUNCHES = 4
+_MOST_BRANCHES = 8  # kept at once; each holds the modules of its models
+_NOBODY = -1
 
 
 class NurseryError(BrokenExecutor):
     """Worker processes cannot be started, or no longer."""
+
+
+class _Line:
+    """The connection to a server: to the first one, or to a branch of it."""
+
+    def __init__(self) -> None:
+        self.control, self.theirs = socket.socketpair()
+        self.pid = _NOBODY
+        self.imported: set[str] = set()
+        self.workers: set[int] = set()
+
+    def ask(self, request: bytes, descriptors: Sequence[int] = ()) -> tuple[int, int, int]:
+        socket.send_fds(self.control, [request], descriptors)
+        return self.hear()
+
+    def hear(self) -> tuple[int, int, int]:
+        reply = self.control.recv(REPLY.size, socket.MSG_WAITALL)
+        if len(reply) < REPLY.size:
+            raise ConnectionResetError
+        first, second, third = REPLY.unpack(reply)
+        return first, second, third
+
+    def start(self, descriptors: Sequence[int]) -> int:
+        pid, _, _ = self.ask(REQUEST.pack(START, 0), descriptors)
+        if pid < 0:
+            raise NurseryError(f"a worker process cannot be started: {os.strerror(-pid)}")
+        self.workers.add(pid)
+        return pid
+
+    def prepare(self, modules: frozenset[str]) -> None:
+        if new := modules - self.imported:
+            self.imported |= new
+            names = _joined(new)
+            self.ask(REQUEST.pack(IMPORT, len(names)) + names)
+
+    def close(self) -> None:
+        self.control.close()
+        self.theirs.close()
 
 
 class Nursery:
@@ -49,16 +95,19 @@ class Nursery:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._is_closed = False
+        self._why_closed = ""
         self._launch()
 
     def _launch(self) -> None:
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the nursery
-        self._control, theirs = socket.socketpair()
+        self._line = _Line()
+        self._branches: dict[frozenset[str], _Line] = {}
+        self._without_branch: set[frozenset[str]] = set()
         self._is_ready = False
-        self._imported: set[str] = set()
+        self._mark = f"MSL_NURSERY={uuid.uuid4().hex}"
         given = {"path": [entry or os.getcwd() for entry in sys.path], "local": allowed_local_modules()}
-        with theirs:
+        mark, _, marked = self._mark.partition("=")
+        with self._line.theirs as theirs:
             self._process = subprocess.Popen(
                 # Without -P, a `json.py` in the current folder would be imported in the place of Python's own.
                 [sys.executable, "-P", "-c", _PROGRAM, json.dumps(given), str(theirs.fileno())],
@@ -66,7 +115,7 @@ class Nursery:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._words,
-                env=os.environ | _ENVIRONMENT,
+                env=os.environ | _ENVIRONMENT | {mark: marked},
                 start_new_session=True,
             )
 
@@ -74,43 +123,61 @@ class Nursery:
     def pid(self) -> int:
         return self._process.pid
 
-    def start(self, descriptors: Sequence[int]) -> int:
-        """The process id of a new worker that works with these descriptors."""
-        pid, _, _ = self._ask(REQUEST.pack(START, 0), descriptors)
-        if pid < 0:
-            raise NurseryError(f"a worker process cannot be started: {os.strerror(-pid)}")
-        return pid
+    def start(self, descriptors: Sequence[int], modules: Iterable[str] = ()) -> int:
+        """The process id of a new worker that works with these descriptors, for models with blocks of these modules.
+
+        What is known of them is imported ahead as far as that is safe; what is from elsewhere, in a branch.
+        """
+        wanted = frozenset(modules)
+        foreign = foreign_modules(wanted)
+        own = wanted - foreign  # importing these starts no thread
+
+        def begin() -> int:
+            self._line.prepare(own)
+            line = self._branch(foreign) if foreign else self._line
+            if line is not self._line:
+                try:
+                    line.prepare(own)
+                    return line.start(descriptors)
+                except OSError:  # somebody has killed it; the next worker gets a new one
+                    self._drop(foreign)
+            return self._line.start(descriptors)
+
+        return self._do(begin)
 
     def reap(self, pid: int) -> Ending:
         """Waits for the end of a worker. Of one whose server has died, nothing is known."""
-        found, code, peak = self._ask(REQUEST.pack(REAP, pid))
-        if not found:
-            return Ending()
-        status = os.waitstatus_to_exitcode(code)
-        return Ending(signal=-status, peak=peak) if status < 0 else Ending(status=status, peak=peak)
 
-    def prepare(self, modules: Iterable[str]) -> None:
-        """Imports modules ahead, for all workers to come, as far as that is safe."""
-        new = {module for module in modules if module.partition(".")[0] in _WITHOUT_THREADS} - self._imported
-        if new:
-            self._imported |= new
-            names = " ".join(sorted(new)).encode()
-            self._ask(REQUEST.pack(IMPORT, len(names)) + names)
+        def wait() -> Ending:
+            for modules, branch in self._branches.items():
+                if pid in branch.workers:
+                    branch.workers.discard(pid)
+                    try:
+                        return _ending(branch.ask(REQUEST.pack(REAP, pid)))
+                    except OSError:
+                        self._drop(modules)
+                        return Ending()
+            self._line.workers.discard(pid)
+            return _ending(self._line.ask(REQUEST.pack(REAP, pid)))
+
+        return self._do(wait)
 
     def close(self) -> None:
         """Ends the server, and with it all its workers."""
         with self._lock:
-            self._is_closed = True
+            self._why_closed = self._why_closed or "the nursery is closed"
             self._end()
 
     def _end(self) -> None:
-        self._control.close()
+        for line in (*self._branches.values(), self._line):
+            line.close()
         try:
-            self._process.wait(5)
+            self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._words.close()
+        end_marked(self._mark)  # what has got away from a server that was killed
 
     def __enter__(self) -> Self:
         return self
@@ -120,42 +187,95 @@ class Nursery:
     ) -> None:
         self.close()
 
-    def _ask(self, request: bytes, descriptors: Sequence[int] = ()) -> tuple[int, int, int]:
+    def _do(self, what: Callable[[], _T]) -> _T:
+        """Does something with the server. One that was killed, and all its workers with it, is replaced."""
         with self._lock:
-            if self._is_closed:
-                raise NurseryError("the nursery is closed")
+            if self._why_closed:
+                raise NurseryError(self._why_closed)
+            for _ in range(_MOST_LAUNCHES):
+                try:
+                    if not self._is_ready:
+                        self._line.pid, _, _ = self._line.hear()
+                        self._is_ready = True
+                    return what()
+                except OSError:
+                    pass
+                words, was_ready = self._last_words(), self._is_ready
+                was_killed = self._died_by_signal()
+                self._end()
+                if not was_ready and not was_killed:  # it cannot be started, and will not be the next time
+                    self._why_closed = f"worker processes cannot be started: {words}"
+                    raise NurseryError(self._why_closed)
+                self._launch()
+            raise NurseryError(f"the process that starts workers dies: {words}")
+
+    def _died_by_signal(self) -> bool:
+        try:
+            return self._process.wait(5) < 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    # --- branches ---
+
+    def _branch(self, modules: frozenset[str]) -> _Line:
+        """The server that has imported modules; the first one if they cannot be imported ahead."""
+        if modules in self._without_branch:
+            return self._line
+        known = self._branches.pop(modules, None)
+        line = known or self._grown(modules)
+        if line is None:
+            self._without_branch.add(modules)
+            return self._line
+        self._branches[modules] = line  # the one used last is the last
+        return line
+
+    def _grown(self, modules: frozenset[str]) -> _Line | None:
+        """A new branch; none if it starts threads or dies, and whoever needs its modules has to import them."""
+        idle = [each for each, line in self._branches.items() if not line.workers]
+        if idle and len(self._branches) >= _MOST_BRANCHES:
+            self._drop(idle[0])
+        names = _joined(modules)
+        for _ in range(_MOST_LAUNCHES):
+            line = _Line()
+            with line.theirs as theirs:
+                pid, _, _ = self._line.ask(REQUEST.pack(BRANCH, len(names)) + names, [theirs.fileno()])
+            line.pid = pid
+            if pid < 0:
+                line.close()
+                raise NurseryError(f"a worker process cannot be started: {os.strerror(-pid)}")
             try:
-                self._wait_until_ready()
-                return self._exchange(request, descriptors)
+                _, new_threads, _ = line.hear()
             except OSError:
-                if not self._is_ready:
-                    raise NurseryError(f"worker processes cannot be started: {self._last_words()}") from None
-            # It was killed, and all its workers with it; another one takes over, once.
-            self._end()
-            self._launch()
-            try:
-                self._wait_until_ready()
-                return self._exchange(request, descriptors)
-            except OSError:
-                raise NurseryError(f"the process that starts workers dies: {self._last_words()}") from None
+                if not self._cut(line).is_from_outside:
+                    return None
+                continue
+            if not new_threads:
+                return line
+            self._cut(line)
+            return None
+        return None
 
-    def _wait_until_ready(self) -> None:
-        if not self._is_ready:
-            self._receive()
-            self._is_ready = True
+    def _drop(self, modules: frozenset[str]) -> None:
+        self._cut(self._branches.pop(modules))
 
-    def _exchange(self, request: bytes, descriptors: Sequence[int]) -> tuple[int, int, int]:
-        socket.send_fds(self._control, [request], descriptors)
-        return self._receive()
-
-    def _receive(self) -> tuple[int, int, int]:
-        reply = self._control.recv(REPLY.size, socket.MSG_WAITALL)
-        if len(reply) < REPLY.size:
-            raise ConnectionResetError
-        first, second, third = REPLY.unpack(reply)
-        return first, second, third
+    def _cut(self, line: _Line) -> Ending:
+        line.close()
+        return _ending(self._line.ask(REQUEST.pack(REAP, line.pid)))
 
     def _last_words(self) -> str:
         self._words.seek(0)
         words = self._words.read().decode(errors="replace").strip().splitlines()
         return words[-1] if words else "it said nothing"
+
+
+def _joined(modules: Iterable[str]) -> bytes:
+    """Sorted, so that modules are imported in the same order always."""
+    return " ".join(sorted(modules)).encode()
+
+
+def _ending(reply: tuple[int, int, int]) -> Ending:
+    found, code, peak = reply
+    if not found:
+        return Ending()
+    status = os.waitstatus_to_exitcode(code)
+    return Ending(signal=-status, peak=peak) if status < 0 else Ending(status=status, peak=peak)

@@ -3,6 +3,10 @@
 A fork of a process with threads can hang, and a fresh interpreter takes seconds to import scikit-learn; a fork of this
 process is safe and takes milliseconds. Workers are in process groups of their own, so that a signal reaches whatever
 they have started, and Ctrl-C does not reach them. When the keeper dies, the server ends all workers and itself.
+
+Modules from elsewhere may change anything when they are imported, so that this process never imports them. A fork of it
+does, a branch, which is a server too: all workers for models of the same modules start as the same process, and workers
+for other models know nothing of them.
 """
 
 from __future__ import annotations
@@ -21,40 +25,53 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from msl.evaluate.executors.descendants import adopt_orphans, children, end_descendants
 from msl.evaluate.executors.worker import work
 
-START, REAP, IMPORT = b"S", b"R", b"I"
+START, REAP, IMPORT, BRANCH = b"S", b"R", b"I", b"B"
 REQUEST = struct.Struct("=cq")
 REPLY = struct.Struct("=qqq")
 DESCRIPTORS = 3
 _PR_SET_PDEATHSIG = 1
 
 
-def serve(control_descriptor: int) -> None:
-    """Answers requests until the other end is closed."""
+def serve(control_descriptor: int, foreign: list[str] | None = None) -> None:
+    """Answers requests until the other end is closed; a branch first imports its modules.
+
+    The first reply is the process id, and how many threads importing has started: a branch with any is of no use.
+    """
     keeper = os.getppid()
     control = socket.socket(fileno=control_descriptor)
-    workers: set[int] = set()
-    gc.collect()
-    gc.freeze()  # the collector would touch pages that workers share
-    control.sendall(REPLY.pack(os.getpid(), 0, 0))
+    adopt_orphans()
+    threads = _threads()
+    _import(foreign or [])
+    own = children() if foreign else set()  # workers and branches; and what a module has started is there for all
+    with contextlib.suppress(ConnectionError):
+        control.sendall(REPLY.pack(os.getpid(), max(_threads() - threads, 0), 0))
     try:
         while _hears(control, keeper):
             request, descriptors, _, _ = socket.recv_fds(control, REQUEST.size, DESCRIPTORS)
             if len(request) < REQUEST.size:
                 return
-            kind, number = REQUEST.unpack(request)
-            if kind == START:
-                control.sendall(REPLY.pack(_start(control, descriptors, workers), 0, 0))
-            elif kind == REAP:
-                control.sendall(REPLY.pack(*_reap(number, workers)))
-            else:
-                _import(control.recv(number, socket.MSG_WAITALL).decode().split())
-                control.sendall(REPLY.pack(0, 0, 0))
+            control.sendall(REPLY.pack(*_reply(request, descriptors, control, own)))
     finally:
-        for pid in workers:
-            with contextlib.suppress(ProcessLookupError):
+        end_descendants()
+        for pid in own:  # where nobody tells who descends from whom
+            with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
+
+
+def _reply(request: bytes, descriptors: list[int], control: socket.socket, own: set[int]) -> tuple[int, int, int]:
+    kind, number = REQUEST.unpack(request)
+    if kind == START:
+        return _fork(control, descriptors, own, []), 0, 0
+    if kind == REAP:
+        return _reap(number, own)
+    modules = control.recv(number, socket.MSG_WAITALL).decode().split()
+    if kind == BRANCH:
+        return _fork(control, descriptors, own, modules), 0, 0
+    _import(modules)
+    return 0, 0, 0
 
 
 def _hears(control: socket.socket, keeper: int) -> bool:
@@ -65,13 +82,13 @@ def _hears(control: socket.socket, keeper: int) -> bool:
     return False
 
 
-def _start(control: socket.socket, descriptors: list[int], workers: set[int]) -> int:
-    """The process id of a new worker, or a negative error number."""
+def _fork(control: socket.socket, descriptors: list[int], own: set[int], foreign: list[str]) -> int:
+    """The process id of a new worker, or of a branch that imports modules; or a negative error number."""
     server = os.getpid()
     try:
         pid = os.fork()
         if pid == 0:
-            _become_worker(control, descriptors, server)
+            _become(control, descriptors, server, foreign)
     except OSError as reason:
         return -(reason.errno or 1)
     finally:
@@ -79,11 +96,11 @@ def _start(control: socket.socket, descriptors: list[int], workers: set[int]) ->
             os.close(descriptor)
     with contextlib.suppress(OSError):
         os.setpgid(pid, pid)  # in both processes, so that the group is there whoever comes first
-    workers.add(pid)
+    own.add(pid)
     return pid
 
 
-def _become_worker(control: socket.socket, descriptors: list[int], server: int) -> NoReturn:
+def _become(control: socket.socket, descriptors: list[int], server: int, foreign: list[str]) -> NoReturn:
     status = 1
     try:
         with contextlib.suppress(OSError):
@@ -93,14 +110,25 @@ def _become_worker(control: socket.socket, descriptors: list[int], server: int) 
         silence = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):  # words of blocks and of the libraries below would mix with those of the keeper
             os.dup2(silence, stream)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with contextlib.suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000")  # if memory runs out, this process goes, not the keeper
-        work(*descriptors)
+        if foreign:
+            (line,) = descriptors
+            serve(line, foreign)
+        else:
+            _work(descriptors)
         status = 0
     finally:
         os._exit(status)
+
+
+def _work(descriptors: list[int]) -> None:
+    # Python's own answer to SIGINT is an exception, after which a worker would look as if it had ended itself.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")  # if memory runs out, this process goes, not the keeper
+    adopt_orphans()
+    work(*descriptors)
 
 
 def _die_with(server: int) -> None:
@@ -110,13 +138,17 @@ def _die_with(server: int) -> None:
             os._exit(1)
 
 
-def _reap(pid: int, workers: set[int]) -> tuple[int, int, int]:
-    """How a worker ended (as `waitpid` says it), and the most bytes that it held."""
-    workers.discard(pid)
+def _reap(pid: int, own: set[int]) -> tuple[int, int, int]:
+    """How a worker or a branch ended (as `waitpid` says it), and the most bytes that it held.
+
+    What it has left behind has become a child of this process, and ends too.
+    """
+    own.discard(pid)
     try:
         _, status, used = os.wait4(pid, 0)
     except ChildProcessError:
         return 0, 0, 0
+    end_descendants(spared=own)
     unit = 1 if sys.platform == "darwin" else 1024
     return pid, status, used.ru_maxrss * unit
 
@@ -127,4 +159,13 @@ def _import(modules: list[str]) -> None:
         with contextlib.suppress(Exception):
             importlib.import_module(module)
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # the collector would touch pages that workers share
+
+
+def _threads() -> int:
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        import threading
+
+        return threading.active_count()

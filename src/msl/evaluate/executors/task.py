@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from msl.blocks.load import TRUSTED
 from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator, Request
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.ground import Ground
@@ -105,6 +106,11 @@ def modules_of(model: Model) -> set[str]:
     found: set[str] = set()
     _visit(model.steps, lambda value: found.add(value.block.target.partition(":")[0]))
     return found
+
+
+def foreign_modules(modules: Iterable[str]) -> frozenset[str]:
+    """Those among modules whose code is neither ours nor scikit-learn's, and may leave anything behind."""
+    return frozenset(module for module in modules if module.partition(".")[0] not in TRUSTED)
 
 
 def _visit(part: Step | Value | tuple[Step, ...], see: Callable[[BlockValue], object]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, NamedTuple
 
+_PF_EXITING = 0x4  # as the kernel's sched.h has it
 SUPPORTED = Path("/proc/self/statm").exists()
 
 
@@ -51,6 +53,30 @@ def held_bytes(pid: int | str = "self") -> int | None:
     """What a process has filled, by itself or in memory that it shares with others."""
     found = _status(pid, ("RssAnon", "RssShmem"))
     return sum(found.values()) if found else None
+
+
+def is_exiting(pid: int) -> bool:
+    """Whether a process is on its way out: it runs no more code, but may still have memory to give back."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return False
+    return bool(int(fields[6]) & _PF_EXITING)
+
+
+def machine_bytes() -> int | None:
+    """The memory of the machine, or of the container that this process is in."""
+    limits = [_number("/sys/fs/cgroup/memory.max"), _number("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
+    with contextlib.suppress(ValueError, OSError):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * PAGESIZE)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _number(path: str) -> int | None:
+    try:
+        return int(Path(path).read_text())
+    except (OSError, ValueError):  # there is no such file, or no limit
+        return None
 
 
 def _opened(path: str, mode: str) -> Any:

@@ -50,7 +50,8 @@ class _Worker:
         self._first_held = self._tidied_held = self._now().held
         self._has_lacked_memory = False
         self._heap = Heap()
-        threadpool_limits(job.threads)
+        if job.threads != 1:  # which the environment of all workers says already; to find all libraries takes a while
+            threadpool_limits(job.threads)
 
     def serve(self, group: list[tuple[int, bytes]], connection: Connection) -> None:
         """Sends outcomes in packets. Those of a packet that a death keeps from being sent are evaluated again."""

@@ -70,7 +70,7 @@ class Outcome:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-_COUNTS = ("evaluations", "reused", "outside", "failures", "fits", "fits_saved")
+_COUNTS = ("evaluations", "reused", "repeats", "outside", "failures", "fits", "fits_saved")
 
 
 def result_to_outcome(result: Mapping[str, Any]) -> Outcome:

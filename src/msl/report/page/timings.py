@@ -11,6 +11,7 @@ from msl.report.page.html import Content, Html
 from msl.report.page.record import Record
 from msl.report.page.section import Section, part, section, sentence, share_bar
 from msl.report.page.table import Cell, Column, table
+from msl.report.repeats import repeats_words
 from msl.runs.evaluation import Evaluation
 
 _MOST_BLOCKS = 20
@@ -93,7 +94,10 @@ def _saved(record: Record) -> Html | None:
     if not rows:
         return None
     columns = [Column("what"), Column(""), *(Column(name, number=True) for name in ("share", "saved", "of"))]
-    return part("What was saved", table(columns, rows, "What was saved", sorts=False, style="shares"))
+    shown = [table(columns, rows, "What was saved", sorts=False, style="shares")]
+    if repeats := repeats_words({**record.outcome.counts, "ending": record.outcome.ending}):
+        shown.append(sentence(f"{repeats.replace('`', '')}."))
+    return part("What was saved", *shown)
 
 
 def _row(what: str, saved: int, total: int) -> list[Cell | Content]:

@@ -1,0 +1,299 @@
+"""Exported table: how an exported file reads tables — as `msl predict` does, without this package.
+
+All that follows the line of `=` below stands in every exported file as it stands here. What is above it the file
+defines itself, with the names and labels of its own table. The rules are those of `msl.evaluate`; the two are compared
+on many tables by the tests.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import sys
+import zlib
+
+import numpy as np
+
+COLUMNS: list[str] = []
+SYMBOLS: dict[str, list[str]] = {}
+TARGET = ""
+CLASSES: list[str | int | float] = []
+MISSING: list[str] = []
+HEADER: bool | None = None
+SEPARATOR: str | None = None
+DECIMAL: str | None = None
+# ======================================================================================================================
+
+
+class Table:
+    """The columns of a table as texts, and the decimal signs that its numbers may have."""
+
+    def __init__(self, columns, decimals=(".",)):
+        self.columns, self.decimals = columns, decimals
+
+
+def read_table(path):
+    """The table in a file: text with any of the usual separators, also gzipped or in UTF-16, or Parquet."""
+    with open(path, "rb") as file:
+        data = file.read()
+    table = _read_parquet(path) if data.startswith(b"PAR1") else _read_text(path, _unpacked(path, data))
+    if not any(table.columns.values()):
+        raise ValueError(f"{path} has no rows")
+    return table
+
+
+def features(table):
+    """The features of all rows as an array: a symbol is its place among SYMBOLS, what is missing or unknown is NaN."""
+    lacking = [name for name in COLUMNS if name not in table.columns]
+    if lacking:
+        raise ValueError(f"the table lacks the columns {', '.join(lacking)}")
+    columns = []
+    for name in COLUMNS:
+        cells, known = _cells(table, name), SYMBOLS.get(name)
+        if known is None:
+            columns.append(_numbers(name, cells, table.decimals))
+        else:
+            places = {cell: _place(cell, known, table.decimals) for cell in set(cells)}
+            columns.append([np.nan if places[cell] is None else places[cell] for cell in cells])
+    return np.ascontiguousarray(np.array(columns, dtype=float).T)
+
+
+def target(table):
+    """The target of all rows: the places of their classes among CLASSES, or numbers; NaN where it is missing."""
+    if TARGET not in table.columns:
+        raise ValueError(f"the table lacks the target {TARGET}")
+    cells = _cells(table, TARGET)
+    if not CLASSES:
+        return _numbers(TARGET, cells, table.decimals)
+    if isinstance(CLASSES[0], str):
+        places = {cell: _place(cell, CLASSES, table.decimals) for cell in set(cells)}
+        strange = sorted(cell for cell in places if cell and places[cell] is None and cell.lower() not in NO_NUMBER)
+    else:
+        numbers = dict(zip(cells, _numbers(TARGET, cells, table.decimals).tolist(), strict=True))
+        places = {cell: CLASSES.index(number) if number in CLASSES else None for cell, number in numbers.items()}
+        strange = sorted(cell for cell in places if places[cell] is None and numbers[cell] == numbers[cell])
+    if strange:
+        raise ValueError(f"the target {TARGET} has classes that the model does not know: {', '.join(strange)}")
+    return np.array([np.nan if places[cell] is None else places[cell] for cell in cells])
+
+
+def training_rows(path):
+    """The features and the target of a table to learn from; rows without a target are left out, and it is said."""
+    table = read_table(path)
+    X, y = features(table), target(table)
+    known = ~np.isnan(y)
+    if not known.all():
+        print(f"{(~known).sum()} rows have no {TARGET} and are left out", file=sys.stderr)
+    return X[known], y[known].astype(int if CLASSES else float)
+
+
+#: What may stand in a column of numbers in the place of a missing one.
+NO_NUMBER = ("na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?", "-", ".")
+
+
+def _cells(table, name):
+    """The cells of a column without outer spaces, empty where they are missing."""
+    cells = [cell.strip() for cell in table.columns[name]]
+    return ["" if cell in MISSING else cell for cell in cells]
+
+
+def _numbers(name, cells, decimals):
+    """A column of numbers, NaN where they are missing; truth values are 1 and 0."""
+    stated = {cell for cell in cells if cell and cell.lower() not in NO_NUMBER}
+    markers = [number for number in map(_number, MISSING) if number is not None]
+    for decimal in decimals:
+        values = {cell: _number(cell, decimal) for cell in stated}
+        if None not in values.values():
+            break
+    else:
+        if not all(cell.lower() in ("true", "false") for cell in stated):
+            wrong = min(cell for cell in stated if _number(cell, decimals[0]) is None)
+            raise ValueError(f"column {name} has to be numeric, but holds {wrong!r}")
+        values = {cell: float(cell.lower() == "true") for cell in stated}
+    numbers = np.array([values.get(cell, np.nan) for cell in cells], dtype=float)
+    numbers[np.isin(numbers, markers)] = np.nan
+    if np.isinf(numbers).any():
+        raise ValueError(f"column {name} is infinite in row {np.isinf(numbers).argmax() + 1}")
+    return numbers
+
+
+def _number(text, decimal="."):
+    """The number that a text is, or None."""
+    if decimal == ",":
+        text = "no number" if "." in text else text.replace(",", ".", 1)
+    if not text.isascii() or "_" in text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _place(text, symbols, decimals):
+    """The place of a symbol, however a number or a truth value among symbols is spelt; None for an unknown one."""
+    number = text.replace(",", ".") if "," in decimals else text
+    spelt = [text, *([text.lower()] if text.lower() in ("true", "false") else [])]
+    if re.fullmatch(r"\s*[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?\s*", number):
+        spelt.append(_spelt_number(number))
+    return next((symbols.index(each) for each in spelt if each and each in symbols), None)
+
+
+def _spelt_number(text):
+    """The one way to write a number that is used as a symbol: 1 for 01 and 1.0."""
+    try:
+        return str(int(text))
+    except ValueError:
+        number = float(text)
+        return str(int(number)) if number.is_integer() and abs(number) < 2.0**53 else repr(number)
+
+
+def _read_parquet(path):
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(path, glob=False)
+    except pl.exceptions.PolarsError as reason:
+        raise ValueError(f"{path} is Parquet, but damaged: {reason}") from None
+    texts = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
+    markers = [_number(marker) for marker in MISSING]
+    columns = {}
+    for name, column in zip(_unique_names(frame.columns), frame.get_columns(), strict=True):
+        if column.dtype.is_numeric():
+            missing = [cell is None or cell != cell or float(cell) in markers for cell in column.to_list()]
+            cells = zip(column.to_list(), missing, strict=True)
+            columns[name] = ["" if is_missing else _spelt_number(str(cell)) for cell, is_missing in cells]
+        elif column.dtype in texts or column.dtype.is_temporal():
+            columns[name] = column.cast(pl.String).fill_null("").to_list()
+        elif name in COLUMNS or name == TARGET:
+            raise ValueError(f"column {name} holds values of type {column.dtype}, neither numbers nor symbols")
+    return Table(columns)
+
+
+def _unpacked(path, data):
+    """The bytes of a table of text in UTF-8."""
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as reason:
+            raise ValueError(f"{path} is gzipped, but damaged or incomplete: {reason}") from None
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = data.decode("utf-16").encode()
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if not data.strip() or b"\0" in data[:65536]:
+        raise ValueError(f"{path} is empty, or no table of text")
+    return data
+
+
+def _read_text(path, data):
+    sample, is_whole = _sample(data)
+    separator = SEPARATOR or _likely_separator(sample, is_whole)
+    first, *following = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
+    has_header = _is_header(first, following) if HEADER is None else HEADER
+    names = _unique_names(first) if has_header else [f"f{number}" for number in range(1, len(first) + 1)]
+    try:
+        rows = []
+        for line, row in _rows(data.decode(), separator, len(names)):
+            if len(row) != len(names):
+                raise ValueError(f"line {line} of {path} has {len(row)} fields, the first row has {len(names)}")
+            rows.append(row)
+    except UnicodeDecodeError as reason:
+        raise ValueError(f"{path} is neither UTF-8 nor UTF-16: {reason}") from None
+    except csv.Error as reason:
+        raise ValueError(f"{path} has quotes out of order: {reason}") from None
+    cells = list(zip(*rows[has_header:], strict=True)) or [()] * len(names)
+    decimals = (DECIMAL,) if DECIMAL else (".",) if separator == "," else (".", ",")
+    return Table(dict(zip(names, cells, strict=True)), decimals)
+
+
+def _rows(text, separator, width=0):
+    """The rows that are not blank, each with the number of its last line."""
+    csv.field_size_limit(2**31 - 1)
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator != "\t", strict=True)
+    for row in reader:
+        if row and (len(row) > 1 or width == 1 or row[0].strip()):
+            yield reader.line_num, row
+
+
+def _sample(data):
+    """The first lines of the text, and whether they are all of it."""
+    size = 65536
+    while size < len(data) and data[:size].count(b"\n") < 50:
+        size *= 4
+    return data[:size].decode(errors="replace"), size >= len(data)
+
+
+def _sample_rows(sample, separator, is_whole):
+    """The rows of the sample up to the first with quotes out of order, and whether there is none such."""
+    rows = []
+    try:
+        for _, row in _rows(sample, separator):
+            rows.append(row)
+    except csv.Error as reason:
+        return rows, not is_whole and str(reason) == "unexpected end of data"
+    return (rows if is_whole else rows[:-1]), True
+
+
+def _likely_separator(sample, is_whole):
+    """The first that gives every row the same number of fields, or else that which comes closest."""
+    likely, best = ",", (0.0, 0)
+    for separator in "\t;|,":
+        rows, is_sound = _sample_rows(sample, separator, is_whole)
+        widths = [len(row) for row in rows]
+        if not widths or widths[0] == 1:
+            continue
+        agreement = widths.count(widths[0]) / len(widths) if is_sound else 0.0
+        if agreement == 1.0:
+            return separator
+        if (agreement, widths[0]) > best:
+            likely, best = separator, (agreement, widths[0])
+    return likely
+
+
+def _is_header(first, following):
+    """Whether the first row names the columns: those of the training data, or else what looks like names."""
+    if set(COLUMNS) <= {cell.strip() for cell in first}:
+        return True
+    if all(re.fullmatch(r"f[1-9][0-9]*", name) for name in COLUMNS):  # the training data had no names either
+        return False
+    texts = {place: cell.strip() for place, cell in enumerate(first) if not (_is_blank(cell) or _looks_numeric(cell))}
+    below = {place: [row[place].strip() for row in following if place < len(row)] for place in texts}
+    stated = {place: [cell for cell in cells if not _is_blank(cell)] for place, cells in below.items()}
+    if any(cells and all(map(_looks_numeric, cells)) for cells in stated.values()):
+        return True
+    if any(map(_looks_numeric, first)):
+        return False
+    return 2 * sum(cell in below[place] for place, cell in texts.items()) < len(texts)
+
+
+def _is_blank(cell):
+    return not cell.strip() or cell.strip().lower() in NO_NUMBER
+
+
+def _looks_numeric(cell):
+    return re.fullmatch(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*", cell) is not None
+
+
+def _unique_names(cells):
+    """Names without outer spaces; a missing one becomes `columnK`, the second `x` becomes `x_2`."""
+    stripped = [cell.strip() for cell in cells]
+    taken, names = set(stripped), []
+    for position, cell in enumerate(stripped, start=1):
+        if not cell:
+            name = _free_name(f"column{position}", "", taken)
+        else:
+            name = _free_name(cell, "_2", taken) if cell in names else cell
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _free_name(stem, suffix, taken):
+    number = 2
+    while (name := stem + suffix) in taken:
+        suffix = f"_{number}"
+        number += 1
+    return name
