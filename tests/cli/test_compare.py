@@ -169,6 +169,23 @@ def test_runs_of_one_spec_have_nothing_to_pair(msl: Verb, ran: Ran) -> None:
     assert "runs of one spec" in shown.err
 
 
+def test_two_texts_under_one_name_are_two_specs(msl: Verb, ran: Ran, tmp_path: Path) -> None:
+    spec = tmp_path / "lean.msl"
+    table = next(ran.folder.glob("*.csv"))
+    text = (ran.folder / "lean.msl").read_text(encoding="utf-8")
+    other = text.replace("search ", "search random(evaluations = 3) then ")
+    for written in (text, text + "# a comment is no other spec\n", other):
+        spec.write_text(written, encoding="utf-8")
+        store = str(tmp_path / ".msl")
+        assert msl("run", str(spec), str(table), "--on", "inprocess", "--quiet", "--store", store).code == 0
+    assert msl("run", str(spec), str(table), "--on", "inprocess", "--quiet", "--store", store, "--seed", "9").code == 0
+    shown = msl("compare", str(spec), "--store", store)
+    assert shown.code == 0, shown.err
+    assert "runs of one spec" not in shown.err
+    assert "lean #1 - lean #2" in shown.out or "lean #2 - lean #1" in shown.out
+    assert "lean #3" not in shown.out
+
+
 def test_a_run_without_a_result_is_named(msl: Verb, ran: Ran, tmp_path: Path) -> None:
     with Store.open(tmp_path / ".msl") as store:
         run = store.runs.start(Order("m", "m.msl", {"m.msl": "chain m = naive\n"}, Digests(*"abcde"))).id

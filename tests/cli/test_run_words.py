@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from msl import run as run_spec
 from msl.cli.closing import closing_words
 from msl.cli.progress import Lines, Picture, Silence, frame, last_words, open_display
 from msl.cli.specs import load
@@ -133,9 +134,22 @@ def test_the_end_with_all_that_there_may_be() -> None:
     assert "next: msl show lusab --store /elsewhere" in closing_words(full, Path("/elsewhere"))
 
 
+#: What there is to say of a run without a model that was fitted.
+JUDGED_ONLY = (
+    "run objectives evaluations reused outside failures fits fits_saved seconds ending kept outside_space new".split()
+)
+
+
 def test_the_end_without_a_winner() -> None:
     text = closing_words(SUMMARY | {"best": None, "failures": 9, "outside": 3}, Path(".msl"))
     assert text.startswith("no model could be evaluated: 9 failed, 3 outside the space\n")
+
+
+def test_the_end_where_the_best_cannot_be_fitted_on_all_rows() -> None:
+    judged = {name: value for name, value in SUMMARY.items() if name in JUDGED_ONLY} | {"best": "naive"}
+    text = closing_words(judged, Path(".msl"), causes="the best models cannot be fitted on all rows")
+    assert text.startswith("naive\n\nthe best models cannot be fitted on all rows\n")
+    assert "msl predict" not in text
 
 
 def test_a_run_says_how_it_begins_and_ends(msl: Run) -> None:
@@ -157,6 +171,28 @@ def test_a_run_of_which_nothing_comes_fails(msl: Run) -> None:
     shown = msl("run", "m.msl", "test.csv", "--target", "other", "--on", "inprocess", "--quiet")
     assert (shown.code, shown.err) == (1, "")
     assert shown.out.startswith("no model could be evaluated: 1 failed")
+    assert "1 × exception in odd\n    ValueError: " in shown.out
+    assert "    help: narrow the domain that leads there" in shown.out
+
+
+def test_all_causes_are_told_where_nothing_could_be_evaluated(msl: Run) -> None:
+    blocks = """\
+block nus: learner for classification "sklearn.svm:NuSVC" { nu: 2.5 | 3.5 }
+block wild: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: 991 | 992 | 993 }
+chain m = nus | wild
+search grid
+"""
+    Path("m.msl").write_text(blocks, encoding="utf-8")
+    shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "inprocess", "--quiet")
+    assert shown.code == 1, shown.err
+    assert shown.out.startswith("no model could be evaluated: 5 failed")
+    assert shown.out.index("3 × exception in wild") < shown.out.index("2 × exception in nus")
+    assert shown.out.count("    help: ") == 2
+    Path("m.msl").write_text(f"data(target = class)\n{blocks}", encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"none of 5 models could be evaluated \(3 × \w+ in wild: .*; 2 × \w+ in nus: "
+    ):
+        run_spec("m.msl", "train.csv", store="elsewhere")
 
 
 # --- what the command line changes ---

@@ -117,7 +117,7 @@ def test_a_newer_format_is_told(copied: tuple[Files, str]) -> None:
 
 def test_a_run_without_a_model_is_told(copied: tuple[Files, str]) -> None:
     with pytest.raises(ModelProblem, match="has saved no model"):
-        load_trained(copied[0], "20200101-000000-nobody")
+        load_trained(copied[0], "20200101-000000-nobod")
 
 
 def test_other_versions_are_told(finished: Get) -> None:

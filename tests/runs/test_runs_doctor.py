@@ -288,7 +288,7 @@ def test_lost_evaluations_and_orphan_files_are_told(folder: Path) -> None:
             connection.execute("DELETE FROM evaluations WHERE rowid <= 3")
         (run,) = store.runs.ids()
         write_whole(store.files.model(run), b"model")
-        write_whole(store.files.model("nobody"), b"model")
+        write_whole(store.files.models / "nobody.skops", b"model")
     findings = examine(folder)
     assert [(finding.kind, finding.severity) for finding in findings] == [
         ("lost evaluations", "warning"),

@@ -172,11 +172,11 @@ def same(one: Evaluation, other: Evaluation) -> bool:
 @given(batch=st.lists(evaluations(questions()), max_size=4, unique_by=lambda one: one.key))
 def test_what_is_written_is_read(batch: list[Evaluation]) -> None:
     store = emptied_store()
-    store.evaluations.write(batch, run="r")
+    store.evaluations.write(batch, run="20251116-025301-lusab")
     found = store.evaluations.read([one.key for one in batch])
     assert found.keys() == {one.key for one in batch}
     for one in batch:
-        assert same(found[one.key], replace(one, run="r", created=BEGINNING, tool=msl.__version__))
+        assert same(found[one.key], replace(one, run="20251116-025301-lusab", created=BEGINNING, tool=msl.__version__))
 
 
 @settings(max_examples=60, deadline=None)

@@ -24,6 +24,8 @@ from msl.runs.process import Process, is_alive, this_process
 from msl.runs.run import Event
 from msl.runs.store import Store, store_folder
 
+RUN, OTHER = "20251116-025301-lusab", "20251116-025301-lusaf"
+
 # --- files ---
 
 
@@ -54,17 +56,17 @@ def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch:
 
 def test_files_are_named_after_their_run(store: Store) -> None:
     files = store.files
-    write_whole(files.model("a-b"), b"model")
-    write_whole(files.model("a-b", ".member1.skops"), b"model")
-    write_whole(files.report("a-b"), "report")
-    write_whole(files.report("a-bc"), "report")
-    assert [file.name for file in files.of_run("a-b")] == ["a-b.member1.skops", "a-b.skops", "a-b.html"]
-    assert {run_of_file(file) for file in files.everything()} == {"a-b", "a-bc"}
+    write_whole(files.model(RUN), b"model")
+    write_whole(files.model(RUN, ".member1.skops"), b"model")
+    write_whole(files.report(RUN), "report")
+    write_whole(files.report(OTHER), "report")
+    assert [file.name for file in files.of_run(RUN)] == [f"{RUN}{end}" for end in (".member1.skops", ".skops", ".html")]
+    assert {run_of_file(file) for file in files.everything()} == {RUN, OTHER}
 
 
 def test_what_a_dead_process_left_half_written_is_an_orphan(store: Store) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        part = store.files.models / f"run.skops.{other.pid}.part"
+        part = store.files.models / f"{RUN}.skops.{other.pid}.part"
         part.write_bytes(b"half")
         assert store.files.orphans([]) == []
         other.communicate(b"\n")
@@ -73,14 +75,14 @@ def test_what_a_dead_process_left_half_written_is_an_orphan(store: Store) -> Non
 
 def test_the_next_one_to_write_a_file_clears_what_a_dead_process_left_of_it(store: Store) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        alive = store.files.models / f"run.skops.{other.pid}.part"
+        alive = store.files.models / f"{RUN}.skops.{other.pid}.part"
         alive.write_bytes(b"half")
         with subprocess.Popen([sys.executable, "-c", ""]) as gone:
             pass
-        dead = store.files.models / f"run.skops.{gone.pid}.part"
+        dead = store.files.models / f"{RUN}.skops.{gone.pid}.part"
         dead.write_bytes(b"half")
-        write_whole(store.files.model("run"), b"whole")
-        assert store.files.everything() == [store.files.model("run"), alive]
+        write_whole(store.files.model(RUN), b"whole")
+        assert store.files.everything() == [store.files.model(RUN), alive]
         other.communicate(b"\n")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, write
+from msl.cli.console import Exit, WrongUse, write, write_exactly
 from msl.text.suggest import did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ def blocks(
         raise WrongUse(f"no block is a `{role}`", did_you_mean(role, roles) or f"roles are {listing(roles, 20)}")
     if name is not None and name in catalogues and not (json and _named(chosen, name)):
         own = [entry for entry in chosen if entry.catalogue == name]
-        write(_as_json(own) if json else _table(own) + _also(chosen, name))
+        write_exactly(_as_json(own)) if json else write(_table(own) + _also(chosen, name))
         return Exit.FINE
     if name is not None:
         found = _named(chosen, name)
         if not found:
             raise _no_such_block(name, role, entries, catalogues)
-        write(_as_json(found) if json else "\n".join(_page(entry) for entry in found))
+        write_exactly(_as_json(found)) if json else write("\n".join(_page(entry) for entry in found))
         return Exit.FINE
-    write(_as_json(chosen) if json else _table(chosen))
+    write_exactly(_as_json(chosen)) if json else write(_table(chosen))
     return Exit.FINE
 
 

@@ -16,18 +16,28 @@ Summary = Mapping[str, Any]
 _MOST_CHOICES, _MOST_BLOCKS, _FEWEST_MODELS = 3, 3, 12
 
 
-def closing_words(summary: Summary, folder: Path, interrupted: bool = False) -> str:
-    """The end of a run in words."""
-    if summary["best"] is None:
+def closing_words(summary: Summary, folder: Path, interrupted: bool = False, causes: str = "") -> str:
+    """The end of a run in words; `causes` are those of the failures, where there is nothing else to tell."""
+    if summary["best"] is None and interrupted and not summary["evaluations"]:
+        lines = ["stopped before the first model was evaluated"]
+    elif summary["best"] is None:
         lines = [f"no model could be evaluated: {summary['failures']} failed, {summary['outside']} outside the space"]
+        lines += ["", *causes.splitlines(), ""] if causes else []
+    elif not _is_fitted(summary):
+        lines = [summary["best"], "", *causes.splitlines(), ""]
     else:
         lines = [summary["best"], "", *_rows(_about_winner(summary))]
     lines += _rows([*_about_search(summary), ("files", _files(summary, folder))])
     if interrupted:
         lines += ["", "interrupted: the same command goes on from here"]
-    elif summary["best"] is not None:
+    elif _is_fitted(summary):
         lines += ["", f"next: msl show {_run(summary, folder)}, msl predict {_run(summary, folder)} TABLE"]
     return "\n".join(lines) + "\n"
+
+
+def _is_fitted(summary: Summary) -> bool:
+    """Whether there is a model to predict with: the best ones that were judged may not stand all rows."""
+    return summary["best"] is not None and "complexity" in summary
 
 
 def _about_winner(summary: Summary) -> list[tuple[str, str]]:
@@ -126,7 +136,7 @@ def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _files(summary: Summary, folder: Path) -> str:
-    return f"{folder}/models/{summary['run']}.*" if summary["best"] is not None else str(folder)
+    return f"{folder}/models/{summary['run']}.*" if _is_fitted(summary) else str(folder)
 
 
 def _run(summary: Summary, folder: Path) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json as json_text
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, tell, write, write_exactly
 from msl.cli.runs import STORE_HELP, store_problems
 from msl.cli.trust import Trusted
 
@@ -36,18 +36,19 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
     """Compare runs: a table, and Wilcoxon's test with effect sizes — by table and seed, or fold by fold."""
-    from msl.report.comparison import figures_by_place, paired, too_little
+    from msl.report.comparison import figures_by_place, labels_by_text, paired, too_little
 
     found = _winners(runs, store)
     if len(found) < 2:
         raise WrongUse("there is one run to compare, and it takes two", "name more runs: `msl log` lists them")
+    labels = labels_by_text([one.run for one in found], {one.run.id: one.sources for one in found})
     judged = _folds(found, data, Trusted(trust)) if folds else None
     if judged is None:
-        pairings = paired(figures_by_place([one.run for one in found]))
+        pairings = paired(figures_by_place([one.run for one in found], labels))
     else:
         pairings = paired({judged.measure: {run: dict(enumerate(of)) for run, of in judged.losses.items()}})
-    note = too_little(pairings) if pairings else _nothing_paired(found)
-    write(_as_json(found, judged, pairings, note) if json else _as_text(found, judged, pairings))
+    note = too_little(pairings) if pairings else _nothing_paired(set(labels.values()))
+    write_exactly(_as_json(found, judged, pairings, note)) if json else write(_as_text(found, judged, pairings, labels))
     if note is not None:
         tell(f"note: {note}")
         tell(f"help: {'use an estimate with more folds or repeats' if folds else _MORE}")
@@ -122,16 +123,18 @@ def _table(winner: Winner, given: str | None) -> Table:
     return table
 
 
-def _nothing_paired(winners: list[Winner]) -> str:
-    if len({one.run.spec for one in winners}) == 1:
+def _nothing_paired(specs: set[str]) -> str:
+    if len(specs) == 1:
         return "all of these are runs of one spec, so that there is nothing to pair"
     return "no two of these specs were run on the same table with the same seed and judged by the same figure"
 
 
-def _as_text(winners: list[Winner], judged: FoldLosses | None, pairings: list[Pairing]) -> str:
+def _as_text(
+    winners: list[Winner], judged: FoldLosses | None, pairings: list[Pairing], labels: Mapping[str, str]
+) -> str:
     from msl.report.comparison import pairings_table, runs_table
 
-    text = runs_table([one.run for one in winners])
+    text = runs_table([one.run for one in winners], labels)
     if not pairings:
         return text
     how = "by table and seed" if judged is None else f"on the same folds: {judged.by} with seed {judged.seed}"

@@ -19,7 +19,7 @@ from typing import NoReturn, ParamSpec, TextIO
 import typer
 
 from msl import __version__
-from msl.text.columns import safe
+from msl.text.columns import safe, safe_lines
 from msl.text.diagnostic import Diagnostic, has_errors
 from msl.text.format import Format
 
@@ -62,13 +62,18 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def write(text: str) -> None:
-    """Puts a verb's product on standard output."""
-    _write(sys.stdout, text)
+    """Puts what people read on standard output; nothing that it quotes steers a terminal."""
+    _write(sys.stdout, safe_lines(text, colours=wants_colour(sys.stdout)))
+
+
+def write_exactly(text: str) -> None:
+    """Puts what programs read on standard output, every character as it is, unless it goes to a terminal."""
+    _write(sys.stdout, safe_lines(text) if sys.stdout.isatty() else text)
 
 
 def tell(text: str) -> None:
     """Says a line about the work on standard error."""
-    _write(sys.stderr, text + "\n")
+    _write(sys.stderr, safe_lines(text, colours=wants_colour(sys.stderr)) + "\n")
 
 
 def complain(wrong: WrongUse) -> None:
@@ -89,7 +94,7 @@ def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stre
     stream = stream or sys.stderr
     text = render(diagnostics, format, wants_colour(stream))
     if format.for_people:
-        text += f"\n{summary(diagnostics)}\n"
+        text = safe_lines(f"{text}\n{summary(diagnostics)}\n", colours=wants_colour(stream))
     _write(stream, text)
     return Exit.FAILED if has_errors(diagnostics) else Exit.FINE
 
@@ -127,8 +132,7 @@ def guard() -> Iterator[None]:
 
 
 def _tell_of_bug() -> None:
-    traceback.print_exc()
-    tell("")
+    tell(traceback.format_exc())
     tell(f"This is a bug in msl {__version__}, not in your spec. Please report it with the lines above, the command")
     tell("and, if you can share it, the file.")
 

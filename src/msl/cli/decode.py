@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, report, write
+from msl.cli.console import Exit, WrongUse, report, write, write_exactly
 from msl.cli.specs import Loaded, load
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def decode(
         return Exit.FAILED
     if json:
         record = {"model": spell_model(model), "digest": model_digest(model), "vector": vector}
-        write(json_text.dumps(record, ensure_ascii=False) + "\n")
+        write_exactly(json_text.dumps(record, ensure_ascii=False) + "\n")
     elif numbers is None:
         write(", ".join(map(repr, vector)) + "\n")
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, wants_colour, write
+from msl.cli.console import Exit, WrongUse, wants_colour, write, write_exactly
 from msl.cli.files import STANDARD_INPUT, read_source
 from msl.cli.large import large_json
 from msl.cli.revisions import load_revision
@@ -46,7 +46,7 @@ def diff(
         raise SystemExit(int(Exit.WRONG_USE)) from None
     found = _differences(before, after)
     if json:
-        write(_as_json(found))
+        write_exactly(_as_json(found))
     else:
         write(_as_text(found))
     return Exit.FAILED if found.is_different else Exit.FINE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.console import Exit, write
+from msl.cli.console import Exit, write, write_exactly
 from msl.cli.runs import STORE_HELP, store_problems
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def doctor(
         folder = find_store(store)
         findings = mend(folder) if repair else examine(folder)
     if json:
-        write(json_text.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n")
+        write_exactly(json_text.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n")
     else:
         write(_as_text(findings, folder))
     broken = any(finding.severity == "error" and not finding.repaired for finding in findings)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, tell, write, write_exactly
 from msl.cli.specs import load
 
 
@@ -30,7 +30,7 @@ def draw(
     if output is not None or svg:
         picture = space_to_svg(loaded.spec.space, title=loaded.spec.name)
         if output is None:
-            write(picture)
+            write_exactly(picture)
             return Exit.FINE
         try:
             with open(output, "w", encoding="utf-8") as file:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, complain, report, tell, wants_colour, write
+from msl.cli.console import Exit, WrongUse, complain, report, tell, wants_colour, write, write_exactly
 from msl.cli.files import STANDARD_INPUT, read_source, write_atomically
 from msl.text.source import Source
 
@@ -40,7 +40,7 @@ def _format_file(name: str, check: bool, diff: bool) -> Exit:
                 tell(f"would reformat {source.name}")
             return Exit.FAILED if changed else Exit.FINE
         if name == STANDARD_INPUT and not diff:
-            write(text)
+            write_exactly(text)
         elif changed and not diff:
             write_atomically(name, text)
             tell(f"reformatted {name}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, write
+from msl.cli.console import Exit, WrongUse, write, write_exactly
 from msl.cli.large import large_json
 from msl.cli.specs import Loaded, load
 
@@ -36,7 +36,7 @@ def info(
     space = loaded.spec.space
     size, digest = count(space), space_digest(space)
     layout = space_to_layout(space, "shared" if encoding == "shared" else "separate")
-    write(_as_json(loaded, size, layout, digest) if json else _as_text(loaded, size, layout, digest))
+    write_exactly(_as_json(loaded, size, layout, digest)) if json else write(_as_text(loaded, size, layout, digest))
     return Exit.FINE
 
 

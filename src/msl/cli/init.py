@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, tell, write_exactly
 from msl.cli.output import write_output
 
 
@@ -33,7 +33,7 @@ def init(
     path = Path(f"{Path(data).name.split('.')[0] or 'spec'}.msl" if output in (None, "-") else str(output))
     text = starting_spec(table, first, shlex.quote(str(path)), shlex.quote(data))
     if output == "-":
-        write(text)
+        write_exactly(text)
         return Exit.FINE
     if path.exists() and not force:
         raise WrongUse(f"`{path}` is there already", "name another file with `-o FILE`, or overwrite it with `--force`")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, tell, write
+from msl.cli.console import Exit, tell, write, write_exactly
 from msl.cli.runs import STORE_HELP, opened_store
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def log(
     if json:
         import json as json_text
 
-        write(json_text.dumps(records, indent=2, ensure_ascii=False) + "\n")
+        write_exactly(json_text.dumps(records, indent=2, ensure_ascii=False) + "\n")
         return Exit.FINE
     if not records:
         tell("no runs yet" if spec is None or not named else f"no runs of `{spec}`")

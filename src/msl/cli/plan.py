@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, write
+from msl.cli.console import Exit, write, write_exactly
 from msl.cli.large import large_json
 from msl.cli.planned import (
     ChainOption,
@@ -62,7 +62,7 @@ def plan(
             expected = forecast(planned, None, stock, workers)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
-    write(show(planned, size, stock, expected, workers))
+    (write_exactly if json else write)(show(planned, size, stock, expected, workers))
     return Exit.FINE
 
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from msl.cli.console import tell
+from msl.text.columns import safe
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -213,7 +214,7 @@ def frame(
     figures += [f"{progress.outside:,} outside the space"] if progress.outside else []
     lines: list[RenderableType] = [head, Text(standing(plan, progress), style="bold")]
     if progress.best_text:
-        lines.append(Text(progress.best_text, no_wrap=True, overflow="ellipsis"))
+        lines.append(Text(safe(progress.best_text), no_wrap=True, overflow="ellipsis"))
     lines.append(Text(", ".join(figures), style="dim"))
     if last:
         lines.append(Text(f"{last}…"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, tell, write
+from msl.cli.console import Exit, WrongUse, tell, write, write_exactly
 from msl.cli.planned import TrustOption, plan_of, read_test, told_problems
 from msl.cli.specs import load_source
 from msl.cli.trust import Trusted
@@ -69,7 +69,7 @@ def replay(
             workers=jobs,
             progress=display.show,
         )
-    write(_as_json(known, asks, difference) if json else _as_text(known, asks, difference))
+    write_exactly(_as_json(known, asks, difference)) if json else write(_as_text(known, asks, difference))
     return Exit.FINE if difference is None else Exit.FAILED
 
 

@@ -41,11 +41,11 @@ def report(
 
 def _keep(page: str, path: Path) -> None:
     """Puts a page into the store, whole or not at all."""
-    from msl.runs.files import write_whole
+    from msl.runs.files import make_folder, write_whole
     from msl.runs.problem import StoreProblem
 
     try:
-        path.parent.mkdir(exist_ok=True)
+        make_folder(path.parent)
         write_whole(path, page)
     except OSError as reason:
         raise WrongUse(f"cannot write `{path}`: {reason.strerror}", _ELSEWHERE) from None

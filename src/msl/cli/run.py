@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Clock, Exit, WrongUse, tell, write
+from msl.cli.console import Clock, Exit, WrongUse, tell, write, write_exactly
 from msl.cli.lock import refuse_differences
 from msl.cli.planned import (
     ChainOption,
@@ -114,7 +114,7 @@ def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: 
 
     display = open_display(commission.plan, quiet)
     interrupts = Interrupts(display.stopping)
-    failed = False
+    failed, causes = False, ""
     latest: Progress | None = None
 
     def show(progress: Progress) -> None:
@@ -123,10 +123,12 @@ def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: 
         display.show(progress)
 
     def finishing(done: int, wanted: int) -> None:
+        nonlocal latest
         display.finishing(done, wanted)
-        if done == 0 and interrupts.terminated() and latest is not None:
-            # Before the last fits: whoever sent SIGTERM may not wait for them.
+        if interrupts.terminated() and latest is not None:
+            # Once, before the last fits: whoever sent SIGTERM may not wait for them.
             tell(f"terminated; {standing(commission.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
+            latest = None
 
     try:
         with told_problems(), interrupts, display:
@@ -144,17 +146,17 @@ def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: 
             )
             summary: Mapping[str, Any] = result.summary
     except NoModel as none:
-        summary, failed = none.summary, True
+        summary, failed, causes = none.summary, True, none.causes
     except KeyboardInterrupt:
         tell("stopped; what is evaluated is stored, and the same command goes on from there")
         return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     interrupted = summary["ending"] == "interrupted"
     if json:
-        write(json_text.dumps(summary, ensure_ascii=False) + "\n")
+        write_exactly(json_text.dumps(summary, ensure_ascii=False) + "\n")
     else:
         from msl.cli.closing import closing_words
 
-        write(closing_words(summary, folder, interrupted))
+        write(closing_words(summary, folder, interrupted, causes))
     if interrupted:
         return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     return Exit.FAILED if failed else Exit.FINE

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, write
+from msl.cli.console import Exit, WrongUse, write, write_exactly
 from msl.cli.specs import load
 
 
@@ -49,7 +49,7 @@ def sample(
                 "digest": model_digest(model),
                 "vector": [float(share) for share in batch.snapped[position]],
             }
-            write(json_text.dumps(row, ensure_ascii=False) + "\n")
+            write_exactly(json_text.dumps(row, ensure_ascii=False) + "\n")
         else:
             write(spell_model(model) + "\n")
     return Exit.FINE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.console import Exit, WrongUse, write
+from msl.cli.console import Exit, WrongUse, write, write_exactly
 from msl.cli.runs import RUN_HELP, STORE_HELP, opened_run
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def show(
                 text = _trace(opened, identity, json)
             case _:
                 text = _account(opened, identity, json)
-    write(text if text.endswith("\n") else f"{text}\n")
+    (write_exactly if json or model or spec else write)(text if text.endswith("\n") else f"{text}\n")
     return Exit.FINE
 
 

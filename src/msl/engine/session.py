@@ -28,11 +28,17 @@ from msl.engine.versions import versions_of_packages
 from msl.evaluate.executors.choice import open_executor
 from msl.evaluate.outcome import Failure
 from msl.evaluate.table import Table
+from msl.report.failures import FailureGroup, failure_groups, failures_to_text
 from msl.runs.evaluation import Evaluation
 from msl.runs.problem import StoreProblem
 from msl.runs.run import Order
 from msl.runs.store import Store
 from msl.text.source import Source
+
+#: Kinds of failures that are told where no model could be evaluated.
+_MOST_CAUSES = 5
+#: Seconds that the last fits may take after SIGTERM, beside that of the winner.
+_AFTER_SIGTERM = 10.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,9 +136,10 @@ class Result:
 class NoModel(ValueError):
     """A search in which no model could be judged; `summary` is what there is to say of it."""
 
-    def __init__(self, message: str, summary: Mapping[str, Any]) -> None:
+    def __init__(self, message: str, summary: Mapping[str, Any], causes: str = "") -> None:
+        """`causes` are lines for people, the most frequent first."""
         super().__init__(message)
-        self.summary = summary
+        self.summary, self.causes = summary, causes
 
 
 def run_plan(
@@ -177,6 +184,8 @@ def run_plan(
                     terminated=terminated,
                     only=only,
                 )
+                if terminated():  # whoever said so does not wait for long
+                    limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
                 tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
                 return _concluded(commission, store, run, found, stock, tasks)
 
@@ -238,7 +247,10 @@ def _concluded(
     interrupted = found.ending == "interrupted"
     if not isinstance(finished, Finished):
         store.runs.end(run, "interrupted" if interrupted else "failed", summary)
-        raise NoModel(_why_none(found) if finished is None else _not_fitted(finished), summary)
+        if finished is not None:
+            raise NoModel(_not_fitted(finished), summary, _not_fitted(finished))
+        groups = failure_groups(evaluation for _, evaluation in found.answers.met.values())
+        raise NoModel(_why_none(groups), summary, failures_to_text(groups, most=_MOST_CAUSES))
     store.runs.end(run, "interrupted" if interrupted else "finished", summary)
     rows = [_row(plan, evaluation) for _, evaluation in found.answers.met.values()]
     return Result(summary, finished.used, rows)
@@ -260,11 +272,14 @@ def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _why_none(found: Search) -> str:
-    troubles = [one.trouble for _, one in found.answers.met.values() if one.trouble is not None]
-    if not troubles:
+def _why_none(groups: Sequence[FailureGroup]) -> str:
+    """All kinds of failures in one sentence, and what to do about the most frequent."""
+    if not groups:
         return "no model of the space was evaluated: give the search more evaluations"
-    return f"none of {len(troubles)} models could be evaluated; the first said: {troubles[0].message}"
+    kinds = [f"{group.words}: {group.example}" for group in groups[:_MOST_CAUSES]]
+    more = [f"{len(groups) - _MOST_CAUSES} other kinds"] if len(groups) > _MOST_CAUSES else []
+    failed = sum(group.count for group in groups)
+    return f"none of {failed} models could be evaluated ({'; '.join([*kinds, *more])}); {groups[0].advice}"
 
 
 def _not_fitted(failure: Failure) -> str:

@@ -10,6 +10,10 @@ from pathlib import PurePath
 from msl.report.aligned import aligned, shown
 from msl.report.signed_rank import SignedRank, holm, least_p, signed_rank
 from msl.runs.run import Run
+from msl.syntax import ast
+from msl.syntax.parse import text_to_ast
+from msl.syntax.print import ast_to_text
+from msl.text.source import Source
 
 _SHORT = 12
 _USUAL_LEVEL = 0.05
@@ -50,18 +54,21 @@ def paired(figures: Figures) -> list[Pairing]:
     return [Pairing(*names, test, p) for names, test, p in zip(found, tests, corrected, strict=True)]
 
 
-def figures_by_place(runs: Sequence[Run]) -> Figures:
+def figures_by_place(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> Figures:
     """What runs came to, by spec, at each table and seed; of equal runs the first given counts.
 
-    Tests on rows that the search has not seen where every run has one, else the estimates.
+    `labels` tells specs apart, by run; without them a spec is the name of its file. Figures are tests on rows that the
+    search has not seen where every run has one, else the estimates.
     """
     kind = "test" if all(run.result.get("test") for run in runs) else "objectives"
-    labels = spec_labels(runs)
+    if labels is None:
+        by_file = spec_labels(runs)
+        labels = {run.id: by_file[run.spec] for run in runs}
     found: dict[str, dict[str, dict[object, float]]] = {}
     for run in runs:
         for name, value in (run.result.get(kind) or {}).items():
             figure = f"test {name}" if kind == "test" else name
-            places = found.setdefault(figure, {}).setdefault(labels[run.spec], {})
+            places = found.setdefault(figure, {}).setdefault(labels[run.id], {})
             places.setdefault((run.digests.data, run.seed), float(value))
     return found
 
@@ -73,8 +80,35 @@ def spec_labels(runs: Sequence[Run]) -> dict[str, str]:
     return {spec: stem if stems.count(stem) == 1 else spec for spec, stem in zip(specs, stems, strict=True)}
 
 
-def runs_table(runs: Sequence[Run]) -> str:
-    """A line a run."""
+def labels_by_text(runs: Sequence[Run], texts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """A name for the spec of each run; where one file has had several texts, they are numbered as they come.
+
+    `texts` are the sources of each run. A seed, a table's options and the layout make no other spec.
+    """
+    by_file = spec_labels(runs)
+    known: dict[str, list[tuple[str, ...]]] = {}
+    numbers: dict[str, int] = {}
+    for run in runs:
+        own = known.setdefault(run.spec, [])
+        said = _said(run, texts[run.id])
+        if said not in own:
+            own.append(said)
+        numbers[run.id] = own.index(said) + 1
+    return {run.id: by_file[run.spec] + (f" #{numbers[run.id]}" if len(known[run.spec]) > 1 else "") for run in runs}
+
+
+def _said(run: Run, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """What a spec says of models, how they are judged and searched, and the files that it uses."""
+    main = Source(run.spec, texts.get(run.spec, ""))
+    file, problems = text_to_ast(main)
+    if problems:
+        return (main.text,)
+    own = [ast_to_text(item) for item in file.statements if not isinstance(item, ast.Seed | ast.Data)]
+    return (*own, *(text for name, text in sorted(texts.items()) if name != run.spec))
+
+
+def runs_table(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> str:
+    """A line a run; `labels` tell apart what one file has said at different times."""
     objectives = list(dict.fromkeys(name for run in runs for name in run.result.get("objectives") or {}))
     tests = list(dict.fromkeys(name for run in runs for name in run.result.get("test") or {}))
     heading = ["run", "spec", "table", "seed", *objectives, *(f"test {name}" for name in tests)]
@@ -84,7 +118,9 @@ def runs_table(runs: Sequence[Run]) -> str:
         estimates = [shown((result.get("objectives") or {}).get(name)) for name in objectives]
         tested = [shown((result.get("test") or {}).get(name)) for name in tests]
         counts = [shown(result.get("evaluations")), shown(result.get("seconds"))]
-        rows.append([run.id, run.spec, table_name(run), str(run.seed), *estimates, *tested, *counts])
+        number = (labels or {}).get(run.id, "").rpartition(" #")
+        spec = f"{run.spec} #{number[2]}" if number[1] else run.spec
+        rows.append([run.id, spec, table_name(run), str(run.seed), *estimates, *tested, *counts])
     return aligned(rows, right=range(3, len(rows[0])))
 
 

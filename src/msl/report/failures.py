@@ -39,6 +39,16 @@ class FailureGroup:
         return len(self.models)
 
     @property
+    def words(self) -> str:
+        """How many, of what, and where."""
+        return f"{self.count} × {self.cause}" + (f" in {self.step}" if self.step else "")
+
+    @property
+    def example(self) -> str:
+        """What was said first, in a line."""
+        return _one_line(self.messages[0])
+
+    @property
     def advice(self) -> str:
         return _ADVICE.get(self.cause, _OTHER_ADVICE)
 
@@ -73,14 +83,21 @@ def failures_to_record(groups: Iterable[FailureGroup]) -> list[dict[str, Any]]:
     ]
 
 
-def failures_to_text(groups: Iterable[FailureGroup], *, all_of_them: bool = False) -> str:
-    """For each group its count, cause and block, an example, and what to do; or every model with its message."""
-    return "".join(_group_text(group, all_of_them) for group in groups)
+def failures_to_text(groups: Iterable[FailureGroup], *, all_of_them: bool = False, most: int | None = None) -> str:
+    """For each group its count, cause and block, an example, and what to do; or every model with its message.
+
+    Of more than `most` groups the others are counted.
+    """
+    listed = list(groups)
+    text = "".join(_group_text(group, all_of_them) for group in listed[:most])
+    left = listed[len(listed) if most is None else most :]
+    if left:
+        text += f"and {sum(group.count for group in left)} more of {len(left)} other kinds: `msl show` lists them\n"
+    return text
 
 
 def _group_text(group: FailureGroup, all_of_them: bool) -> str:
-    where = f" in {group.step}" if group.step else ""
-    lines = [f"{group.count} × {group.cause}{where}"]
+    lines = [group.words]
     for message, model in list(zip(group.messages, group.models, strict=True))[: None if all_of_them else 1]:
         lines += [f"    {_one_line(message)}", f"    {model}"]
     lines.append(f"    help: {group.advice}")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from msl.runs.storable import sealed, storable_real, stored_real, unsealed
+from msl.runs.run_name import is_run_id
+from msl.runs.storable import BadRow, losses_of, sealed, storable_real, stored_real, unsealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,11 @@ def asked_to_row(run: str, asked: Asked) -> tuple[Any, ...]:
 
 def row_to_asked(row: Sequence[Any]) -> Asked:
     """The inverse; the run's own column is the first and says nothing new."""
-    _, position, stage, batch, key, packed, beat, losses, complexity, bound = unsealed(row)
+    run, position, stage, batch, key, packed, beat, losses, complexity, bound = unsealed(row)
+    if not is_run_id(run):
+        raise BadRow(f"{run!r} is no name that a run is given")
     vector = None if packed is None else struct.unpack(f"<{len(packed) // 8}d", packed)
-    told = tuple(json.loads(losses))
-    return Asked(position, stage, batch, key, told, stored_real(complexity), bool(bound), beat, vector)
+    return Asked(position, stage, batch, key, losses_of(losses), stored_real(complexity), bool(bound), beat, vector)
 
 
 def same_question(one: Asked, other: Asked) -> bool:

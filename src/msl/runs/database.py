@@ -17,7 +17,7 @@ from typing import Any
 
 from msl.runs.network_folder import is_on_network
 from msl.runs.problem import StoreProblem, damaged, not_writable, translated
-from msl.runs.schema import MIGRATIONS, is_foreign, migrate, schema_version
+from msl.runs.schema import MIGRATIONS, has_programs, is_foreign, migrate, schema_version
 
 #: Seconds to wait for other processes.
 PATIENCE = 30.0
@@ -107,6 +107,9 @@ class Database:
                 f"{self.path} is a database, but not one of MSL",
                 "name another folder with `--store FOLDER`, or move this file away",
             )
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if has_programs(connection):
+            raise damaged(self.path, "it has triggers or views, which no store has")
         version = schema_version(connection)
         if not 0 <= version < _HIGHEST_VERSION:
             raise damaged(self.path, f"its schema cannot be number {version}")

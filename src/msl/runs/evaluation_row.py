@@ -8,8 +8,19 @@ from typing import Any
 
 from msl.runs.clock import moment_to_text, text_to_moment
 from msl.runs.evaluation import Evaluation, Grade, Question, Trouble
+from msl.runs.run_name import is_run_id
 from msl.runs.schema import TABLES
-from msl.runs.storable import sealed, storable_real, storable_text, stored_real, unsealed
+from msl.runs.storable import (
+    BadRow,
+    figures_of,
+    losses_of,
+    sealed,
+    storable_real,
+    storable_text,
+    stored_real,
+    text_of,
+    unsealed,
+)
 
 COLUMNS = TABLES["evaluations"]
 _MOST_CHARACTERS = 4000  # of what others say: an exception may print a whole table
@@ -52,15 +63,17 @@ def evaluation_to_row(evaluation: Evaluation) -> tuple[Any, ...]:
 def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
     """The evaluation that was written; raises BadRow for anything else."""
     named = dict(zip(COLUMNS, unsealed(row), strict=False))
-    drawn = json.loads(named["question"])
+    drawn = figures_of(named["question"])
+    if named["run"] is not None and not is_run_id(named["run"]):
+        raise BadRow(f"{named['run']!r} is no name that a run is given")
     trouble = None
     if named["cause"] is not None:
-        trouble = Trouble(named["cause"], named["message"], named["step"], named["peak_memory"])
+        trouble = Trouble(*map(text_of, (named["cause"], named["message"], named["step"])), named["peak_memory"])
     return Evaluation(
         question=Question(model=named["model"], data=named["data"], protocol=named["protocol"], **drawn),
-        text=named["text"],
-        losses=tuple(json.loads(named["losses"])),
-        measures=json.loads(named["measures"]),
+        text=text_of(named["text"]),
+        losses=losses_of(named["losses"]),
+        measures={name: float(value) for name, value in figures_of(named["measures"]).items()},
         complexity=stored_real(named["complexity"]),
         bound=named["grade"] == Grade.BOUND,
         beat=named["beat"],
@@ -69,10 +82,10 @@ def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
         fits=named["fits"],
         fits_saved=named["fits_saved"],
         folds_skipped=named["folds_skipped"],
-        warnings=tuple(json.loads(named["warnings"])),
+        warnings=tuple(map(text_of, json.loads(named["warnings"]))),
         run=named["run"],
         created=text_to_moment(named["created"]),
-        tool=named["tool"],
+        tool=text_of(named["tool"]),
     )
 
 

@@ -13,7 +13,7 @@ from msl.runs.evaluation import Evaluation, Grade
 from msl.runs.evaluation_row import COLUMNS, evaluation_to_row, row_to_evaluation
 from msl.runs.problem import damaged
 from msl.runs.schema import insertion, selection
-from msl.runs.storable import BadRow
+from msl.runs.storable import UNREADABLE
 
 _KEYS_AT_ONCE = 500
 _ROWS_AT_ONCE = 2000
@@ -96,5 +96,5 @@ class EvaluationTable:
     def _evaluation(self, row: Row | Sequence[object]) -> Evaluation:
         try:
             return row_to_evaluation(row)
-        except BadRow as bad:
-            raise damaged(self._database.path, str(bad)) from bad
+        except UNREADABLE as bad:
+            raise damaged(self._database.path, f"an evaluation cannot be read: {bad}") from bad

@@ -9,8 +9,9 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from msl.runs.problem import translated
+from msl.runs.problem import StoreProblem, translated
 from msl.runs.process import Process, is_alive, this_process
+from msl.runs.run_name import is_run_id
 
 #: A file that is being written, by the process with this number.
 _PART = re.compile(r".+\.(\d+)\.part")
@@ -23,16 +24,16 @@ class Files:
         self.models, self.reports = folder / "models", folder / "reports"
 
     def create(self) -> None:
-        self.models.mkdir(exist_ok=True)
-        self.reports.mkdir(exist_ok=True)
+        for folder in (self.models, self.reports):
+            make_folder(folder)
 
     def model(self, run: str, suffix: str = ".skops") -> Path:
         """Where a model of a run is kept; `suffix` tells several apart, as in `.member3.skops`."""
-        return self.models / f"{run}{suffix}"
+        return self.models / f"{_named(run)}{suffix}"
 
     def report(self, run: str, suffix: str = ".html") -> Path:
         """Where a report of a run is kept."""
-        return self.reports / f"{run}{suffix}"
+        return self.reports / f"{_named(run)}{suffix}"
 
     def of_run(self, run: str) -> list[Path]:
         """The models and reports of a run, by name."""
@@ -40,12 +41,31 @@ class Files:
 
     def everything(self) -> list[Path]:
         """All models and reports, and what is being written of them."""
-        folders = [folder for folder in (self.models, self.reports) if folder.is_dir()]
+        # What is behind a link is not the store's, and would be removed as the files of no run.
+        folders = [folder for folder in (self.models, self.reports) if folder.is_dir() and not folder.is_symlink()]
         return [file for folder in folders for file in sorted(folder.iterdir()) if file.is_file()]
 
     def orphans(self, runs: Collection[str]) -> list[Path]:
         """Files of none of these runs, and those that a process left half written."""
         return [file for file in self.everything() if is_orphan(file, runs)]
+
+
+def make_folder(folder: Path) -> None:
+    """A folder for models or reports, where there is none; a link is refused, which may lead anywhere."""
+    folder.mkdir(exist_ok=True)
+    if folder.is_symlink():
+        raise StoreProblem(
+            "MSL501",
+            f"{folder} is a link to another folder, and a store keeps its files in its own",
+            "remove the link, or name another folder with `--store FOLDER`",
+        )
+
+
+def _named(run: str) -> str:
+    """The name of a run, which leads to no other folder."""
+    if not is_run_id(run):
+        raise StoreProblem("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
+    return run
 
 
 def is_orphan(file: Path, runs: Collection[str]) -> bool:
@@ -66,7 +86,8 @@ def write_whole(path: Path, content: bytes | str) -> None:
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with translated(path):
         try:
-            with part.open("wb") as stream:
+            part.unlink(missing_ok=True)
+            with part.open("xb") as stream:  # a new file, never one that a link leads to
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())

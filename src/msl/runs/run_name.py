@@ -12,6 +12,7 @@ from msl.space.entries import content_hash
 
 _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
 _RECENT = re.compile(r"@(\d*)")
+_ID = re.compile(rf"[0-9]{{8}}-[0-9]{{6}}-(?:[{_CONSONANTS}][{_VOWELS}]){{2}}[{_CONSONANTS}]")
 
 
 def make_run_id(digest: str, started: datetime, attempt: int = 0) -> str:
@@ -21,6 +22,11 @@ def make_run_id(digest: str, started: datetime, attempt: int = 0) -> str:
     """
     bits = int(content_hash(("msl run id", digest, started.isoformat(), attempt))[:4], 16)
     return f"{started.astimezone(UTC):%Y%m%d-%H%M%S}-{_word(bits)}"
+
+
+def is_run_id(text: object) -> bool:
+    """Whether a name is one that `make_run_id` makes. Ids become names of files and words of code: no other is used."""
+    return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
 def _word(bits: int) -> str:

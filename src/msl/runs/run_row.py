@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, get_args
@@ -10,8 +9,9 @@ from typing import Any, get_args
 from msl.runs.clock import moment_to_text, text_to_moment
 from msl.runs.process import Process
 from msl.runs.run import Digests, Event, Order, Run, Status
+from msl.runs.run_name import is_run_id
 from msl.runs.schema import TABLES
-from msl.runs.storable import BadRow, checksum, figures_to_text, storable_text, unsealed
+from msl.runs.storable import BadRow, checksum, figures_of, figures_to_text, storable_text, text_of, unsealed
 
 #: What changes while a run goes on, and is not worth a checksum.
 _VOLATILE = frozenset({"status", "ended", "seen", "host", "pid", "born", "checksum"})
@@ -39,10 +39,12 @@ def row_to_run(row: Sequence[Any]) -> Run:
     named = dict(zip(TABLES["runs"], row, strict=True))
     if named["checksum"] != run_checksum(row) or named["status"] not in get_args(Status):
         raise BadRow(f"the run {named['id']!r} does not have its checksum, or no status")
+    if not is_run_id(named["id"]):
+        raise BadRow(f"{named['id']!r} is no name that a run is given")
     return Run(
         id=named["id"],
-        name=named["name"],
-        spec=named["spec"],
+        name=text_of(named["name"]),
+        spec=text_of(named["spec"]),
         digests=Digests(
             space=named["space_digest"],
             run=named["run_digest"],
@@ -51,18 +53,20 @@ def row_to_run(row: Sequence[Any]) -> Run:
             search=named["search_digest"],
         ),
         seed=int(named["seed"]),
-        versions=json.loads(named["versions"]),
-        options=json.loads(named["options"]),
+        versions=figures_of(named["versions"]),
+        options=figures_of(named["options"]),
         status=named["status"],
         started=text_to_moment(named["started"]),
         ended=None if named["ended"] is None else text_to_moment(named["ended"]),
         seen=text_to_moment(named["seen"]),
         process=Process(named["host"], named["pid"], named["born"]),
-        result=json.loads(named["result"]),
+        result=figures_of(named["result"]),
     )
 
 
 def row_to_event(row: Sequence[Any]) -> Event:
     """What happened in a run, without its name."""
-    _, position, at, kind, figures = unsealed(row)
-    return Event(kind, json.loads(figures), position, text_to_moment(at))
+    run, position, at, kind, figures = unsealed(row)
+    if not is_run_id(run):
+        raise BadRow(f"{run!r} is no name that a run is given")
+    return Event(text_of(kind), figures_of(figures), position, text_to_moment(at))

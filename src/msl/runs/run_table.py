@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,10 +16,10 @@ from msl.runs.database import Database, Row
 from msl.runs.problem import StoreProblem, damaged
 from msl.runs.process import is_alive, this_process
 from msl.runs.run import Event, Order, Run, Status
-from msl.runs.run_name import find_run_id, make_run_id
+from msl.runs.run_name import find_run_id, is_run_id, make_run_id
 from msl.runs.run_row import order_to_row, row_to_event, row_to_run, run_checksum
 from msl.runs.schema import insertion, selection
-from msl.runs.storable import figures_to_text, sealed, storable_text
+from msl.runs.storable import UNREADABLE, figures_to_text, sealed, storable_text, text_of
 
 #: On another machine a run counts as gone when it has written nothing for this long. Should it live after all, two
 #: processes work on one run: a waste, but they write the same.
@@ -102,7 +101,11 @@ class RunTable:
 
     def ids(self) -> list[str]:
         """From the latest to the oldest."""
-        return [run for (run,) in self._database.rows(f"SELECT id FROM runs {_NEWEST_FIRST}")]
+        found = [run for (run,) in self._database.rows(f"SELECT id FROM runs {_NEWEST_FIRST}")]
+        for run in found:
+            if not is_run_id(run):
+                raise damaged(self._database.path, f"{run!r} is no name that a run is given")
+        return found
 
     def stale(self) -> list[str]:
         """Runs that are written down as going on, though their process is gone."""
@@ -130,7 +133,8 @@ class RunTable:
         rows = self._database.rows(
             "SELECT path, text FROM sources JOIN texts USING (digest) WHERE run = ? ORDER BY sources.rowid", (run,)
         )
-        return dict(rows)
+        with self._decoding():
+            return {text_of(path): text_of(text) for path, text in rows}
 
     def asks(self, run: str, first: int = 0, last: int | None = None) -> list[Asked]:
         """What a run asked and was told, in order, from one position up to and with another."""
@@ -216,7 +220,7 @@ class RunTable:
     def _decoding(self) -> Iterator[None]:
         try:
             yield
-        except (ValueError, TypeError, struct.error) as error:
+        except UNREADABLE as error:
             raise damaged(self._database.path, f"a row cannot be read: {error}") from error
 
 

@@ -15,6 +15,7 @@ from msl.runs.database import Row, copy_database, journal_of
 from msl.runs.evaluation_row import row_to_evaluation
 from msl.runs.evaluation_table import TAKE
 from msl.runs.problem import translated
+from msl.runs.run_name import is_run_id
 from msl.runs.run_row import row_to_event, row_to_run
 from msl.runs.schema import TABLES, insertion, migrate
 
@@ -41,6 +42,8 @@ def is_sound(table: str, row: Row) -> bool:
         match table:
             case "evaluations":
                 return row_to_evaluation(row).key == str(row[0])
+            case "sources":
+                return is_run_id(row[0]) and isinstance(row[1], str)
             case "texts":
                 return sha256(row[1].encode()).hexdigest() == str(row[0])
             case "runs":

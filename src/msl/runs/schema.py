@@ -108,3 +108,9 @@ def is_foreign(connection: sqlite3.Connection) -> bool:
         return False
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     return bool(application or tables) and not tables >= TABLES.keys()
+
+
+def has_programs(connection: sqlite3.Connection) -> bool:
+    """Whether the file brings something that SQLite would run by itself."""
+    query = "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+    return bool(connection.execute(query).fetchone()[0])

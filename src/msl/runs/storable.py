@@ -6,6 +6,7 @@ SQLite has no checksums of its own: a number that a failing disk has changed wou
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 from zlib import crc32
@@ -13,6 +14,10 @@ from zlib import crc32
 
 class BadRow(ValueError):
     """A row that is not what was once written."""
+
+
+#: What reading a row may raise that somebody has written on purpose: other types, other names, JSON without an end.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, struct.error)
 
 
 def checksum(values: Sequence[Any]) -> int:
@@ -51,6 +56,29 @@ def stored_real(stored: float | None) -> float:
 def figures_to_text(figures: Mapping[str, Any]) -> str:
     """As JSON; what numpy computed becomes plain numbers and lists."""
     return json.dumps(dict(figures), default=_plain)
+
+
+def figures_of(text: Any) -> dict[str, Any]:
+    """The inverse; raises BadRow for anything but a mapping."""
+    found = json.loads(text_of(text))
+    if not isinstance(found, dict):
+        raise BadRow(f"{text[:40]!r} is no mapping")
+    return found
+
+
+def losses_of(text: Any) -> tuple[float, ...]:
+    """One or more numbers that were stored as JSON."""
+    found = json.loads(text_of(text))
+    if not isinstance(found, list) or not found or not all(isinstance(one, int | float) for one in found):
+        raise BadRow(f"{text[:40]!r} are no losses")
+    return tuple(float(loss) for loss in found)
+
+
+def text_of(stored: Any) -> str:
+    """What was stored as a text; SQLite would keep anything in its place."""
+    if not isinstance(stored, str):
+        raise BadRow(f"a {type(stored).__name__} is in the place of a text")
+    return stored
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -50,8 +51,8 @@ class Store:
         with translated(folder):
             folder.mkdir(parents=True, exist_ok=True)
             ignore = folder / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("# The store is made anew from the spec; commit the spec and its lock file.\n*\n")
+            with suppress(FileExistsError), ignore.open("x", encoding="utf-8") as file:
+                file.write("# The store is made anew from the spec; commit the spec and its lock file.\n*\n")
             Files(folder).create()
         return cls(folder, Database(path, patience=patience), clock)
 

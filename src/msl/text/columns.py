@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from msl.text.record import record
@@ -10,6 +11,11 @@ _TAB = "    "
 _REPLACEMENT = "\ufffd"
 #: Characters that reorder a line, so that it shows something other than what is read.
 _REORDERING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+_STEERING_CLASS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_STEERING = re.compile(_STEERING_CLASS)
+#: The colours that messages and differences have; none of them hides anything.
+_STEERING_OR_COLOUR = re.compile(r"\x1b\[(?:0|1|2|3[1-6]|1;3[1-6])m|" + _STEERING_CLASS)
 
 
 def shown(character: str) -> str:
@@ -25,6 +31,15 @@ def shown(character: str) -> str:
     if character in _REORDERING or unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}:
         return _REPLACEMENT
     return character
+
+
+def safe_lines(text: str, *, colours: bool = False) -> str:
+    """Lines of ours that may quote others: nothing in them steers the terminal, but our own colours where they are."""
+    return (_STEERING_OR_COLOUR if colours else _STEERING).sub(_shown_match, text)
+
+
+def _shown_match(found: re.Match[str]) -> str:
+    return found[0] if len(found[0]) > 1 else shown(found[0])
 
 
 def width(text: str) -> int:
