@@ -25,6 +25,7 @@ KEYS = {
     "fits_saved",
     *("seconds", "ending", "complexity", "interval", "preferred", "judged", "data", "kept", "outside_space", "new"),
     "measures",
+    "warnings",
 }
 
 

@@ -22,7 +22,9 @@ from msl.engine.summary import signed_losses, summarize
 from msl.engine.trained import Trained
 from msl.engine.verdict import judge
 from msl.engine.versions import versions_of_packages
+from msl.engine.warned import kinds_of_warnings
 from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.listening import Listener
 from msl.evaluate.table import Table
 from msl.runs.evaluation import Evaluation
 from msl.runs.problem import StoreProblem
@@ -199,20 +201,22 @@ def start_or_resume(store: Store, commission: Commission) -> tuple[str, bool]:
 def _concluded(commission: Commission, store: Store, run: str, found: Search, stock: Stock) -> Result:
     """The winner of a search, trained and saved, and all that there is to say of it."""
     plan = commission.plan
-    verdict = judge(plan, found)
-    members = choose_members(plan, found) if verdict.best is not None else None
-    trained = save_winner(store.files, run, plan, verdict, members)
-    summary = summarize(
-        plan,
-        found,
-        verdict,
-        trained,
-        members=members,
-        run=run,
-        stock=stock,
-        path=commission.data,
-        test=commission.test,
-    )
+    with Listener() as listener:
+        verdict = judge(plan, found)
+        members = choose_members(plan, found) if verdict.best is not None else None
+        trained = save_winner(store.files, run, plan, verdict, members)
+        summary = summarize(
+            plan,
+            found,
+            verdict,
+            trained,
+            members=members,
+            run=run,
+            stock=stock,
+            path=commission.data,
+            test=commission.test,
+        )
+    summary["warnings"] = kinds_of_warnings(found, listener.told)
     interrupted = found.ending == "interrupted"
     if trained is None:
         store.runs.end(run, "interrupted" if interrupted else "failed", summary)
