@@ -25,7 +25,7 @@ KEYS = {
     *("run", "digest", "best", "objectives", "evaluations", "reused", "repeats", "outside", "failures", "fits"),
     "fits_saved",
     *("seconds", "ending", "complexity", "interval", "preferred", "judged", "data", "kept", "outside_space", "new"),
-    *("measures", "used"),
+    *("measures", "used", "repeats", "warnings"),
 }
 
 

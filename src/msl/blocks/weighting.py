@@ -58,7 +58,7 @@ class Gaussian(Weighting):
 
 
 class HardSphere(Weighting):
-    """Neighbours within a fraction of the reach count the same, others not at all; the nearest always does."""
+    """Neighbours within a fraction of the reach count the same, those outside not at all; the nearest always does."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"fraction": [Interval(Real, 0, None, closed="left")]}
 

@@ -82,6 +82,9 @@ def _about_search(summary: Summary) -> list[tuple[str, str]]:
     if summary["kept"] or summary["outside_space"]:
         kept, outside = summary["kept"], summary["outside_space"]
         rows.append(("store", f"kept {kept}, outside {outside}, new {summary['new']}"))
+    if warned := summary.get("warnings"):
+        kinds = "1 kind of warning" if len(warned) == 1 else f"{len(warned)} kinds of warnings"
+        rows.append(("warnings", f"{kinds}, see msl show"))
     rows.append(("fits", f"{summary['fits']} ({summary['fits_saved']} saved by sharing)"))
     rows.append(("ended", f"{summary['ending']} after {summary['seconds']:.1f} s"))
     return rows

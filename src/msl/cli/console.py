@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -24,6 +25,7 @@ from msl.text.diagnostic import Diagnostic, has_errors
 from msl.text.format import Format
 
 P = ParamSpec("P")
+_LONGEST_WARNING = 200
 
 
 class Clock:
@@ -116,7 +118,8 @@ def guarded(verb: Callable[P, Exit | None]) -> Callable[P, None]:
 def guard() -> Iterator[None]:
     """Turns what may go wrong into an exit code: quietly, with one sentence, or as the bug that it is."""
     try:
-        yield
+        with one_line_of_warnings():
+            yield
     except WrongUse as wrong:
         complain(wrong)
         raise SystemExit(int(Exit.WRONG_USE)) from None
@@ -129,6 +132,29 @@ def guard() -> Iterator[None]:
     except Exception:
         _tell_of_bug()
         raise SystemExit(int(Exit.BUG)) from None
+
+
+@contextmanager
+def one_line_of_warnings() -> Iterator[None]:
+    """What libraries warn of comes as one line at the end, not raw and in the midst; as ever with `python -W`."""
+    if sys.warnoptions:
+        yield
+        return
+    heard: dict[str, None] = {}
+
+    def hear(message: Warning | str, *where: object) -> None:
+        heard.setdefault(" ".join(str(message).split()))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = hear  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            if heard:
+                first = next(iter(heard))
+                short = first if len(first) <= _LONGEST_WARNING else f"{first[:_LONGEST_WARNING]} …"
+                others = f" (and {len(heard) - 1} more)" if len(heard) > 1 else ""
+                tell(f"warning: {safe(short)}{others}")
 
 
 def _tell_of_bug() -> None:

@@ -66,6 +66,7 @@ class Finished:
     test_outputs: Floats | None = None
     no_test: str = ""
     failures: tuple[Failure, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def finish(
@@ -83,6 +84,7 @@ class _Finish:
         self._outputs: _Outputs = {}
         self._fitted: dict[Model, FittedModel] = {}
         self._failures: list[Failure] = []
+        self._warnings: dict[str, None] = {}
 
     def finish(self, best: Candidate) -> Finished | Failure:
         plan = self._plan
@@ -96,7 +98,8 @@ class _Finish:
         alone = trained_model(plan, winner.model, fitted.estimator)
         held = self._held_of(winner.model, row_estimates(plan), winner)
         ensemble = None if plan.spec.ensemble is None else self._ensemble(listed, winner)
-        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, tuple(self._failures))
+        told = (tuple(self._failures), tuple(self._warnings))
+        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, *told)
         if ensemble is None or not ensemble.is_used:
             return Finished(winner, alone, None, *rest)
         together = trained_model(plan, winner.model, self._committee(ensemble.members), ensemble.members)
@@ -129,6 +132,8 @@ class _Finish:
         asked = [pair for pair in dict.fromkeys(wanted) if pair not in self._outputs]
         tasks: list[AnyTask] = [*fits, *(outputs_request(model, estimate, judged) for model, estimate in asked)]
         outcomes = self._tasks.run(tasks, needed=min(needed, len(fits)))
+        for outcome in outcomes:
+            self._warnings.update(dict.fromkeys(() if outcome is None else outcome.warnings))
         for fit, outcome in zip(fits, outcomes, strict=False):
             if outcome is not None and outcome.failure is not None and needed:
                 self._failures.append(outcome.failure)

@@ -25,7 +25,9 @@ from msl.engine.time_limit import TimeLimit
 from msl.engine.trained import Trained
 from msl.engine.verdict import judge
 from msl.engine.versions import versions_of_packages
+from msl.engine.warned import kinds_of_warnings
 from msl.evaluate.executors.choice import open_executor
+from msl.evaluate.listening import Listener
 from msl.evaluate.outcome import Failure
 from msl.evaluate.table import Table
 from msl.report.failures import FailureGroup, failure_groups, failures_to_text
@@ -227,23 +229,25 @@ def _concluded(
 ) -> Result:
     """What predicts after a search, trained and saved, and all that there is to say of it."""
     plan, test = commission.plan, commission.test
-    verdict = judge(plan, found)
-    finished = finish(plan, found, verdict, tasks, None if test is None else test.X)
-    if isinstance(finished, Finished):
-        save_trained(store.files, run, finished.used)
-        if finished.best_alone is not None:
-            save_trained(store.files, run, finished.best_alone, BEST_ALONE)
-    summary = summarize(
-        plan,
-        found,
-        verdict,
-        finished if isinstance(finished, Finished) else None,
-        run=run,
-        stock=stock,
-        seconds=tasks.limit.elapsed,
-        path=commission.data,
-        test=test,
-    )
+    with Listener() as listener:
+        verdict = judge(plan, found)
+        finished = finish(plan, found, verdict, tasks, None if test is None else test.X)
+        if isinstance(finished, Finished):
+            save_trained(store.files, run, finished.used)
+            if finished.best_alone is not None:
+                save_trained(store.files, run, finished.best_alone, BEST_ALONE)
+        summary = summarize(
+            plan,
+            found,
+            verdict,
+            finished if isinstance(finished, Finished) else None,
+            run=run,
+            stock=stock,
+            path=commission.data,
+            test=test,
+        )
+    told = (*listener.told, *(finished.warnings if isinstance(finished, Finished) else ()))
+    summary |= {"warnings": kinds_of_warnings(found, told), "seconds": round(tasks.limit.elapsed, 3)}
     interrupted = found.ending == "interrupted"
     if not isinstance(finished, Finished):
         store.runs.end(run, "interrupted" if interrupted else "failed", summary)

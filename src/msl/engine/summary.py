@@ -45,13 +45,12 @@ def summarize(
     *,
     run: str,
     stock: Stock,
-    seconds: float,
     path: str | None = None,
     test: Table | None = None,
 ) -> dict[str, Any]:
     """The record of a run; `path` is where its table was read, `test` the table that the winner was tested on.
 
-    `seconds` are those of the whole run. What it says of the best model stands at the top, what it says of the ensemble
+    What it says of the best model stands at the top, what it says of the ensemble
     under names of its own; `used` says which of the two predicts, and `judged` and `test_judged` are about that one.
     """
     tally = found.answers.tally
@@ -68,7 +67,6 @@ def summarize(
         "failures": tally.failures,
         "fits": tally.fits,
         "fits_saved": tally.fits_saved,
-        "seconds": round(seconds, 3),
         "ending": found.why or _ENDINGS.get(found.ending, found.ending),
         "kept": stock.kept,
         "outside_space": stock.outside,

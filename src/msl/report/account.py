@@ -21,6 +21,7 @@ from msl.runs.run import Event, Run
 from msl.runs.store import Store
 
 _WIDTH = 12
+_LONGEST_WARNING = 200
 #: What a run counts, and how that is said.
 _COUNTED = {"reused": "reused", "outside": "outside the space", "kept": "kept from other runs"}
 
@@ -126,6 +127,8 @@ def account_to_text(account: Account) -> str:
     ]
     if account.failures:
         parts.append("failures\n" + _indented(failures_to_text(account.failures)))
+    if warned := account.result.get("warnings"):
+        parts.append("warnings\n" + "".join(f"    {_warning(each)}\n" for each in warned))
     parts.append(_provenance(account))
     return "\n".join(part for part in parts if part)
 
@@ -248,6 +251,11 @@ def _members(account: Account) -> str:
     heading += f", test {named_figures(tested)}" if tested else ""
     models = [member if isinstance(member, str) else _words(member) for member in members]
     return f"{heading}\n" + "".join(f"    {model}\n" for model in models)
+
+
+def _warning(each: Mapping[str, Any]) -> str:
+    words = " ".join(str(each["warning"]).split())
+    return f"{shown(each['models'])} × {words if len(words) <= _LONGEST_WARNING else words[:_LONGEST_WARNING] + ' …'}"
 
 
 def _provenance(account: Account) -> str:
