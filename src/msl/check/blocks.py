@@ -73,14 +73,19 @@ class Blocks:
         found = self.declared(declaration)
         return None if found is None else found.use
 
-    def narrower(self, module: Module) -> Narrower:
-        return Narrower(self.declarer(module))
+    def narrower(self, module: Module, notes: bool = True) -> Narrower:
+        return Narrower(self.declarer(module), notes)
 
     def declarer(self, module: Module) -> Declarer:
         return Declarer(module, self.report, self)
 
     def call(
-        self, declaration: Declaration, arguments: tuple[ast.Argument, ...], module: Module, where: ast.Node
+        self,
+        declaration: Declaration,
+        arguments: tuple[ast.Argument, ...],
+        module: Module,
+        where: ast.Node,
+        notes: bool = True,
     ) -> BlockUse | None:
         """A use of a block with arguments."""
         declared = self.declared(declaration)
@@ -88,7 +93,7 @@ class Blocks:
             return None
         called = where.path.text if isinstance(where, ast.Call) else declaration.name
         owner = Owner(declaration.name, "parameter", declared.labels, called)
-        params = self.narrower(module).params(declared.params, arguments, owner, where.span)
+        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span)
         return None if params is None else BlockUse(declared.block, params)
 
     # --- roles ---

@@ -41,7 +41,7 @@ class Spaces:
     """Builds each part once; a part that is used twice is one node in two places."""
 
     def __init__(self, report: Report, blocks: Blocks, quiet: bool = False) -> None:
-        """`quiet` leaves out the note on what a use opens without saying so."""
+        """`quiet` leaves out what is said of what a use opens or closes without naming it."""
         self.report = report
         self.quiet = quiet
         self.blocks = blocks
@@ -183,7 +183,7 @@ class Spaces:
             help = "only blocks take arguments; narrow the part where it is declared"
             self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
             return None
-        use = self.blocks.call(declaration, call.arguments, module, call)
+        use = self.blocks.call(declaration, call.arguments, module, call, notes=not self.quiet)
         if use is not None and not self.quiet:
             opened_silently(call, use, module, self.report)
         return self._as_step(use, call, module)
