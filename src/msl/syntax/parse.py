@@ -47,9 +47,10 @@ def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
     with _lock:
         builder, grammar = _parser()
         builder.begin(source)
-        tokens, comments = grammar.tokens(source.text)
-        if len(tokens) > MOST_TOKENS:
+        read = grammar.tokens(source.text, MOST_TOKENS)
+        if read is None:
             return ast.File((), broken=(ast.Broken(None, None),)), [_too_large(source)]
+        tokens, comments = read
         reading = _Reading(source, grammar, builder)
         for start, end in _segments(source, tokens):
             reading.segment(tokens[start:end], tokens[end] if end < len(tokens) else None)
@@ -74,7 +75,7 @@ def _too_large(source: Source) -> Diagnostic:
         "MSL017",
         Severity.ERROR,
         f"the file is too large: at most {MOST_CHARACTERS // 1_000_000} million characters "
-        f"and {MOST_TOKENS:,} words and signs are read",
+        f"and {MOST_TOKENS:,} words, signs and comments are read",
         where,
         help="split it into files and take them with `use`",
     )

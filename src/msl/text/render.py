@@ -27,7 +27,7 @@ from msl.text.source import Source
 
 
 def render(diagnostics: Iterable[Diagnostic], format: Format | str = Format.FULL, colour: bool = False) -> str:
-    """Diagnostics in one text, in the order given, no more than 50 of one code and file; `colour` is for people alone."""
+    """Diagnostics in one text, in their order, no more than 50 of one code and file; `colour` is for people alone."""
     diagnostics = list(diagnostics)
     match Format(format):
         case Format.FULL:
