@@ -50,6 +50,8 @@ class Blocks:
 
     def __init__(self, report: Report) -> None:
         self.report = report
+        #: Blocks that others need: those that a role offers, and those that others are derived from.
+        self.met: set[Declaration] = set()
         self._done: dict[Declaration, Declared | None] = {}
         self._under_way: list[Declaration] = []
 
@@ -133,6 +135,7 @@ class Blocks:
             if declaration.role != role or declaration in self._under_way:
                 continue
             if (use := self.bare(declaration)) is not None:
+                self.met.add(declaration)
                 uses.append(use)
         return uses
 
@@ -178,6 +181,7 @@ class Blocks:
             help = "only blocks can be derived; name a space with `part`"
             self.report.error("MSL030", module.source, node.base.span, message, "", help, (declaration.label,))
             return None
+        self.met.add(declaration)
         base = self.declared(declaration)
         if base is None:
             return None

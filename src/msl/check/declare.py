@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msl.check.bounds import Bounds
 from msl.check.foreign import domain_meant
@@ -11,6 +11,7 @@ from msl.check.library import Module
 from msl.check.ranges import Ranges
 from msl.check.report import Report
 from msl.space.condition import Condition
+from msl.space.extremes import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 from msl.space.formula import Formula
 from msl.space.node import (
     Bool,
@@ -29,8 +30,10 @@ from msl.syntax import ast
 from msl.text.diagnostic import Label
 from msl.text.record import record
 
-MOST_ELEMENTS = 10_000
 _FOREIGN_VALUES = {"True": "true", "False": "false", "None": "none"}
+
+
+D = TypeVar("D", Vector, Regions)
 
 
 class Surroundings(Protocol):
@@ -112,7 +115,7 @@ class Declarer:
                 if len(sound) < len(options):
                     return None
                 self.repeated(sound, items)
-                return choice(sound)
+                return self.of_alternatives(sound, value)
             case ast.ListOf() if not has_open(value):
                 self.list_as_domain(value)
                 return None
@@ -125,6 +128,15 @@ class Declarer:
                 return None
         self.single_value(argument)
         return None
+
+    def of_alternatives(self, options: list[Node], where: ast.Node) -> Node | None:
+        """Alternatives as one domain, unless there are too many."""
+        node = choice(options)
+        if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
+            message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, and here are {len(node.options):,}"
+            self._error("MSL017", where, message, "write a range, or fewer alternatives")
+            return None
+        return node
 
     def repeated(self, options: list[Node], items: list[ast.Expression]) -> None:
         """A lint: the same alternative twice."""
@@ -224,7 +236,12 @@ class Declarer:
         elements = [self.option(item) for item in items]
         if any(element is None for element in elements):
             return None
-        return listing_of([element for element in elements if element is not None])
+        node = listing_of([element for element in elements if element is not None])
+        if isinstance(node, Listing) and len(items) > MOST_OPEN_ELEMENTS:
+            message = f"a list with open elements has at most {MOST_OPEN_ELEMENTS:,} of them"
+            self._error("MSL017", whole, message, "write a vector, or search a smaller one")
+            return None
+        return node
 
     def regions(self, call: ast.Call) -> Regions | None:
         if len(call.arguments) != 1 or call.arguments[0].key is not None:
@@ -236,7 +253,7 @@ class Declarer:
         if not isinstance(count, Formula) and (not isinstance(count, int) or count < 1):
             self._error("MSL086", call.arguments[0], "`regions` takes a whole number from 1", "write `regions(15)`")
             return None
-        return Regions(count, Formula("n_features"))
+        return self._within_reason(Regions(count, Formula("n_features")), call)
 
     def vector(self, vector: ast.Vector) -> Vector | None:
         size = Bounds(self.module, self.report).amount(vector.size)
@@ -251,7 +268,14 @@ class Declarer:
             self._error("MSL086", vector.size, "the size of a vector is a whole number from 1", "write `n_features`")
             return None
         assert isinstance(element, IntRange | RealRange | Bool)
-        return Vector(size, element)
+        return self._within_reason(Vector(size, element), vector)
+
+    def _within_reason(self, node: D, where: ast.Node) -> D | None:
+        """The node, unless it is larger than anything can be made of."""
+        too_much = excess(node)
+        if too_much is not None:
+            self._error("MSL017", where, f"this is too large: {too_much}", "search a smaller one")
+        return None if too_much is not None else node
 
     def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
         """A range; without a kind it takes that of the declared one, with its scale and step."""

@@ -160,7 +160,7 @@ class Narrower:
         if len(sound) < len(options):
             return None
         self.declarer.repeated(sound, items)
-        return choice(sound)
+        return self.declarer.of_alternatives(sound, written)
 
     def _open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
         """One domain or alternative after `:`, or an element of a list; one that `closes` is one value after `=`."""

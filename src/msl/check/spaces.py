@@ -31,7 +31,7 @@ from msl.space.value import BlockType
 from msl.syntax import ast
 from msl.syntax.tokens import is_identifier
 
-MOST_STEPS = 50_000
+MOST_STEPS = 20_000
 MOST_LEVELS = 120  # of parts and operators inside each other: far below what Python's stack holds
 MOST_MEMBERS = 12
 MOST_ORDERED = 8

@@ -136,7 +136,7 @@ class _Checker:
         budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
         if not self.report.failed:
-            lints.unused(self.module, self.spaces.met, self.report)
+            lints.unused(self.module, self.spaces.met | self.blocks.met, self.report)
         if structure is None or self.report.failed:
             return None
         space = Space(structure.root, tuple(required.requirement for required in requirements))
