@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from msl.check.bounds import Bounds
 from msl.check.foreign import domain_meant
 from msl.check.library import Module
+from msl.check.outside import name_of
 from msl.check.ranges import Ranges
 from msl.check.report import Report
 from msl.space.condition import Condition
+from msl.space.defaults import default_node, is_closed
 from msl.space.extremes import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 from msl.space.formula import Formula
 from msl.space.node import (
+    BlockUse,
     Bool,
     Choice,
     Const,
@@ -40,6 +44,8 @@ class Surroundings(Protocol):
     """What a domain may need of the rest of the check."""
 
     def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None: ...
+
+    def blocks_meant(self, module: Module, items: list[ast.Expression]) -> dict[int, BlockUse]: ...
 
     def sibling_condition(
         self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
@@ -110,7 +116,8 @@ class Declarer:
         match value:
             case ast.Choice():
                 items = list(alternatives(value))
-                options = [self.option(item) for item in items]
+                blocks = self.around.blocks_meant(self.module, items)
+                options = [blocks.get(id(item)) or self.option(item) for item in items]
                 sound = [option for option in options if option is not None]
                 if len(sound) < len(options):
                     return None
@@ -126,6 +133,9 @@ class Declarer:
             case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 self.not_a_value(value)
                 return None
+        block = self.around.blocks_meant(self.module, [value]).get(id(value))
+        if block is not None and not is_closed(block):
+            return block
         self.single_value(argument)
         return None
 
@@ -135,6 +145,10 @@ class Declarer:
         if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
             message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, and here are {len(node.options):,}"
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
+            return None
+        if (twice := _called_twice(node)) is not None:
+            message = f"two of these alternatives are called `{twice}`, and one of them is a block"
+            self._error("MSL103", where, message, "derive a block with another name, or keep one of them")
             return None
         return node
 
@@ -172,7 +186,18 @@ class Declarer:
         if isinstance(argument.value, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
             self.several_values(argument)
             return None
-        return self.option(argument.value)
+        block = self.around.blocks_meant(self.module, [argument.value]).get(id(argument.value))
+        return self.option(argument.value) if block is None else self._closed_block(block, argument.value)
+
+    def _closed_block(self, block: BlockUse, written: ast.Expression) -> BlockUse:
+        """A block after `=`: open is what its arguments open, and nothing else."""
+        given = (
+            {argument.key.text for argument in written.arguments if argument.key}
+            if isinstance(written, ast.Call)
+            else ()
+        )
+        params = (p if p.name in given else replace(p, node=default_node(p)) for p in block.params)
+        return replace(block, params=tuple(params))
 
     def several_values(self, argument: ast.Argument) -> None:
         source = self.module.source
@@ -315,6 +340,16 @@ def choice(options: list[Node]) -> Node:
     if all(is_number(option) for option in found):
         found.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
     return Choice(tuple(found))
+
+
+def _called_twice(node: Node) -> str | None:
+    """A name that a block shares with another alternative, so that nobody could tell which one is meant."""
+    owners: dict[str, tuple[str, str] | None] = {}
+    for option in node.options if isinstance(node, Choice) else ():
+        name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
+        if name is not None and owners.setdefault(name, owner) != owner:
+            return name
+    return None
 
 
 def identity(node: Node) -> object:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
     from msl.space.resolve import Removal
 
 #: Codes of what meant something else in earlier versions: said of every file in use, and by every verb.
-CHANGED_MEANINGS = frozenset({"MSL242"})
+CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
 #: Estimates that split the rows in one way only.
 _ONE_WAY = frozenset({"loo", "gcv"})
 #: Later rows are judged by earlier ones, whatever the turn.
