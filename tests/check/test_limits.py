@@ -6,7 +6,7 @@ import pytest
 
 from msl.check.spec import check_source
 from msl.text.source import Source
-from specs import checked, codes, sound
+from specs import TABLE, checked, codes, sound
 
 DEEP = 3000
 
@@ -87,3 +87,85 @@ def test_thousands_of_errors_are_all_listed_and_bounded_in_time() -> None:
     text = "use clop\n" + "\n".join(f"part p{i} = nothing_{i}" for i in range(2000))
     result = check_source(Source("s", text))
     assert sum(d.code == "MSL021" for d in result.diagnostics) == 2000
+
+
+TREE = 'block tree: learner "sklearn.tree:DecisionTree*"'
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        "real 0..1 step 1e-300",
+        "real 0..1 step 1e-17",
+        "real 0..1 step 5e-324",
+        "real 0..5e-324",
+        "real 5e-324..1 log",
+        "real -1e308..1e308",
+        "real -1e308..1e308 step 1",
+        "real 1..1e200 * 1e200",
+        "int 0..9_223_372_036_854_775_808",
+        "int -1_000_000_000_000_000_000..1",
+        "int 1..1_000_000_000_000_000 log",
+        "int 0..1_000_000_000_000_000_000_000 step 1_000_000_000_000_000_000_000",
+        "none | real 0..1 step 1e-300",
+        "vector(3) of real 0..1 step 1e-300",
+        "[real 0..1 step 1e-300]",
+        "a(x: real 0..1 step 1e-300) | b",
+    ],
+)
+def test_ranges_beyond_what_can_be_searched_are_refused(domain: str) -> None:
+    assert codes(f"{TREE} {{ p: {domain} }}\nchain m = tree") == ["MSL102"]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        "vector(1_000_000_000) of bool",
+        "vector(100_001) of bool",
+        "regions(1_000_000_000)",
+        "[" + "int 1..2, " * 1_001 + "]",
+        " | ".join(f"a{i}" for i in range(20_001)),
+    ],
+    ids=["vector", "just too long", "regions", "list", "alternatives"],
+)
+def test_domains_beyond_what_can_be_printed_are_refused(domain: str) -> None:
+    assert codes(f"{TREE} {{ p: {domain} }}\nchain m = tree") == ["MSL017"]
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        "vector(n_features * 1_000_000) of bool",
+        "regions(n_samples * 1_000_000)",
+        "int 1..n_samples" + "*n_samples" * 50,
+    ],
+)
+def test_what_the_table_makes_too_large_is_told_with_the_table(domain: str) -> None:
+    text = f"{TREE} {{ p: {domain} }}\nchain m = tree"
+    assert codes(text) == []
+    assert codes(text, facts=TABLE) == ["MSL102"]
+
+
+@pytest.mark.parametrize("operator", [" * ", " + ", " - ", " / "])
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("use clop\nchain m = rf\nrequire @ < 1", "rf.units"),
+        ("use clop\nchain m = rf\nrequire rf.units < @", "2"),
+        ("use clop\nchain m = rf\nminimize @ by cv(folds = 2)", "ber"),
+        (TREE + " { p: int 1..max(9, @) }\nchain m = tree", "n_samples"),
+        (TREE + " { p: int 1..9, q: int 1..9 if @ > 1 }\nchain m = tree", "p"),
+    ],
+)
+def test_computations_of_thousands_of_terms_are_refused(text: str, term: str, operator: str) -> None:
+    assert codes(text.replace("@", operator.join([term] * 3_000))) == ["MSL017"]
+    assert "MSL017" not in codes(text.replace("@", operator.join([term] * 150)), facts=TABLE)
+
+
+def test_own_blocks_that_others_need_are_used() -> None:
+    own = 'block mine: learner "mine:Learner" {}\n'
+    assert codes(own + "chain m = any learner") == []
+    outer = 'block outer: learner "mine:Outer" { inner: any learner }\n'
+    assert codes(f"{own}{outer}chain m = outer") == []
+    assert codes(own + "block other = mine {}\nchain m = other") == []
+    assert codes(own + 'block outer: learner "mine:Outer" {}\nchain m = outer') == ["MSL226"]

@@ -14,6 +14,7 @@ from msl.check.spec import check_source
 from msl.space.formula import FUNCTIONS
 from msl.syntax.build import AstBuilder
 from msl.syntax.literals import UNITS
+from msl.syntax.parse import MOST_TOKENS
 from msl.syntax.tokens import FUNCTION_WORDS, RESERVED, STATEMENTS, Grammar, token_span
 from msl.text.format import Format
 from msl.text.render import render
@@ -58,7 +59,9 @@ def test_every_rule_is_included_and_is_a_regular_expression() -> None:
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)
 def test_numbers_comments_and_texts_are_those_that_the_parser_reads(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    tokens, comments = Grammar(AstBuilder()).tokens(text)
+    found = Grammar(AstBuilder()).tokens(text, MOST_TOKENS)
+    assert found is not None
+    tokens, comments = found
     scan = re.compile(rf"(#.*$)|(\"(?:\\.|[^\"\\])*\")|({RULES['number']['match']})|\w+", re.MULTILINE)
     coloured = [Span(*match.span()) for match in scan.finditer(text) if match.lastindex]
     read = [token_span(token) for token in tokens if token.type in {"STRING", "NUMBER"}]

@@ -14,8 +14,9 @@ from msl.check.library import Declaration, Module
 from msl.check.narrow import Narrower
 from msl.check.outside import Owner
 from msl.check.report import Report
-from msl.check.scope import find
+from msl.check.scope import declarations_of, find
 from msl.space.condition import Condition
+from msl.space.formula import FACTS
 from msl.space.node import BlockUse, Choice, IntRange, Node, Param, RealRange
 from msl.space.value import BlockType
 from msl.syntax import ast
@@ -50,6 +51,8 @@ class Blocks:
 
     def __init__(self, report: Report) -> None:
         self.report = report
+        #: Blocks that others need: those that a role offers, and those that others are derived from.
+        self.met: set[Declaration] = set()
         self._done: dict[Declaration, Declared | None] = {}
         self._under_way: list[Declaration] = []
 
@@ -73,14 +76,19 @@ class Blocks:
         found = self.declared(declaration)
         return None if found is None else found.use
 
-    def narrower(self, module: Module) -> Narrower:
-        return Narrower(self.declarer(module))
+    def narrower(self, module: Module, notes: bool = True) -> Narrower:
+        return Narrower(self.declarer(module), notes)
 
     def declarer(self, module: Module) -> Declarer:
         return Declarer(module, self.report, self)
 
     def call(
-        self, declaration: Declaration, arguments: tuple[ast.Argument, ...], module: Module, where: ast.Node
+        self,
+        declaration: Declaration,
+        arguments: tuple[ast.Argument, ...],
+        module: Module,
+        where: ast.Node,
+        notes: bool = True,
     ) -> BlockUse | None:
         """A use of a block with arguments."""
         declared = self.declared(declaration)
@@ -88,7 +96,7 @@ class Blocks:
             return None
         called = where.path.text if isinstance(where, ast.Call) else declaration.name
         owner = Owner(declaration.name, "parameter", declared.labels, called)
-        params = self.narrower(module).params(declared.params, arguments, owner, where.span)
+        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span)
         return None if params is None else BlockUse(declared.block, params)
 
     # --- roles ---
@@ -128,8 +136,84 @@ class Blocks:
             if declaration.role != role or declaration in self._under_way:
                 continue
             if (use := self.bare(declaration)) is not None:
+                self.met.add(declaration)
                 uses.append(use)
         return uses
+
+    # --- blocks as values of a declaration ---
+
+    def blocks_meant(self, module: Module, items: list[ast.Expression]) -> dict[int, BlockUse]:
+        """The alternatives of one parameter that are blocks, by the ids of their expressions.
+
+        A bare word that names a step of chains is that block, if every word beside it names one of the same role. Where
+        both would make sense it is a word, as it has always been, and the user is asked: where only some of the words
+        name blocks (`linear | rbf`), where two files have such a block, and for distances, kernels and the like, whose
+        names other classes take as texts.
+        """
+        found = {id(item): self._block_named(module, item) for item in items}
+        named = [(item, found[id(item)]) for item in items if found[id(item)] is not None]
+        bare = [(item, uses) for item, uses in named if uses is not None and not is_explicit(item)]
+        if not named:
+            return {}
+        words = [
+            item for item in items if found[id(item)] is None and isinstance(item, ast.Path | ast.Call | ast.String)
+        ]
+        roles = {use.block.role for _, uses in named for use in uses or ()}
+        is_clear = not words and len(roles) == 1 and all(len(uses or ()) == 1 for _, uses in named)
+        is_clear = is_clear and not roles.isdisjoint(CHAIN_ROLES)
+        if bare and is_clear:
+            self._say_blocks(module, bare)
+        elif bare:
+            for item, uses in bare:
+                self._ask(module, item, uses or [])
+        return {id(item): uses[0] for item, uses in named if uses and (is_clear or is_explicit(item))}
+
+    def _block_named(self, module: Module, item: ast.Expression) -> list[BlockUse] | None:
+        """The blocks that a word, or a call that fits one, may name."""
+        path = item.path if isinstance(item, ast.Call) else item
+        if not isinstance(path, ast.Path) or not self._may_be_a_block(path, module):
+            return None
+        declarations = declarations_of(module, path)
+        uses = []
+        for declaration in declarations:
+            if declaration.is_block and declaration not in self._under_way:
+                use = self._quietly_called(declaration, item, module)
+                if use is not None:
+                    self.met.add(declaration)
+                    uses.append(use)
+        return uses or None
+
+    def _may_be_a_block(self, path: ast.Path, module: Module) -> bool:
+        return not module.is_implied and path.text not in FACTS and path.text != "regions"
+
+    def _quietly_called(self, declaration: Declaration, item: ast.Expression, module: Module) -> BlockUse | None:
+        if not isinstance(item, ast.Call):
+            return self.bare(declaration)
+        quiet = Declarer(module, Report(), self)
+        declared = self.declared(declaration)
+        if declared is None:
+            return None
+        owner = Owner(declaration.name, "parameter", declared.labels)
+        params = Narrower(quiet).params(declared.params, item.arguments, owner, item.span)
+        return None if params is None or quiet.report.failed else BlockUse(declared.block, params)
+
+    def _say_blocks(self, module: Module, bare: list[tuple[ast.Expression, list[BlockUse]]]) -> None:
+        """Words that name blocks are blocks; before, they were texts."""
+        item, (use, *_) = bare[0]
+        text = module.source.slice(item.span)
+        names = listing(dict.fromkeys(uses[0].block.name for _, uses in bare))
+        one = len(bare) == 1
+        message = f"{names} {'is a block' if one else 'are blocks'} here, not {'a text' if one else 'texts'}"
+        help = f'write `{_affirmed(module, use, text)}` if the block is meant, or `"{text}"` for the text'
+        label = "until now this was a text" if one else "until now these were texts"
+        self.report.warning("MSL243", module.source, item.span.to(bare[-1][0].span), message, label, help)
+
+    def _ask(self, module: Module, item: ast.Expression, uses: list[BlockUse]) -> None:
+        text = module.source.slice(item.span)
+        ways = " or ".join(f"`{_affirmed(module, use, text)}`" for use in uses)
+        message = f"`{_name_in(item)}` may be the text or a block, and is taken for the text"
+        help = f'write {ways} for the block, or `"{_name_in(item)}"{text[len(_name_in(item)) :]}` for the text'
+        self.report.warning("MSL244", module.source, item.span, message, "which one?", help)
 
     def sibling_condition(
         self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
@@ -173,6 +257,7 @@ class Blocks:
             help = "only blocks can be derived; name a space with `part`"
             self.report.error("MSL030", module.source, node.base.span, message, "", help, (declaration.label,))
             return None
+        self.met.add(declaration)
         base = self.declared(declaration)
         if base is None:
             return None
@@ -270,6 +355,24 @@ class Blocks:
             help = f"write `block {declaration.name} = {elsewhere[0]}.{declaration.name} {{ … }}`"
         source, span = declaration.module.source, declaration.node.name.span
         self.report.error("MSL026", source, span, message, "", help)
+
+
+def is_explicit(item: ast.Expression) -> bool:
+    """Whether an expression says by its form that it is a block: `sklearn.tree`, `tree(max_depth: 1..3)`, `tree()`."""
+    path = item.path if isinstance(item, ast.Call) else item
+    return isinstance(item, ast.Call) or (isinstance(path, ast.Path) and len(path.names) > 1)
+
+
+def _affirmed(module: Module, use: BlockUse, text: str) -> str:
+    """How a block is written so that it cannot be taken for a text."""
+    qualifier = next((q for q, used in module.uses.items() if used.origin == use.block.origin), None)
+    return f"{text}()" if qualifier is None else f"{qualifier}.{text}"
+
+
+def _name_in(item: ast.Expression) -> str:
+    path = item.path if isinstance(item, ast.Call) else item
+    assert isinstance(path, ast.Path)
+    return path.text
 
 
 def _labels(fields: tuple[ast.Argument, ...], module: Module) -> dict[str, Label]:

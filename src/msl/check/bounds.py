@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msl.check.library import Module
 from msl.check.report import Report
+from msl.space.extremes import LARGEST_REAL
 from msl.space.formula import FACTS, FUNCTIONS, OPERANDS, Amount, Formula, fold
 from msl.syntax import ast
 from msl.text.record import record
@@ -84,7 +85,12 @@ class Bounds:
         try:
             if operation == "/" and operands[-1] == 0:
                 raise ZeroDivisionError
-            return fold(operation, operands)
+            amount = fold(operation, operands)
+            if not isinstance(amount, Formula) and not abs(amount) <= LARGEST_REAL:
+                message = f"this comes to more than {LARGEST_REAL:g}, beyond which nothing is computed"
+                self._error("MSL102", expression, message, "write a smaller number")
+                return None
+            return amount
         except (ArithmeticError, ValueError):
             text = self.module.source.slice(expression.span)
             self._error("MSL080", expression, f"`{text}` has no value", "look for a division by zero or a root of -1")

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from msl.check.bounds import Bounds
 from msl.check.commas import cut_number, listed_alternatives
 from msl.check.foreign import domain_meant, value_meant
 from msl.check.library import Module
+from msl.check.outside import name_of
 from msl.check.ranges import Ranges
 from msl.check.report import Report
 from msl.space.condition import Condition
+from msl.space.defaults import default_node, is_closed
+from msl.space.extremes import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 from msl.space.formula import Formula
 from msl.space.node import (
+    BlockUse,
     Bool,
     Choice,
     Const,
@@ -30,13 +35,15 @@ from msl.syntax import ast
 from msl.text.diagnostic import Label
 from msl.text.record import record
 
-MOST_ELEMENTS = 10_000
+D = TypeVar("D", Vector, Regions)
 
 
 class Surroundings(Protocol):
     """What a domain may need of the rest of the check."""
 
     def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None: ...
+
+    def blocks_meant(self, module: Module, items: list[ast.Expression]) -> dict[int, BlockUse]: ...
 
     def sibling_condition(
         self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
@@ -115,12 +122,13 @@ class Declarer:
         match value:
             case ast.Choice():
                 items = list(alternatives(value))
-                options = [self.option(item) for item in items]
+                blocks = self.around.blocks_meant(self.module, items)
+                options = [blocks.get(id(item)) or self.option(item) for item in items]
                 sound = [option for option in options if option is not None]
                 if len(sound) < len(options):
                     return None
                 self.repeated(sound, items)
-                return choice(sound)
+                return self.of_alternatives(sound, value)
             case ast.ListOf() if not has_open(value):
                 self.list_as_domain(value)
                 return None
@@ -131,8 +139,24 @@ class Declarer:
             case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 self.not_a_value(value)
                 return None
+        block = self.around.blocks_meant(self.module, [value]).get(id(value))
+        if block is not None and not is_closed(block):
+            return block
         self.single_value(argument)
         return None
+
+    def of_alternatives(self, options: list[Node], where: ast.Node) -> Node | None:
+        """Alternatives as one domain, unless there are too many."""
+        node = choice(options)
+        if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
+            message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, and here are {len(node.options):,}"
+            self._error("MSL017", where, message, "write a range, or fewer alternatives")
+            return None
+        if (twice := _called_twice(node)) is not None:
+            message = f"two of these alternatives are called `{twice}`, and one of them is a block"
+            self._error("MSL103", where, message, "derive a block with another name, or keep one of them")
+            return None
+        return node
 
     def repeated(self, options: list[Node], items: list[ast.Expression]) -> None:
         """A lint: the same alternative twice."""
@@ -168,7 +192,18 @@ class Declarer:
         if isinstance(argument.value, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
             self.several_values(argument)
             return None
-        return self.option(argument.value)
+        block = self.around.blocks_meant(self.module, [argument.value]).get(id(argument.value))
+        return self.option(argument.value) if block is None else self._closed_block(block, argument.value)
+
+    def _closed_block(self, block: BlockUse, written: ast.Expression) -> BlockUse:
+        """A block after `=`: open is what its arguments open, and nothing else."""
+        given = (
+            {argument.key.text for argument in written.arguments if argument.key}
+            if isinstance(written, ast.Call)
+            else ()
+        )
+        params = (p if p.name in given else replace(p, node=default_node(p)) for p in block.params)
+        return replace(block, params=tuple(params))
 
     def several_values(self, argument: ast.Argument) -> None:
         source = self.module.source
@@ -232,7 +267,12 @@ class Declarer:
         elements = [self.option(item) for item in items]
         if any(element is None for element in elements):
             return None
-        return listing_of([element for element in elements if element is not None])
+        node = listing_of([element for element in elements if element is not None])
+        if isinstance(node, Listing) and len(items) > MOST_OPEN_ELEMENTS:
+            message = f"a list with open elements has at most {MOST_OPEN_ELEMENTS:,} of them"
+            self._error("MSL017", whole, message, "write a vector, or search a smaller one")
+            return None
+        return node
 
     def regions(self, call: ast.Call) -> Regions | None:
         if len(call.arguments) != 1 or call.arguments[0].key is not None:
@@ -244,7 +284,7 @@ class Declarer:
         if not isinstance(count, Formula) and (not isinstance(count, int) or count < 1):
             self._error("MSL086", call.arguments[0], "`regions` takes a whole number from 1", "write `regions(15)`")
             return None
-        return Regions(count, Formula("n_features"))
+        return self._within_reason(Regions(count, Formula("n_features")), call)
 
     def vector(self, vector: ast.Vector) -> Vector | None:
         size = Bounds(self.module, self.report).amount(vector.size)
@@ -259,7 +299,14 @@ class Declarer:
             self._error("MSL086", vector.size, "the size of a vector is a whole number from 1", "write `n_features`")
             return None
         assert isinstance(element, IntRange | RealRange | Bool)
-        return Vector(size, element)
+        return self._within_reason(Vector(size, element), vector)
+
+    def _within_reason(self, node: D, where: ast.Node) -> D | None:
+        """The node, unless it is larger than anything can be made of."""
+        too_much = excess(node)
+        if too_much is not None:
+            self._error("MSL017", where, f"this is too large: {too_much}", "search a smaller one")
+        return None if too_much is not None else node
 
     def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
         """A range; without a kind it takes that of the declared one, with its scale and step."""
@@ -299,6 +346,16 @@ def choice(options: list[Node]) -> Node:
     if all(is_number(option) for option in found):
         found.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
     return Choice(tuple(found))
+
+
+def _called_twice(node: Node) -> str | None:
+    """A name that a block shares with another alternative, so that nobody could tell which one is meant."""
+    owners: dict[str, tuple[str, str] | None] = {}
+    for option in node.options if isinstance(node, Choice) else ():
+        name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
+        if name is not None and owners.setdefault(name, owner) != owner:
+            return name
+    return None
 
 
 def identity(node: Node) -> object:

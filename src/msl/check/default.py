@@ -67,7 +67,7 @@ class Defaults:
         node = param.node
         if isinstance(node, Vector) and not isinstance(closing.value, ast.ListOf):
             param = replace(param, node=node.element)
-        return self.narrower.argument(param, closing, owner)
+        return self.narrower.default(param, closing, owner)
 
     def _inner_defaults(self, node: Node, calls: dict[str, ast.Call]) -> Node:
         """Defaults of the parameters inside alternatives, where they are written."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from msl.check.arguments import is_rest
 from msl.check.library import Declaration, Module
+from msl.check.outside import Place, name_of
 from msl.check.report import Report
-from msl.space.node import BlockUse, Const, Node, Param, Symbol
+from msl.space.defaults import is_closed
+from msl.space.node import BlockUse, Symbol
 from msl.syntax import ast
+from msl.syntax.names import name_text
 
-_MOST_OPENED = 6
+_MOST_NAMED = 6
+_LONGEST_VALUE = 60
 
 
 def unused(module: Module, met: set[Declaration], report: Report) -> None:
@@ -32,23 +37,47 @@ def opened_silently(call: ast.Call, use: BlockUse, module: Module, report: Repor
     if not named or "rest" in named:
         return
     positional = sum(argument.key is None for argument in call.arguments)
-    others = [p.name for i, p in enumerate(use.params) if p.name not in named and i >= positional and _is_open(p)]
+    others = [
+        p.name for i, p in enumerate(use.params) if p.name not in named and i >= positional and not is_closed(p.node)
+    ]
     if others:
-        shown = ", ".join(f"`{name}`" for name in others[:_MOST_OPENED])
-        more = f" and {len(others) - _MOST_OPENED} more" if len(others) > _MOST_OPENED else ""
-        message = f"this also searches {shown}{more}, which `{use.block.name}` declares"
+        message = f"this also searches {_named(others)}, which `{use.block.name}` declares"
         help = "write `rest = default` to close what is not mentioned"
         report.note("MSL240", module.source, call.path.span, message, "", help)
 
 
-def _is_open(param: Param) -> bool:
-    return not _closed(param.node)
+def closed_silently(
+    option: Symbol | BlockUse,
+    arguments: tuple[ast.Argument, ...],
+    where: ast.Node,
+    place: Place,
+    module: Module,
+    report: Report,
+) -> None:
+    """An alternative after `=` closes what lies inside it, which it once left open: say what, once."""
+    if any(map(is_rest, arguments)):
+        return
+    given = {argument.key.text for argument in arguments if argument.key is not None}
+    positional = sum(argument.key is None for argument in arguments)
+    others = [p.name for p in option.params[positional:] if p.name not in given and not is_closed(p.node)]
+    if not others:
+        return
+    name, text, it = name_of(option), module.source.slice(where.span), "it" if len(others) == 1 else "them"
+    message = f"`=` closes {_named(others)} of `{name}` at {'its default' if it == 'it' else 'their defaults'}"
+    inside = f"{text.removesuffix(')').rstrip().removesuffix(',')}, " if arguments else f"{text.partition('(')[0]}("
+    said = f"`{_shortened(f'{inside}rest = default)')}`"
+    opened = f"{name_text(place.parameter)}: {_shortened(text)}"
+    help = f"write {said} if this is meant, or `{opened}` to search {it}"
+    if place.is_element:
+        help = f"write {said} if this is meant, or name {it} with a domain to search {it}"
+    report.warning("MSL242", module.source, where.span, message, f"until now this left {it} open", help)
 
 
-def _closed(node: Node) -> bool:
-    match node:
-        case Const():
-            return True
-        case Symbol(params=params) | BlockUse(params=params):
-            return all(_closed(param.node) for param in params)
-    return False
+def _named(names: list[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    shown = ", ".join(f"`{name}`" for name in names[:_MOST_NAMED])
+    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

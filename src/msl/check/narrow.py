@@ -21,10 +21,11 @@ from msl.check.inside import (
     options_of,
     options_of_kind,
 )
+from msl.check.lints import closed_silently
 from msl.check.outside import Outside, Owner, Place, domain_in_words, name_of
 from msl.check.report import Report
 from msl.check.scope import find, peek
-from msl.space.defaults import default_node, fit_default
+from msl.space.defaults import default_node, fit_default, is_closed
 from msl.space.formula import FACTS, FUNCTIONS, Amount, Formula
 from msl.space.node import (
     BlockUse,
@@ -50,18 +51,25 @@ _SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
 
 @record
 class Narrower:
-    """Reads the arguments of uses in one file."""
+    """Reads the arguments of uses in one file; `notes` tells what a value after `=` no longer leaves open."""
 
     declarer: Declarer
+    notes: bool = True
 
     def params(
-        self, declared: tuple[Param, ...], arguments: tuple[ast.Argument, ...], owner: Owner, span: Span
+        self,
+        declared: tuple[Param, ...],
+        arguments: tuple[ast.Argument, ...],
+        owner: Owner,
+        span: Span,
+        closes: bool = False,
     ) -> tuple[Param, ...] | None:
-        """The parameters of one use: those given narrowed, the others as declared; None if an argument is wrong."""
+        """The parameters of one use: those given narrowed, the others as declared, or at their defaults where the use
+        `closes` them; None if an argument is wrong."""
         given = Naming(self._source, self._report).by_name([param.name for param in declared], arguments, owner)
         if given is None:
             return None
-        closes_rest = any(map(is_rest, arguments))
+        closes_rest = closes or any(map(is_rest, arguments))
         params, sound = [], True
         for param in declared:
             argument = given.get(param.name)
@@ -106,10 +114,17 @@ class Narrower:
             case ast.Sequence() | ast.Union() | ast.Optional():
                 self.declarer.not_a_value(value)
                 return None
+            case ast.Path() | ast.Call() if self._has_parameters(param.node, value):
+                return self._opened_alternative(param.node, argument, place)
         self.declarer.single_value(argument)
         return None
 
-    def _closed(self, param: Param, argument: ast.Argument, place: Place) -> Node | None:
+    def default(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
+        """The node of a declared default. What lies inside it and is not named keeps a default of its own, which a use
+        may still narrow."""
+        return self._closed(param, argument, Place(param.name, owner, param.node), closes=False)
+
+    def _closed(self, param: Param, argument: ast.Argument, place: Place, closes: bool = True) -> Node | None:
         """What stands after `=`: one value, or the default."""
         if isinstance(argument.value, ast.Default):
             return default_node(param)
@@ -118,7 +133,20 @@ class Narrower:
             return None
         if not place.owner.closed and self._means_several(param, argument):
             return None
-        return self._one(param.node, argument.value, place)
+        return self._one(param.node, argument.value, place, closes)
+
+    def _opened_alternative(self, declared: Node, argument: ast.Argument, place: Place) -> Node | None:
+        """`: name` and `: name(…)`: one alternative, with what it declares open."""
+        node = self._one(declared, argument.value, place, closes=False)
+        if node is not None and is_closed(node):
+            self.declarer.single_value(argument)
+            return None
+        return node
+
+    def _has_parameters(self, declared: Node, written: ast.Path | ast.Call) -> bool:
+        path = written if isinstance(written, ast.Path) else written.path
+        option = _called(declared, path.names[-1].text)
+        return isinstance(option, Symbol | BlockUse) and bool(option.params)
 
     def _means_several(self, param: Param, argument: ast.Argument) -> bool:
         """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, as other tools give them."""
@@ -155,10 +183,10 @@ class Narrower:
         if len(sound) < len(options):
             return None
         self.declarer.repeated(sound, items)
-        return choice(sound)
+        return self.declarer.of_alternatives(sound, written)
 
-    def _open(self, declared: Node, expression: ast.Expression, place: Place) -> Node | None:
-        """One domain or alternative after `:`."""
+    def _open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
+        """One domain or alternative after `:`, or an element of a list; one that `closes` is one value after `=`."""
         match expression:
             case ast.Range():
                 return self._range(declared, expression, place)
@@ -171,20 +199,22 @@ class Narrower:
                 return self._vector(declared, expression, place)
             case ast.AnyOf(role=role):
                 return self._any(declared, expression, role, place)
-        return self._one(declared, expression, place)
+        return self._one(declared, expression, place, closes)
 
-    def _one(self, declared: Node, expression: ast.Expression, place: Place) -> Node | None:
-        """One value or one alternative, inside the declared domain."""
+    def _one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
+        """One value or one alternative, inside the declared domain; `closes` fixes what an alternative has inside."""
         match expression:
             case ast.Path():
-                return self._named(declared, expression, (), place)
+                return self._named(declared, expression, (), place, closes)
             case ast.Call() if expression.path.text == "regions" and options_of_kind(declared, Regions):
                 return self.declarer.regions(expression)
             case ast.Call() if self._names_alternative(declared, expression.path):
-                return self._named(declared, expression.path, expression.arguments, place, called=expression)
+                return self._named(declared, expression.path, expression.arguments, place, closes, called=expression)
             case ast.ListOf():
-                return self._list(declared, expression, place)
+                return self._list(declared, expression, place, closes)
             case ast.String(value=text) if (named := _called(declared, text)) is not None:
+                if closes and not place.owner.closed and isinstance(named, Symbol | BlockUse):
+                    return self._closed_alternative(named, (), expression, place)
                 return named
             case ast.Sequence() | ast.Union() | ast.Optional() | ast.Choice() | ast.Default():
                 self.declarer.not_a_value(expression)
@@ -215,6 +245,7 @@ class Narrower:
         path: ast.Path,
         arguments: tuple[ast.Argument, ...],
         place: Place,
+        closes: bool,
         called: ast.Call | None = None,
     ) -> Node | None:
         text = path.names[-1].text
@@ -232,10 +263,25 @@ class Narrower:
                 self._report.error("MSL096", self._source, called.span, message, "", f"write `{text}`")
                 return None
             return option
+        if closes and not place.owner.closed:
+            return self._closed_alternative(option, arguments, called or path, place)
         inner = Owner(text, "parameter", closed=place.owner.closed)
         params = self.params(option.params, arguments, inner, path.span)
         if params is None or not self._complete(option, params, path, inner):
             return None
+        return replace(option, params=params)
+
+    def _closed_alternative(
+        self, option: Symbol | BlockUse, arguments: tuple[ast.Argument, ...], where: ast.Node, place: Place
+    ) -> Node | None:
+        """An alternative after `=`: open is what its arguments open, and nothing else."""
+        name = name_of(option)
+        assert name is not None
+        params = self.params(option.params, arguments, Owner(name, "parameter"), where.span, closes=True)
+        if params is None:
+            return None
+        if self.notes:
+            closed_silently(option, arguments, where, place, self.declarer.module, self._report)
         return replace(option, params=params)
 
     def _names_alternative(self, declared: Node, path: ast.Path) -> bool:
@@ -375,7 +421,7 @@ class Narrower:
             return None
         return choice(list(of_role))
 
-    def _list(self, declared: Node, written: ast.ListOf, place: Place) -> Node | None:
+    def _list(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
         """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
         for mother in options_of(declared):
             if isinstance(mother, Vector):
@@ -384,7 +430,7 @@ class Narrower:
                 return self._points(written, mother, place)
             if isinstance(mother, Listing) and len(mother.elements) == len(written.items):
                 pairs = zip(mother.elements, written.items, strict=True)
-                elements = [self._open(inner, item, _element(place, inner)) for inner, item in pairs]
+                elements = [self._open(inner, item, _element(place, inner), closes) for inner, item in pairs]
                 return _listing(elements)
         node = self.declarer.listing(written.items, written)
         if node is None:
@@ -401,7 +447,7 @@ class Narrower:
         if isinstance(size, int) and size != len(written.items):
             self._outside.other(written, place, f"a list of {len(written.items)}")
             return None
-        return _listing([self._one(element, item, _element(place, element)) for item in written.items])
+        return _listing([self._one(element, item, _element(place, element), True) for item in written.items])
 
     def _points(self, written: ast.ListOf, mother: Regions, place: Place) -> Node | None:
         """Regions written out: a list of numbers for a unit that is on, `none` for one that is off."""
@@ -430,9 +476,6 @@ class Narrower:
     @property
     def _outside(self) -> Outside:
         return Outside(self._source, self._report)
-
-
-_SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
 
 
 def _element(place: Place, declared: Node) -> Place:

@@ -7,12 +7,14 @@ import math
 from msl.check.bounds import Bounds
 from msl.check.library import Module
 from msl.check.report import Report
+from msl.space.extremes import excess
 from msl.space.formula import Amount, Formula
 from msl.space.node import IntRange, RealRange
 from msl.syntax import ast
 from msl.text.record import record
 
 _SCALE_RATIO = 1000
+_LESS = "give it nearer ends, or a larger step"
 
 
 @record
@@ -37,7 +39,9 @@ class Ranges:
             return None
         inherits = written.kind is None and inherited is not None
         log = written.log or (inherits and inherited is not None and inherited.log and written.step is None)
-        if not self._bounds_fit(written, kind, low, high, log):
+        if not self._bounds_fit(written, kind, low, high, log) or self._is_excessive(
+            written, kind, low, high, log, step
+        ):
             return None
         if kind == "int":
             own = 1 if step is None else self._whole_step(written, step)
@@ -70,6 +74,18 @@ class Ranges:
             self._error("MSL083", written.low, message, "start above 0, such as at `1e-4`, or leave `log` out")
             return False
         return True
+
+    def _is_excessive(
+        self, written: ast.Range, kind: str, low: Amount, high: Amount, log: bool, step: Amount | None
+    ) -> bool:
+        """Whether a range goes further, or is finer, than anything can be made of."""
+        size = None if isinstance(step, Formula) or step is None or step <= 0 else step
+        whole = kind == "int"
+        node = IntRange(low, high, log, max(1, int(size or 1))) if whole else RealRange(low, high, log, size)
+        too_much = excess(node)
+        if too_much is not None:
+            self._error("MSL102", written, f"this range is beyond what can be searched: {too_much}", _LESS)
+        return too_much is not None
 
     def _whole_step(self, written: ast.Range, step: Amount) -> int | None:
         if isinstance(step, int) and step > 0:

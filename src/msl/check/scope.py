@@ -37,6 +37,24 @@ def peek(module: Module, name: str) -> Declaration | None:
     return found[0][1] if len(found) == 1 else None
 
 
+def declarations_of(module: Module, path: ast.Path) -> list[Declaration]:
+    """Every declaration that a path may name, without a word; a local name wins."""
+    if len(path.names) == 2:
+        used = module.uses.get(path.names[0].text)
+        found = None if used is None else used.declarations.get(path.names[1].text)
+        if found is not None:
+            module.qualifiers_met.add(path.names[0].text)
+        return [] if found is None else [found]
+    if len(path.names) > 2:
+        return []
+    text = path.names[0].text
+    if text in module.declarations:
+        return [module.declarations[text]]
+    found_in = _in_uses(module, text)
+    module.qualifiers_met.update(qualifier for qualifier, declaration in found_in if declaration.is_block)
+    return [declaration for _, declaration in found_in]
+
+
 def visible(module: Module) -> Iterable[str]:
     """Every bare name that means something in a file."""
     yield from module.declarations

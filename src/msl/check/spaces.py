@@ -32,7 +32,7 @@ from msl.space.value import BlockType
 from msl.syntax import ast
 from msl.syntax.tokens import is_identifier
 
-MOST_STEPS = 50_000
+MOST_STEPS = 20_000
 MOST_LEVELS = 120  # of parts and operators inside each other: far below what Python's stack holds
 MOST_MEMBERS = 12
 MOST_ORDERED = 8
@@ -42,7 +42,7 @@ class Spaces:
     """Builds each part once; a part that is used twice is one node in two places."""
 
     def __init__(self, report: Report, blocks: Blocks, quiet: bool = False) -> None:
-        """`quiet` leaves out the note on what a use opens without saying so."""
+        """`quiet` leaves out what is said of what a use opens or closes without naming it."""
         self.report = report
         self.quiet = quiet
         self.blocks = blocks
@@ -189,7 +189,7 @@ class Spaces:
             help = "only blocks take arguments; narrow the part where it is declared"
             self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
             return None
-        use = self.blocks.call(declaration, call.arguments, module, call)
+        use = self.blocks.call(declaration, call.arguments, module, call, notes=not self.quiet)
         if use is not None and not self.quiet:
             opened_silently(call, use, module, self.report)
         return self._as_step(use, call, module)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
     from msl.check.required import Required
     from msl.space.resolve import Removal
 
+#: Codes of what meant something else in earlier versions: said of every file in use, and by every verb.
+CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
 #: Estimates that split the rows in one way only.
 _ONE_WAY = frozenset({"loo", "gcv"})
 #: Later rows are judged by earlier ones, whatever the turn.
@@ -58,6 +60,11 @@ class Checked:
     sources: tuple[Source, ...] = ()
     removals: tuple[Removal, ...] = ()
 
+    @property
+    def changed_meanings(self) -> tuple[Diagnostic, ...]:
+        """What is said of words that meant something else in earlier versions."""
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.code in CHANGED_MEANINGS)
+
 
 def check_source(
     source: Source, facts: Facts | None = None, chain: str | None = None, read_file: ReadFile | None = None
@@ -66,10 +73,15 @@ def check_source(
     with paused_collector():
         checker = _Checker(source, facts, chain, read_file)
         spec = checker.spec()
-        told = [d for d in checker.report.diagnostics if d.is_error or d.primary.source == source]
+        told = [d for d in checker.report.diagnostics if d.is_error or _is_told(d, source)]
         diagnostics = tuple(in_reading_order(told))
         found = None if checker.report.failed else spec
         return Checked(found, diagnostics, checker.data, checker.library.sources, checker.removals)
+
+
+def _is_told(diagnostic: Diagnostic, source: Source) -> bool:
+    """Whether a warning or note is of this file, or concerns what its user means by another."""
+    return diagnostic.primary.source == source or diagnostic.code in CHANGED_MEANINGS
 
 
 def data_span(source: Source) -> Span:
@@ -124,7 +136,7 @@ class _Checker:
         budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
         if not self.report.failed:
-            lints.unused(self.module, self.spaces.met, self.report)
+            lints.unused(self.module, self.spaces.met | self.blocks.met, self.report)
         if structure is None or self.report.failed:
             return None
         space = Space(structure.root, tuple(required.requirement for required in requirements))

@@ -11,8 +11,9 @@ from msl.check.report import Report
 from msl.check.roles import NO_LEARNER, broken_paths
 from msl.check.scope import peek
 from msl.check.tasks import left_out
+from msl.space.extremes import excess
 from msl.space.facts import Facts
-from msl.space.node import Node
+from msl.space.node import BlockUse, Node, bottom_up
 from msl.space.space import Space
 from msl.space.value import BlockType
 from msl.syntax import ast
@@ -97,11 +98,25 @@ class Structure:
             help = "look for a division by zero, or a root of a negative number"
             self.report.error("MSL201", source, span, "a bound of this chain has no value for this table", "", help)
             return space, ()
+        if self._is_excessive(resolved.root):
+            return space, ()
         for removal in dict.fromkeys(removals):
             source, span = self._place_of_name(removal.what)
             message = f"for this table `{removal.what}` is left out: {removal.why}"
             self.report.note("MSL241", source, span, message)
         return resolved, tuple(removals)
+
+    def _is_excessive(self, root: Node) -> bool:
+        """Whether the table makes a domain larger than anything can be made of, which is told."""
+        for use in [node for node in bottom_up(root) if isinstance(node, BlockUse)]:
+            for param in use.params:
+                too_much = next(filter(None, map(excess, bottom_up(param.node))), None)
+                if too_much is not None:
+                    source, span = self._place(use.block)
+                    message = f"for this table `{param.name}` of `{use.block.name}` is too large: {too_much}"
+                    self.report.error("MSL102", source, span, message, "", "give it a bound that grows less")
+                    return True
+        return False
 
     def _nothing_left(self, removals: list[Removal], facts: Facts) -> None:
         distinct = list(dict.fromkeys(removals))

@@ -76,6 +76,7 @@ def load_source(
         raise WrongUse(message, "name a spec with a `chain`")
     if checked.spec is None:
         _fail(told(diagnostic) for diagnostic in checked.diagnostics if diagnostic.is_error)
+    report(map(told, checked.changed_meanings), stream=sys.stderr)
     return Loaded(source, checked.spec, checked, table)
 
 

@@ -15,16 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from msl.space.extremes import MOST_LEVELS, MOST_LOG
 from msl.space.node import Bool, IntRange, RealRange
 from msl.space.number import DIGITS, decimals, ends, level_count, level_value, tidy, whole_numbers
 
 Shares = NDArray[np.float64]
 Values = NDArray[Any]
 
-#: More levels than this and a double in [0, 1] no longer tells them apart.
-MOST_LEVELS = 2**48
-#: The same for whole numbers on a logarithmic scale, whose bins at the high end are narrower.
-MOST_LOG = 2**40
 #: Powers of ten that are exact as doubles.
 _POWERS = 10.0 ** np.arange(23)
 #: How many neighbouring doubles are tried to find a share that reads as the very value.

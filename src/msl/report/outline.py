@@ -198,7 +198,7 @@ def _named(piece: Piece, part: str) -> Piece:
 
 def _flattened(options: list[Node]) -> tuple[list[Node], bool]:
     """Alternatives with nested choices opened, and whether nothing at all is one of them."""
-    present: list[Node] = []
+    present: dict[int, Node] = {}
     is_optional = False
     pending = options[::-1]
     while pending:
@@ -207,9 +207,9 @@ def _flattened(options: list[Node]) -> tuple[list[Node], bool]:
             pending.extend(reversed(option.options))
         elif isinstance(option, Empty):
             is_optional = True
-        elif not any(option is other for other in present):
-            present.append(option)
-    return present, is_optional
+        else:
+            present.setdefault(id(option), option)
+    return list(present.values()), is_optional
 
 
 def _family(use: BlockUse) -> object:

@@ -45,11 +45,11 @@ def points_for_rare(
         rare = [one for one, count in counts.items() if count < floor and one not in given_up]
         if not rare:
             break
-        point = _point_for(terrain, choices, rare, having, rng)
-        if point is None:
+        made = _point_for(terrain, choices, rare, having, rng)
+        if made is None:
             given_up.add(rare[0])
         else:
-            found.append(point)
+            found.append(made)
             add(point)
     return found
 

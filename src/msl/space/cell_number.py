@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeVar
 
 from msl.space.cell import Cell, Levels, Listed, Stretches, Together, TooCostly, join
 from msl.space.node import IntRange, RealRange
@@ -21,6 +22,7 @@ from msl.space.watch import Lens
 #: Ranges up to this size are written out where they overlap or every value is looked at.
 MOST_LISTED = 100_000
 
+N = TypeVar("N", int, float)
 Tag = Hashable
 Pieces = dict[Together[Tag], Cell]
 
@@ -43,10 +45,9 @@ def split_whole(ranges: list[tuple[Tag, range]]) -> Pieces:
         (tag, numbers), *_ = ranges
         return {Together((tag,)): Listed(numbers)}
     ranges = [(tag, numbers) for tag, numbers in ranges if numbers]
-    edges = sorted({edge for _, numbers in ranges for edge in (numbers[0], numbers[-1] + 1)})
     found: dict[Together[Tag], list[range]] = defaultdict(list)
-    for low, high in pairwise(edges):
-        covering = [(tag, numbers) for tag, numbers in ranges if numbers[0] <= low and high <= numbers[-1] + 1]
+    for low, high, places in _covered([(numbers[0], numbers[-1] + 1) for _, numbers in ranges]):
+        covering = [ranges[place] for place in places]
         period = math.lcm(*(numbers.step for _, numbers in covering)) if high - low > 1 else 1
         if period > MOST_LISTED:
             raise TooCostly("ranges with unlike steps overlap")
@@ -126,18 +127,26 @@ def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: 
 
 
 def _overlaps(stretches: list[tuple[Tag, Stretch]]) -> dict[Together[Tag], list[RealRange]]:
-    edges = sorted({edge for _, stretch in stretches for edge in ends(stretch.node)})
     found: dict[Together[Tag], list[RealRange]] = defaultdict(list)
-    for below, above in pairwise(edges):
-        covering = [
-            (tag, stretch.node)
-            for tag, stretch in stretches
-            if ends(stretch.node)[0] <= below and above <= ends(stretch.node)[1]
-        ]
-        if covering:
-            piece = replace(covering[0][1], low=below, high=above)
-            found[Together(tag for tag, _ in covering)].append(piece)
+    for below, above, places in _covered([ends(stretch.node) for _, stretch in stretches]):
+        piece = replace(stretches[places[0]][1].node, low=below, high=above)
+        found[Together(stretches[place][0] for place in places)].append(piece)
     return found
+
+
+def _covered(spans: Sequence[tuple[N, N]]) -> Iterator[tuple[N, N, list[int]]]:
+    """The pieces between the ends of spans that some of them cover, each with the places of those, in their order."""
+    opening: dict[N, list[int]] = defaultdict(list)
+    closing: dict[N, list[int]] = defaultdict(list)
+    for place, (low, high) in enumerate(spans):
+        opening[low].append(place)
+        closing[high].append(place)
+    active: set[int] = set()
+    for below, above in pairwise(sorted(opening.keys() | closing.keys())):
+        active.difference_update(closing[below])
+        active.update(opening[below])
+        if active:
+            yield below, above, sorted(active)
 
 
 def _listed(values: Levels | tuple[float, ...]) -> Sequence[float]:

@@ -53,6 +53,20 @@ def fit_default(param: Param) -> Param:
     return replace(param, default=None, has_default=False)
 
 
+def is_closed(node: Node) -> bool:
+    """Whether a value has nothing open."""
+    match node:
+        case Const():
+            return True
+        case Symbol(params=params) | BlockUse(params=params):
+            return all(is_closed(param.node) for param in params)
+        case Listing(elements=elements):
+            return all(map(is_closed, elements))
+        case Vector(element=element):
+            return isinstance(element, Const)
+    return False
+
+
 def closed(node: Node) -> Node:
     """A node with nothing open: first alternatives, low ends, all bits on."""
     match node:

@@ -402,6 +402,24 @@ def children(node: Node) -> Iterator[Node]:
             yield from (entry for entry in value if isinstance(entry, Node))
 
 
+def most_terms(node: Node) -> int:
+    """How many steps the longest computation in a tree takes, one inside the other: `a + b + c` takes 2."""
+    longest: dict[int, int] = {}
+    pending = [(node, False)]
+    while pending:
+        current, is_ready = pending.pop()
+        if not is_ready:
+            pending.append((current, True))
+            pending.extend((child, False) for child in children(current))
+            continue
+        below = [longest[id(child)] for child in children(current)]
+        if isinstance(current, Arithmetic):
+            after = [len(current.operators), *range(len(current.operators), 0, -1)]
+            below = [inner + steps for inner, steps in zip(below, after, strict=True)]
+        longest[id(current)] = max(below, default=0)
+    return longest[id(node)]
+
+
 def depth(node: Node) -> int:
     """How deep the tree below a node is, found without recursion."""
     deepest, level = 0, [node]

@@ -36,6 +36,7 @@ from msl.text.source import Source, Span
 MOST_CHARACTERS = 4_000_000
 MOST_TOKENS = 400_000
 MOST_LEVELS = 100
+MOST_TERMS = 200
 
 _WORD = re.compile(r"\w+")
 _lock = Lock()  # the grammar and its builder are made once and hold the text in hand
@@ -50,9 +51,10 @@ def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
     with _lock:
         builder, grammar = _parser()
         builder.begin(source)
-        tokens, comments = grammar.tokens(source.text)
-        if len(tokens) > MOST_TOKENS:
+        read = grammar.tokens(source.text, MOST_TOKENS)
+        if read is None:
             return ast.File((), broken=(ast.Broken(None, None),)), [_too_large(source)]
+        tokens, comments = read
         reading = _Reading(source, grammar, builder)
         for start, end in _segments(source, tokens):
             reading.segment(tokens[start:end], tokens[end] if end < len(tokens) else None)
@@ -77,7 +79,7 @@ def _too_large(source: Source) -> Diagnostic:
         "MSL017",
         Severity.ERROR,
         f"the file is too large: at most {MOST_CHARACTERS // 1_000_000} million characters "
-        f"and {MOST_TOKENS:,} words and signs are read",
+        f"and {MOST_TOKENS:,} words, signs and comments are read",
         where,
         help="split it into files and take them with `use`",
     )
@@ -177,6 +179,14 @@ class _Reading:
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{levels} levels")
             message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are read"
             help = "name its inner pieces with `part`"
+            self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
+            self.broken.append(_broken_declaration(self.source.slice(statement.span)))
+            return
+        signs = sum(self.source.slice(statement.span).count(sign) for sign in "+-*/")
+        if signs >= MOST_TERMS and (terms := ast.most_terms(statement)) >= MOST_TERMS:
+            where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{terms + 1:,} terms")
+            message = f"a computation in this statement is too long: at most {MOST_TERMS} terms are computed"
+            help = "write a product of equal factors as one number, or split the statement"
             self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return

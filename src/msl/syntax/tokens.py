@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +71,10 @@ def is_identifier(text: str) -> bool:
     return text.isascii() and text.isidentifier() and text not in RESERVED
 
 
+class _TooMany(Exception):
+    """A text has more comments than are read."""
+
+
 class Grammar:
     """The grammar's tables, and the tokens of a text. Building takes 0.1 s: made once, and kept in the user's cache."""
 
@@ -77,6 +82,7 @@ class Grammar:
         from lark import Lark
 
         self._comments: list[Token] = []
+        self._most = 0
         self.lark = Lark(
             _grammar_text(),
             parser="lalr",
@@ -91,12 +97,22 @@ class Grammar:
 
     def _note_comment(self, token: Token) -> Token:
         self._comments.append(token)
+        if len(self._comments) > self._most:
+            raise _TooMany
         return token
 
-    def tokens(self, text: str) -> tuple[list[Token], list[Comment]]:
-        """All tokens of a text, whatever it holds, and its comments."""
-        self._comments.clear()
-        tokens = list(_with_keywords(self.lark.lex(text)))
+    def tokens(self, text: str, most: int) -> tuple[list[Token], list[Comment]] | None:
+        """All tokens of a text, whatever it holds, and its comments; None where there are more than `most` of them.
+
+        Reading stops there, since a token takes hundreds of bytes.
+        """
+        self._comments, self._most = [], most
+        try:
+            tokens = list(islice(_with_keywords(self.lark.lex(text)), most + 1))
+        except _TooMany:
+            return None
+        if len(tokens) > most:
+            return None
         return tokens, [Comment(str(token).rstrip(), token_span(token)) for token in self._comments]
 
 

@@ -19,8 +19,13 @@ The JSON is one object; later versions may add keys, never change or remove one 
           "related": []                        // more places, in the same form
         }
       ],
-      "errors": 1, "warnings": 0, "notes": 0
+      "errors": 1, "warnings": 0, "notes": 0,
+      "left_out": []                           // {"file": …, "code": …, "severity": …, "count": …}, see below
     }
+
+No format shows more than 50 diagnostics of one code and file. `errors`, `warnings` and `notes` count all of them, and
+`left_out` says how many of what are not listed; in SARIF, notifications of the invocation say it, and for GitHub a
+command without a line.
 """
 
 from __future__ import annotations
@@ -34,6 +39,7 @@ from urllib.parse import quote
 from msl import __version__
 from msl.text.codes import titles
 from msl.text.diagnostic import Diagnostic, Label, Severity
+from msl.text.limit import limited
 
 _SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _GITHUB_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -42,13 +48,18 @@ _GITHUB_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 def json_text(diagnostics: Sequence[Diagnostic]) -> str:
     """Our own JSON, as described above."""
     count = [diagnostic.severity for diagnostic in diagnostics].count
+    shown, left_out = limited(diagnostics)
     return _dump(
         {
             "version": 1,
-            "diagnostics": [_json_diagnostic(diagnostic) for diagnostic in diagnostics],
+            "diagnostics": [_json_diagnostic(diagnostic) for diagnostic in shown],
             "errors": count(Severity.ERROR),
             "warnings": count(Severity.WARNING),
             "notes": count(Severity.NOTE),
+            "left_out": [
+                {"file": each.file, "code": each.code, "severity": each.severity.value, "count": each.count}
+                for each in left_out
+            ],
         }
     )
 
@@ -57,17 +68,26 @@ def sarif_text(diagnostics: Sequence[Diagnostic]) -> str:
     """A SARIF 2.1.0 log with one run; columns count Unicode code points, as everywhere in MSL."""
     codes = sorted({diagnostic.code for diagnostic in diagnostics})
     driver = {"name": "msl", "version": __version__, "rules": [_sarif_rule(code) for code in codes]}
-    run = {
+    shown, left_out = limited(diagnostics)
+    run: dict[str, Any] = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_sarif_result(diagnostic, codes.index(diagnostic.code)) for diagnostic in diagnostics],
+        "results": [_sarif_result(diagnostic, codes.index(diagnostic.code)) for diagnostic in shown],
     }
+    if left_out:
+        notes = [{"level": each.severity.value, "message": {"text": each.text}} for each in left_out]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notes}]
     return _dump({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def github_text(diagnostics: Sequence[Diagnostic]) -> str:
     """Workflow commands, which GitHub shows beside the lines of a pull request."""
-    return "".join(f"{_github_command(diagnostic)}\n" for diagnostic in diagnostics)
+    shown, left_out = limited(diagnostics)
+    commands = [_github_command(diagnostic) for diagnostic in shown]
+    for each in left_out:
+        place = f"file={_github_property(each.file)},title={each.code}"
+        commands.append(f"::{_GITHUB_COMMANDS[each.severity]} {place}::{_github_data(each.text)}")
+    return "".join(f"{command}\n" for command in commands)
 
 
 def _dump(value: dict[str, Any]) -> str:

@@ -20,19 +20,22 @@ from collections.abc import Iterable, Iterator
 from msl.text.columns import safe
 from msl.text.diagnostic import Diagnostic, Label, Severity
 from msl.text.format import Format
+from msl.text.limit import LeftOut, limited
 from msl.text.paint import Paint, Style
 from msl.text.snippet import bar, marks_of, snippet
 from msl.text.source import Source
 
 
 def render(diagnostics: Iterable[Diagnostic], format: Format | str = Format.FULL, colour: bool = False) -> str:
-    """All diagnostics in one text, in the order given; `colour` matters to the formats for people alone."""
+    """Diagnostics in one text, in their order, no more than 50 of one code and file; `colour` is for people alone."""
     diagnostics = list(diagnostics)
     match Format(format):
         case Format.FULL:
-            return "\n".join(full(diagnostic, colour) for diagnostic in diagnostics)
+            shown, left_out = limited(diagnostics)
+            return "\n".join([*(full(each, colour) for each in shown), *(_more(each, colour) for each in left_out)])
         case Format.SHORT:
-            return "".join(short(diagnostic, colour) for diagnostic in diagnostics)
+            shown, left_out = limited(diagnostics)
+            return "".join([*(short(each, colour) for each in shown), *(_more(each, colour) for each in left_out)])
         case machine:
             from msl.text import formats
 
@@ -78,6 +81,12 @@ def _full_lines(diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
         first, *more = diagnostic.help.splitlines() or [""]
         yield f"{paint('help', Style.HELP)}: {safe(first)}"
         yield from (f"      {safe(line)}".rstrip() for line in more)
+
+
+def _more(left_out: LeftOut, colour: bool) -> str:
+    """The line that stands for diagnostics of one code beyond the limit."""
+    kind = Paint(colour, left_out.severity)(f"{left_out.severity}[{left_out.code}]", Style.HEAD)
+    return f"{kind}: and {left_out.count:,} more in {safe(left_out.file)}\n"
 
 
 def _head(diagnostic: Diagnostic, paint: Paint) -> str:
