@@ -6,6 +6,8 @@ number of nodes, not with the number of paths through them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msl.space.condition import Condition
 from msl.space.entries import Entries, Key
 from msl.space.formula import Amount, Formula
@@ -66,6 +68,10 @@ class Nodes:
                 if id(current) not in self._done:
                     self._done[id(current)] = (current, self._normal(current))
         return self._known(node)
+
+    def united(self, nodes: Iterable[Node]) -> Key:
+        """The key of a choice of nodes."""
+        return self._choice([self.key(node) for node in nodes])
 
     def _known(self, node: Node) -> Key:
         return self._done[id(node)][1]

@@ -17,8 +17,7 @@ from msl.space.cell import Allowance, TooCostly
 from msl.space.cell_word import WordCutter
 from msl.space.collector import paused_collector
 from msl.space.condition import Condition, FactTerm, Parameter, Sibling, terms
-from msl.space.diff_domain import at_most
-from msl.space.formula import Amount, Formula
+from msl.space.formula import Amount, Formula, at_most
 from msl.space.models import MOST_WORK
 from msl.space.node import (
     BlockUse,
@@ -69,21 +68,30 @@ _ASK_FOR_TABLE = "it depends on the data: give a table with --data"
 
 
 @paused_collector()
-def relate(old: Space, new: Space, work: int = MOST_WORK) -> Verdict:
-    """How the models of one space relate to those of another. `work` bounds what a proof may cost."""
+def relate(old: Space, new: Space, allowance: Allowance | None = None) -> Verdict:
+    """How the models of one space relate to those of another. `allowance` bounds what a proof may cost."""
+    allowance = Allowance(MOST_WORK) if allowance is None else allowance
     try:
-        relation = _relation(old, new, work, scales=False)
+        relation = _relation(old, new, allowance, scales=False)
     except TooCostly as reason:
         return Verdict(Relation.UNDECIDED, reason=str(reason))
-    if relation is not Relation.SAME:
+    if relation is not Relation.SAME or not any(
+        _is_logarithmic(node) for s in (old, new) for node in bottom_up(s.root)
+    ):
         return Verdict(relation)
     try:
-        return Verdict(relation, _relation(old, new, work, scales=True) is Relation.SAME)
+        return Verdict(relation, _relation(old, new, allowance, scales=True) is Relation.SAME)
     except TooCostly:
         return Verdict(relation, same_scales=False)
 
 
-def _relation(old: Space, new: Space, work: int, scales: bool) -> Relation:
+def _is_logarithmic(node: Node) -> bool:
+    if isinstance(node, Vector):
+        node = node.element
+    return isinstance(node, IntRange | RealRange) and node.log
+
+
+def _relation(old: Space, new: Space, allowance: Allowance, scales: bool) -> Relation:
     if old.facts != new.facts:
         raise TooCostly("the two are for different tables")
     if old.facts is None and any(isinstance(term, FactTerm) for space in (old, new) for term in _terms(space)):
@@ -93,7 +101,7 @@ def _relation(old: Space, new: Space, work: int, scales: bool) -> Relation:
         Watch(old.requirements, old.facts, others=new.requirements),
         Watch(new.requirements, new.facts, others=old.requirements),
     )
-    cutter = WordCutter(watches[0], old.facts, Allowance(work), scales=scales)
+    cutter = WordCutter(watches[0], old.facts, allowance, scales=scales)
     try:
         ends = cutter.words_of_all(roots)
     except RecursionError:
