@@ -133,8 +133,8 @@ class _Walk:
         """How two nodes relate, whatever is required of what they stand in."""
         key = id(old), id(new)
         if key not in self._verdicts:
-            roots = (_holder(old), _holder(new)) if is_value else (old, new)
-            verdict = relate(*(Space(root, (), self._facts) for root in roots), self._allowance)
+            before, after = (_holder(old), _holder(new)) if is_value else (old, new)
+            verdict = relate(Space(before, (), self._facts), Space(after, (), self._facts), self._allowance)
             self._verdicts[key] = old, new, verdict
         return self._verdicts[key][2]
 

@@ -231,10 +231,10 @@ class _Symbols:
 
     def _stand_in(self, family: str, members: Mapping[str, Node]) -> None:
         spans = {text: span for text, leaf in members.items() if (span := _span(leaf)) is not None}
-        ordered = sorted(spans, key=cmp_to_key(lambda one, other: _order(spans[one], spans[other])))
-        is_nested = all(_holds(spans[outer], spans[inner]) for inner, outer in pairwise(ordered))
+        ordered = sorted(spans.items(), key=cmp_to_key(lambda one, other: _order(one[1], other[1])))
+        is_nested = all(_holds(outer, inner) for (_, inner), (_, outer) in pairwise(ordered))
         if len(spans) == len(members) and is_nested:
-            self._nest(family, [(text, spans[text]) for text in ordered])
+            self._nest(family, ordered)
         else:
             self._of |= {text: Symbol(f"{family}: {text}") for text in members}
             self.is_exact = self.is_exact and len(members) == 1
