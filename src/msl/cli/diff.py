@@ -37,8 +37,8 @@ def diff(
 ) -> Exit:
     """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, of runs, what they came to.
 
-    A run is `@`, `@1` or the start of its id. One line says whether one space has all models of the other, as far as that
-    can be proven. Exit 0 same, 1 different, 2 trouble.
+    A run is `@`, `@1` or the start of its id. One line says whether one space has all models of the other, as far as
+    that can be proven. Exit 0 same, 1 different, 2 trouble.
     """
     if old == new == STANDARD_INPUT:
         raise WrongUse("standard input can be read once", "name a file for one of the two")

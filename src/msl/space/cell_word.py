@@ -120,9 +120,6 @@ class WordCutter:
 
     def words_of_all(self, nodes: tuple[Node, ...]) -> dict[Together[tuple[int, Sights]], Trail]:
         """The chains that any of some nodes has, by the numbers of those that have it and what each sees of it."""
-        for node in nodes:
-            for row in self._rows(node):
-                self._words_of(row)
         start = Together(_Way(self._rest(node, self._end(i)), NO_SIGHTS) for i, node in enumerate(nodes))
         return explore((_UNDER_WAY, start), self._step, self._allowance)
 

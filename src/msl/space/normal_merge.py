@@ -33,23 +33,24 @@ _HEADS = {"block": 5, "symbol": 2}
 
 def merge_records(entries: Entries, options: list[Key], unite: Callable[[list[Key]], Key]) -> list[Key]:
     """Alternatives with those of one block, name or length united; `unite` gives the key of a choice of values."""
-    alike: dict[tuple[object, ...], list[Key]] = defaultdict(list)
-    for key in options:
-        alike[_what(key, entries[key])].append(key)
-    if len(alike) == len(options):
+    heads = [_what(key, entries[key]) for key in options]
+    if len(set(heads)) == len(options):
         return options
+    alike: dict[object, list[Key]] = defaultdict(list)
+    for head, key in zip(heads, options, strict=True):
+        alike[head].append(key)
     found: list[Key] = []
     for same in alike.values():
         found.extend(_merged(entries, same, unite) if len(same) > 1 else same)
     return found
 
 
-def _what(key: Key, entry: Entry) -> tuple[object, ...]:
+def _what(key: Key, entry: Entry) -> object:
     """What two alternatives must have in common to hold the same values, at first sight."""
-    if entry[0] == "list":
-        return "list", len(entry)
-    words = _HEADS.get(str(entry[0]))
-    return (key,) if words is None else (*entry[:words], len(entry))
+    kind = entry[0]
+    if kind == "block" or kind == "symbol":
+        return entry[: _HEADS[kind]]
+    return ("list", len(entry)) if kind == "list" else key
 
 
 def _merged(entries: Entries, options: list[Key], unite: Callable[[list[Key]], Key]) -> Iterator[Key]:

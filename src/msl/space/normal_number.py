@@ -19,6 +19,7 @@ MOST_LISTED = 1_000
 _SHORTEST_GRID = 3
 #: A step with no more digits than this gives the same values however far above the last of them the range ends.
 _SURE_DIGITS = 10
+_REALS = ("real", "reals", "grid")
 _COMMUTATIVE = frozenset("+ * min max".split())
 _ASSOCIATIVE = frozenset("min max".split())
 
@@ -102,11 +103,12 @@ def _as_real(amount: Amount) -> float | Formula:
 
 def merge_numbers(entries: Entries, options: list[Key]) -> list[Key]:
     """Alternatives with their numbers as one set: `1 | 2 | 3`, `int 1..3` and `3 | int 1..2` are the same."""
-    options = _merge_ints(entries, options)
     kinds = [entries[key][0] for key in options]
+    if "int" in kinds or "ints" in kinds:
+        options = _merge_ints(entries, options)
     if kinds.count("log_ints") > 1:
         options = _merge_log_ints(entries, options)
-    if sum(kind in _REALS for kind in kinds) > 1:
+    if len(kinds) > 1 and sum(map(kinds.count, _REALS)) > 1:
         options = _merge_reals(entries, options)
     return options
 
@@ -114,7 +116,7 @@ def merge_numbers(entries: Entries, options: list[Key]) -> list[Key]:
 def _merge_ints(entries: Entries, options: list[Key]) -> list[Key]:
     others = [key for key in options if not _is_listed(entries[key])]
     if len(others) == len(options):
-        return others
+        return options
     runs = _runs(span for key in options if _is_listed(entries[key]) for span in int_spans(entries[key]))
     if (step := _common_step(runs)) is not None:
         return [*others, _progression_key(entries, runs[0][0], runs[-1][1], step)]
@@ -171,9 +173,6 @@ def _common_step(runs: list[tuple[int, int]]) -> int | None:
     step = runs[1][0] - runs[0][0]
     even = all(first == last == runs[0][0] + i * step for i, (first, last) in enumerate(runs))
     return step if even else None
-
-
-_REALS = frozenset("real reals grid".split())
 
 
 def _merge_reals(entries: Entries, options: list[Key]) -> list[Key]:

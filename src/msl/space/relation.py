@@ -96,13 +96,13 @@ def _relation(old: Space, new: Space, allowance: Allowance, scales: bool) -> Rel
         raise TooCostly("the two are for different tables")
     if old.facts is None and any(isinstance(term, FactTerm) for space in (old, new) for term in _terms(space)):
         raise TooCostly(_ASK_FOR_TABLE)
-    roots, is_exact = _for_every_table(old, new, scales)
     watches = (
         Watch(old.requirements, old.facts, others=new.requirements),
         Watch(new.requirements, new.facts, others=old.requirements),
     )
     cutter = WordCutter(watches[0], old.facts, allowance, scales=scales)
     try:
+        roots, is_exact = _for_every_table(old, new, scales)
         ends = cutter.words_of_all(roots)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
@@ -231,7 +231,7 @@ class _Symbols:
 
     def _stand_in(self, family: str, members: Mapping[str, Node]) -> None:
         spans = {text: span for text, leaf in members.items() if (span := _span(leaf)) is not None}
-        ordered = sorted(spans.items(), key=cmp_to_key(lambda one, other: _order(one[1], other[1])))
+        ordered = sorted(spans.items(), key=cmp_to_key(_order))
         is_nested = all(_holds(outer, inner) for (_, inner), (_, outer) in pairwise(ordered))
         if len(spans) == len(members) and is_nested:
             self._nest(family, ordered)
@@ -295,5 +295,5 @@ def _holds(outer: _Span, inner: _Span) -> bool:
     return outer[2] is None or (outer[2] == inner[2] and outer[0] == inner[0])
 
 
-def _order(one: _Span, other: _Span) -> int:
-    return _holds(one, other) - _holds(other, one)
+def _order(one: tuple[str, _Span], other: tuple[str, _Span]) -> int:
+    return _holds(one[1], other[1]) - _holds(other[1], one[1])
