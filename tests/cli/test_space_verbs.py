@@ -115,6 +115,33 @@ def test_diff_reads_revisions_from_git(tmp_path: Path, monkeypatch: pytest.Monke
     assert RUN.invoke(APP, ["diff", "HEAD:gone.msl", "spec.msl"]).exit_code == 2
 
 
+FOREST = "use clop\nchain m = {} >> bias\n"
+RELATED = [
+    ("rf(units: 10..50) | rf(units: 51..1000)", "rf(units: 10..1000)", 0, "same", ""),
+    ("rf | rf(units: 20..30)", "rf", 0, "same", ""),
+    ("((normalize >> rf) | rf)", "(normalize? >> rf)", 0, "same", "the same models, written otherwise"),
+    ("rf(units: 10..50)", "rf(units: 10..60)", 1, "widened", "every model of the old space is in the new one"),
+    ("rf(units: 10..50)", "rf(units: 20..50)", 1, "narrowed", "every model of the new space was in the old one"),
+    ("rf(units: 10..50)", "rf(units: 20..60)", 1, "changed", "each space has models that the other has not"),
+    ("rf(units: 10..50)", "rf(units: int 10..50)", 1, "same", "the same models, with numbers on other scales"),
+    ("(ftest >> rf)", "(ftest(fmax: 2..9) >> rf)", 1, "undecided", "give a table with --data"),
+    ("(ftest >> rf)", "(ftest(fmax: 2..min(9, n_features)) >> rf)", 1, "narrowed", "in the old one"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "code", "relation", "said"), RELATED)
+def test_diff_says_how_the_sets_relate(tmp_path: Path, old: str, new: str, code: int, relation: str, said: str) -> None:
+    paths = [tmp_path / "old.msl", tmp_path / "new.msl"]
+    for path, learner in zip(paths, (old, new), strict=True):
+        path.write_text(FOREST.format(f"({learner})" if "|" in learner else learner), encoding="utf-8")
+    shown = run("diff", *map(str, paths), code=code)
+    assert said in shown
+    assert bool(shown) is bool(said)
+    record = json.loads(run("diff", *map(str, paths), "--json", code=code))
+    assert (record["relation"], record["same"]) == (relation, code == 0)
+    assert (record["digests"][0] == record["digests"][1]) is (not said)
+
+
 def test_diff_of_a_broken_spec_is_trouble(tmp_path: Path) -> None:
     broken = tmp_path / "broken.msl"
     broken.write_text("chain m = ", encoding="utf-8")

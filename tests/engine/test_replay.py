@@ -111,7 +111,7 @@ def test_a_lock_has_the_bounds_that_the_table_gave(tmp_path: Path) -> None:
         "scale.normalize.center": "bool",
         "learn.svc.gamma": "real 0.1..1 log",
     }
-    assert lock.digests.keys() == {"space", "evaluation", "search", "data"}
+    assert lock.digests.keys() == {"space", "encoding", "evaluation", "search", "data"}
     assert {"msl", "numpy", "scipy", "scikit-learn"} == set(lock.versions)
 
 
@@ -119,6 +119,7 @@ def test_a_lock_has_the_bounds_that_the_table_gave(tmp_path: Path) -> None:
     ("old", "new", "entries"),
     [
         ("zarbi | naive", "zarbi", ["digests.space"]),
+        ("zarbi | naive", "naive | zarbi", ["digests.encoding"]),
         ("swarm = 4", "swarm = 5", ["digests.search"]),
         ("folds = 3", "folds = 4", ["digests.evaluation"]),
         ("chain m", "seed 9\nchain m", ["seed"]),
@@ -133,3 +134,20 @@ def test_an_edit_shows_where_it_changes_something(tmp_path: Path, old: str, new:
         edited = edited.replace(">> learn\n", ">> learner\n")
     found = differences(lock, plan_to_lock(commissioned(tmp_path, edited, table).plan))
     assert [str(one).split(":")[0] for one in found] == entries
+
+
+def test_the_same_space_in_other_words_is_another_run(tmp_path: Path) -> None:
+    """Its models are the same, so its digest is; its encoding is not, so no run goes on with the other's vectors."""
+    table = write_classes(tmp_path)
+    cut = TEXT.replace("| naive", "| svc(gamma: 0.1..0.5, rest = default) | svc(gamma: 0.5..1, rest = default)") + PSO
+    whole = TEXT.replace("| naive", "| svc(gamma: 0.1..1, rest = default)") + PSO
+    plans = [commissioned(tmp_path, text, table).plan for text in (cut, whole)]
+    assert changed_digests(plans[0].digests, plans[1].digests) == ["run"]
+    found = differences(*map(plan_to_lock, plans))
+    assert {one.name for one in found} == {"encoding", "learn.svc.gamma"}
+
+
+def test_a_lock_without_the_encoding_is_still_a_lock(tmp_path: Path) -> None:
+    lock = plan_to_lock(commissioned(tmp_path, TEXT + PSO, write_classes(tmp_path)).plan)
+    earlier = replace(lock, digests={name: digest for name, digest in lock.digests.items() if name != "encoding"})
+    assert differences(earlier, lock) == []

@@ -39,7 +39,7 @@ from msl.space.node import (
 from msl.space.resolve import resolve
 from msl.space.share import share_interval
 from msl.space.space import Space
-from msl.space.value import BlockType
+from msl.space.value import BlockType, BlockValue
 
 MOST_LISTED = 3_000
 
@@ -276,6 +276,14 @@ def test_every_model_is_drawn_as_often() -> None:
 def test_listing_is_lazy() -> None:
     steps = tuple(Choice(tuple(use(f"b{i}_{j}") for j in range(10))) for i in range(1000))
     assert len(set(islice(Models(Space(Sequence(steps))), 50))) == 50
+
+
+def test_a_real_that_a_requirement_leaves_out_is_not_drawn() -> None:
+    learner = use("a", k=RealRange(0, 1))
+    space = Space(learner, (Requirement(Comparison("!=", Parameter(learner.block, "k"), Literal(0.5))),))
+    rng = Random(1)
+    drawn = [Models(space).draw(rng).steps[0] for _ in range(50)]
+    assert not any(isinstance(step, BlockValue) and step.params == (("k", 0.5),) for step in drawn)
 
 
 def test_an_open_real_takes_as_many_values_as_asked() -> None:

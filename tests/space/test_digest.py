@@ -85,6 +85,15 @@ def rule(*conditions: Requirement, root: Node = marked) -> Space:
     return Space(root, conditions)
 
 
+def _rbf(low: float, high: float) -> Node:
+    return Symbol("rbf", (Param("g", RealRange(low, high)),))
+
+
+def _conditional(n: Node) -> Node:
+    asks = Comparison("==", Sibling("n"), Literal(2))
+    return BlockUse(a.block, (Param("n", n), Param("m", Bool(), condition=asks)))
+
+
 SAME = [
     Edit("order of alternatives", choice(a, b, c), choice(c, a, b)),
     Edit("an alternative twice", choice(a, b), choice(a, b, a)),
@@ -123,6 +132,46 @@ SAME = [
         "order in a formula",
         of(IntRange(1, Formula("min", (50, Formula("n_features"))))),
         of(IntRange(1, Formula("min", (Formula("n_features"), 50)))),
+    ),
+    Edit("an alternative that another holds", choice(a, use("a", k=IntRange(2, 3))), a),
+    Edit("an alternative cut in two", choice(use("a", k=IntRange(1, 4)), use("a", k=IntRange(5, 9))), a),
+    Edit(
+        "alternatives that overlap",
+        choice(use("a", k=IntRange(1, 6), m=texts("x", "y")), use("a", k=IntRange(4, 9), m=texts("x", "y"))),
+        use("a", k=IntRange(1, 9), m=texts("x", "y")),
+    ),
+    Edit(
+        "corners cut one way or the other",
+        choice(use("a", k=IntRange(1, 2), m=Const(1)), use("a", k=Const(1), m=IntRange(1, 2))),
+        choice(use("a", k=Const(1), m=IntRange(1, 2)), use("a", k=Const(2), m=Const(1))),
+    ),
+    Edit(
+        "an alternative of a value cut in two",
+        of(choice(_rbf(0, 1), _rbf(1, 2), Const("x"))),
+        of(choice(_rbf(0, 2), Const("x"))),
+    ),
+    Edit(
+        "a list cut in two",
+        of(choice(Listing((IntRange(1, 2),)), Listing((IntRange(3, 4),)))),
+        of(Listing((IntRange(1, 4),))),
+    ),
+    Edit("reals that touch", of(choice(RealRange(0, 0.5), RealRange(0.5, 1))), of(RealRange(0, 1))),
+    Edit("a real in a range of reals", of(choice(RealRange(0, 1), Const(0.5))), of(RealRange(0, 1))),
+    Edit("a grid in a range of reals", of(choice(RealRange(0, 1), RealRange(0, 1, step=0.001))), of(RealRange(0, 1))),
+    Edit("reals one step apart", of(numbers(0.1, 0.2, 0.3, 0.4)), of(RealRange(0.1, 0.4, step=0.1))),
+    Edit("a grid of two", of(numbers(0.25, 0.75)), of(RealRange(0.25, 1, step=0.5))),
+    Edit(
+        "a grid and one of its values", of(choice(RealRange(0, 1, step=0.1), Const(0.3))), of(RealRange(0, 1, step=0.1))
+    ),
+    Edit(
+        "neighbouring ranges on a logarithmic scale",
+        of(choice(IntRange(1, 9, log=True), IntRange(10, 99, log=True))),
+        of(IntRange(1, 99, log=True)),
+    ),
+    Edit(
+        "a condition that both alternatives have",
+        choice(_conditional(IntRange(1, 2)), _conditional(IntRange(3, 4))),
+        _conditional(IntRange(1, 4)),
     ),
     Edit("a list of constants", of(Listing((Const(1), Const(2)))), of(Const((1, 2)))),
     Edit("an alternative without parameters", of(Symbol("rbf")), of(Const("rbf"))),
@@ -166,6 +215,15 @@ SAME = [
     Edit("a requirement on a block that is not there", marked, rule(Requirement(Negation(Present(block("gone")))))),
 ]
 
+
+def _pair(k: int, m: int) -> Node:
+    return use("a", k=Const(k), m=Const(m))
+
+
+def _thirds(high: float) -> Node:
+    return RealRange(0, high, step=1 / 3)
+
+
 DIFFERENT = [
     Edit("an alternative more", choice(a, b), choice(a, b, c)),
     Edit("order of steps", seq(a, b), seq(b, a)),
@@ -195,6 +253,15 @@ DIFFERENT = [
         of(IntRange(1, Formula("min", (50, Formula("n_features"))))),
     ),
     Edit("another fact of the table", of(IntRange(1, Formula("n_features"))), of(IntRange(1, Formula("n_samples")))),
+    Edit("a gap", choice(use("a", k=IntRange(1, 4)), use("a", k=IntRange(6, 9))), a),
+    Edit("a gap of reals", of(choice(RealRange(0, 0.4), RealRange(0.5, 1))), of(RealRange(0, 1))),
+    Edit("one corner more", choice(_pair(1, 1), _pair(2, 2)), choice(_pair(1, 1), _pair(2, 2), _pair(1, 2))),
+    Edit(
+        "the scale of one alternative",
+        choice(use("a", k=IntRange(1, 4)), use("a", k=IntRange(5, 9))),
+        choice(use("a", k=IntRange(1, 4)), use("a", k=IntRange(5, 9, log=True))),
+    ),
+    Edit("how far a step with many digits is rounded", of(_thirds(1)), of(_thirds(1.05))),
     Edit("1 or 1.0", of(Const(1)), of(Const(1.0))),
     Edit("1 or true", of(Const(1)), of(Const(True))),
     Edit("1 or a text", of(Const(1)), of(Const("1"))),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from msl.runs.run import Run
     from msl.space.change import Change
     from msl.space.count import Count
+    from msl.space.relation import Verdict
 
 _SIDE_HELP = "A spec, REVISION:PATH in git, or a run."
 
@@ -36,7 +37,8 @@ def diff(
 ) -> Exit:
     """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, of runs, what they came to.
 
-    A run is `@`, `@1` or the start of its id. Exit 0 same, 1 different, 2 trouble.
+    A run is `@`, `@1` or the start of its id. One line says whether one space has all models of the other, as far as
+    that can be proven. Exit 0 same, 1 different, 2 trouble.
     """
     if old == new == STANDARD_INPUT:
         raise WrongUse("standard input can be read once", "name a file for one of the two")
@@ -68,18 +70,18 @@ class _Differences:
     others: list[Changed]
     counts: tuple[Count, Count]
     digests: tuple[str, str]
+    verdict: Verdict
     runs: tuple[Run, Run] | None
     results: list[Changed]
 
     @property
     def is_different(self) -> bool:
-        counted = any(change.counts for change in self.changes)
-        return self.digests[0] != self.digests[1] or bool(self.others) or bool(self.results) or counted
+        return any(change.counts for change in self.changes) or bool(self.others) or bool(self.results)
 
 
 def _differences(before: _Side, after: _Side) -> _Differences:
     from msl.space.count import count
-    from msl.space.diff import diff_spaces
+    from msl.space.diff import compare_spaces, diff_spaces
     from msl.space.digest import space_digest
 
     specs = before.loaded.spec, after.loaded.spec
@@ -91,11 +93,13 @@ def _differences(before: _Side, after: _Side) -> _Differences:
         runs = before.run, after.run
         others = [other for other in others if other[0] != "seed"] + provenance_changes(*runs)
         results = result_changes(*runs)
+    verdict = compare_spaces(specs[0].space, specs[1].space)
     return _Differences(
-        diff_spaces(specs[0].space, specs[1].space),
+        diff_spaces(specs[0].space, specs[1].space, verdict),
         others,
         (count(specs[0].space), count(specs[1].space)),
         (space_digest(specs[0].space), space_digest(specs[1].space)),
+        verdict,
         runs,
         results,
     )
@@ -183,6 +187,10 @@ def _as_text(found: _Differences) -> str:
     sizes = [_size(count) for count in found.counts]
     if sizes[0] != sizes[1]:
         text += f"\n{sizes[0]} -> {sizes[1]}\n"
+    if found.digests[0] != found.digests[1]:
+        from msl.report.changes import verdict_to_text
+
+        text += ("" if sizes[0] != sizes[1] else "\n" * bool(text)) + verdict_to_text(found.verdict) + "\n"
     if found.runs is not None:
         from msl.report.run_changes import results_abreast
 
@@ -220,6 +228,7 @@ def _as_json(found: _Differences) -> str:
         "models": [count.models for count in found.counts],
         "structures": [count.structures for count in found.counts],
         "digests": list(found.digests),
+        "relation": str(found.verdict.relation),
     }
     if found.runs is not None:
         from msl.report.finite import finite

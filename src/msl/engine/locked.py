@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from msl.engine.plan import Plan
+from msl.engine.plan import Plan, written_space
 from msl.engine.versions import versions_of_packages
 from msl.runs.lock import Lock, Plain
+from msl.space.digest import run_digest
 from msl.space.node import BlockUse, bottom_up
 
 #: Kinds of dimensions whose values a table may bound; which blocks there are is in the digest of the space.
@@ -18,6 +19,7 @@ def plan_to_lock(plan: Plan) -> Lock:
         seed=plan.seed,
         digests={
             "space": digests.space,
+            "encoding": run_digest({"written": written_space(plan.spec)}),
             "evaluation": digests.evaluation,
             "search": digests.search,
             "data": digests.data,

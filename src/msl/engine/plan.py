@@ -94,11 +94,10 @@ def _digests(spec: Spec, table: Table) -> Digests:
             "until": spec.budget.until,
         }
     )
-    written = [spell_node(spec.space.root), *map(spell_requirement, spec.space.requirements)]
     run = run_digest(
         {
             "space": space,
-            "written": written,
+            "written": written_space(spec),
             "evaluation": evaluation,
             "search": search,
             "data": table.fingerprint,
@@ -107,6 +106,11 @@ def _digests(spec: Spec, table: Table) -> Digests:
         }
     )
     return Digests(space, run, table.fingerprint, evaluation, search)
+
+
+def written_space(spec: Spec) -> list[str]:
+    """The space as it is written: the encoding, and so the search, follows the words, which its digest does not."""
+    return [spell_node(spec.space.root), *map(spell_requirement, spec.space.requirements)]
 
 
 def _judging(objective: Objective) -> Mapping[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from msl.space.change import Change, Kind
+from msl.space.relation import Relation, Verdict
 
 _SIGNS = {
     Kind.ADDED: "+",
@@ -17,6 +18,12 @@ _SIGNS = {
 }
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "~": "\x1b[33m", ">": "\x1b[36m", " ": "\x1b[2m"}
 _PLAIN = "\x1b[0m"
+_VERDICTS = {
+    Relation.SAME: "the same models, written otherwise: the digests differ, the sets do not",
+    Relation.WIDENED: "widened: every model of the old space is in the new one",
+    Relation.NARROWED: "narrowed: every model of the new space was in the old one",
+    Relation.CHANGED: "changed: each space has models that the other has not",
+}
 #: What a change without a path is in.
 _WHOLE = "the chain"
 
@@ -25,6 +32,15 @@ def changes_to_text(changes: Sequence[Change], *, colour: bool = False) -> str:
     """One line for each place that changed, `+ - ~ >` for added, removed, changed and moved; empty without changes."""
     lines = [_line(list(same)) for _, same in groupby(changes, key=_place)]
     return "".join(f"{_COLOURS[line[0]]}{line}{_PLAIN}\n" if colour else f"{line}\n" for line in lines)
+
+
+def verdict_to_text(verdict: Verdict) -> str:
+    """One line on how two spaces with different digests relate as sets."""
+    if verdict.relation is Relation.UNDECIDED:
+        return f"whether one space has all models of the other could not be decided: {verdict.reason}"
+    if verdict.relation is Relation.SAME and not verdict.same_scales:
+        return "the same models, with numbers on other scales"
+    return _VERDICTS[verdict.relation]
 
 
 def _place(change: Change) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ Plain = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """`digests` names those of space, evaluation, search and data; `bounds` gives each open domain as resolved."""
+    """`digests` names those of space, encoding, evaluation, search and data; `bounds` each open domain as resolved."""
 
     seed: int
     digests: Mapping[str, str]
@@ -62,7 +62,14 @@ def differences(lock: Lock, current: Lock) -> list[Difference]:
             for name in sorted({*before, *now})
             if repr(before.get(name)) != repr(now.get(name))  # 1 is not 1.0, and NaN is NaN
         ]
-    return found
+    return [one for one in found if not _goes_without_saying(one, lock, current)]
+
+
+def _goes_without_saying(one: Difference, lock: Lock, current: Lock) -> bool:
+    """Another space is encoded otherwise, and a lock of an earlier version does not know the encoding."""
+    if (one.section, one.name) != ("digests", "encoding"):
+        return False
+    return one.locked is None or lock.digests.get("space") != current.digests.get("space")
 
 
 def write_lock(lock: Lock, path: Path) -> None:

@@ -63,9 +63,15 @@ def split_whole(ranges: list[tuple[Tag, range]]) -> Pieces:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A piece of an open range; its ends may belong to other pieces, which changes nothing that can be counted."""
+    """A piece of an open range; where the range was cut, the end is a point of its own and not in the stretch."""
 
     node: RealRange
+    has_low: bool = True
+    has_high: bool = True
+
+    def __contains__(self, value: float) -> bool:
+        low, high = ends(self.node)
+        return low < value < high or (value == low and self.has_low) or (value == high and self.has_high)
 
 
 def cut_real(
@@ -98,14 +104,14 @@ def _cut_stretch(node: RealRange, lens: Lens | None) -> Iterator[tuple[float | N
     for below, above in pairwise(edges):
         middle = below + (above - below) / 2
         if below < middle < above:
-            yield middle, Stretch(replace(node, low=below, high=above))
+            yield middle, Stretch(replace(node, low=below, high=above), below not in points, above not in points)
 
 
 def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: list[tuple[Tag, Stretch]]) -> Pieces:
     """Reals as pieces that do not overlap, by the tags of what holds them."""
-    if len(points) == 1 and not stretches:
-        tag, values = points[0]
-        return {Together((tag,)): values if isinstance(values, Levels) else Listed(values)}
+    if points and not stretches and all(values == points[0][1] for _, values in points):
+        values = points[0][1]
+        return {Together(tag for tag, _ in points): values if isinstance(values, Levels) else Listed(values)}
     if len(stretches) == 1 and not points:
         tag, stretch = stretches[0]
         return {Together((tag,)): Stretches((stretch.node,))}
@@ -114,7 +120,7 @@ def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: 
         for value in _listed(values):
             tags[value].append(tag)
     for value, found in tags.items():
-        found.extend(tag for tag, stretch in stretches if ends(stretch.node)[0] <= value <= ends(stretch.node)[1])
+        found.extend(tag for tag, stretch in stretches if value in stretch)
     alone: dict[Together[Tag], list[float]] = defaultdict(list)
     for value in sorted(tags):
         alone[Together(tags[value])].append(value)

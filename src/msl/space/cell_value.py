@@ -88,13 +88,19 @@ _Leaf = tuple[int, Node, Glass]
 
 
 class ValueCutter:
-    """Cuts values for one watch; `steps` tries an open real at so many values."""
+    """Cuts values for one watch; `steps` tries an open real at so many values.
 
-    def __init__(self, watch: Watch, facts: Facts | None, steps: int | None, allowance: Allowance) -> None:
+    With `scales`, a number on a logarithmic scale is another than the same on a linear one: for comparing alone.
+    """
+
+    def __init__(
+        self, watch: Watch, facts: Facts | None, steps: int | None, allowance: Allowance, scales: bool = False
+    ) -> None:
         self._watch = watch
         self._facts = facts
         self._steps = steps
         self._allowance = allowance
+        self._scales = scales
         self._done: dict[tuple[tuple[int, Glass], ...], tuple[tuple[Node, ...], Cells]] = {}
 
     def blocks(self, uses: tuple[BlockUse, ...]) -> Cells:
@@ -112,7 +118,8 @@ class ValueCutter:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
         for number, (node, glass) in enumerate(zip(nodes, glasses, strict=True)):
             for leaf in _leaves(node):
-                groups[_sort(leaf)].append((number, leaf, glass))
+                sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
+                groups[sort].append((number, leaf, glass))
         cells: dict[Together[View], list[Cell]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, cell in self._group(sort, leaves).items():
@@ -365,6 +372,10 @@ def _sort(leaf: Node) -> tuple[Any, ...]:
         case Regions(count=count, width=width):
             return "regions", known(count), known(width)
     raise TypeError(f"{type(leaf).__name__} is a step, not a value")
+
+
+def _is_logarithmic(leaf: Node) -> bool:
+    return isinstance(leaf, IntRange | RealRange) and leaf.log and leaf.low != leaf.high
 
 
 def _elements(node: Node, size: int) -> Iterable[Node]:

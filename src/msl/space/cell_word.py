@@ -99,11 +99,12 @@ class WordCutter:
         allowance: Allowance,
         steps: int | None = None,
         structures: bool = False,
+        scales: bool = False,
     ) -> None:
         self._watch = watch
         self._allowance = allowance
         self._structures = structures
-        self._values = ValueCutter(watch, facts, steps, allowance)
+        self._values = ValueCutter(watch, facts, steps, allowance, scales)
         self._rests: dict[Hashable, _Rest] = {}
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Way, tuple[tuple[BlockUse | Union, _Way] | None, tuple[_Way, ...]]] = {}
@@ -116,6 +117,11 @@ class WordCutter:
         for row in self._rows(node):  # those inside first, so that nesting costs no stack
             self._words_of(row)
         return self._words_of(node)
+
+    def words_of_all(self, nodes: tuple[Node, ...]) -> dict[Together[tuple[int, Sights]], Trail]:
+        """The chains that any of some nodes has, by the numbers of those that have it and what each sees of it."""
+        start = Together(_Way(self._rest(node, self._end(i)), NO_SIGHTS) for i, node in enumerate(nodes))
+        return explore((_UNDER_WAY, start), self._step, self._allowance)
 
     def _words_of(self, node: Node) -> dict[Together[Sights], Trail]:
         if id(node) not in self._words:

@@ -1,20 +1,26 @@
 """Diff: what differs between two spaces, told by meaning — blocks by their class, parameters by name, domains as sets.
 
-Nothing is told exactly when the digests are equal; defaults, which digests leave out, are told apart from the rest.
+Before anything is told, it is proven that the sets of models differ: words may differ, and digests too, where they do
+not. Defaults, which are no part of the set, are told apart from the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
 from msl.space import diff_shape as shape
+from msl.space.cell import Allowance
 from msl.space.change import Change, Kind
-from msl.space.diff_domain import domain_kinds, ends_kind, is_scalar_domain
+from msl.space.diff_domain import KIND_OF, domain_kinds, ends_kind, is_scalar_domain
 from msl.space.diff_match import Matching, align, match_by
 from msl.space.diff_requirement import requirement_changes
-from msl.space.entries import Entries
+from msl.space.entries import Entries, Key
 from msl.space.formula import Formula
 from msl.space.node import (
     Arrange,
     BlockUse,
+    Choice,
     Empty,
     Listing,
     Marked,
@@ -30,23 +36,41 @@ from msl.space.node import (
 from msl.space.normal import normal_form
 from msl.space.normal_condition import Ground
 from msl.space.normal_node import ANONYMOUS, Nodes
+from msl.space.relation import Relation, Verdict, relate
 from msl.space.space import Space
 from msl.space.spell import spell_condition, spell_node, spell_value
 from msl.space.spell_node import is_single, spell_amount
 from msl.space.spell_word import spell_name
+from msl.space.value import BlockType
 
 _LONGEST_TEXT = 80
+#: How much work may be done to tell whether pieces are the same in other words: once the whole was told from the
+#: other, and where not even that could be done.
+_MOST_WORK, _LEAST_WORK = 300_000, 10_000
+_PAIR = 2
+_NO_BLOCK = BlockType("", "", "", None, "")
 
 Path = tuple[str, ...]
 
 
-def diff_spaces(old: Space, new: Space) -> tuple[Change, ...]:
-    """What changed from one space to the other; without changes that count exactly when their digests are equal."""
-    walk = _Walk(old, new)
+def compare_spaces(old: Space, new: Space) -> Verdict:
+    """How the models of one space relate to those of another, proven unless their digests are equal."""
+    return Verdict(Relation.SAME) if normal_form(old).key == normal_form(new).key else relate(old, new)
+
+
+def diff_spaces(old: Space, new: Space, verdict: Verdict | None = None) -> tuple[Change, ...]:
+    """What changed from one space to the other; none of it counts exactly when both are the same on the same scales.
+
+    `verdict` is what `compare_spaces` says of the two, where that is known already.
+    """
+    verdict = compare_spaces(old, new) if verdict is None else verdict
+    walk = _Walk(old, new, proves=verdict.relation is not Relation.UNDECIDED)
     place = shape.place(old.root)
     walk.compare(old.root, new.root, (place,) if place is not None and place == shape.place(new.root) else ())
-    if normal_form(old).key == normal_form(new).key:
-        return tuple(walk.changes)
+    if verdict.relation is Relation.SAME:
+        # What the words differ in is no change.
+        kept = [change for change in walk.changes if not change.counts]
+        return tuple(kept) if verdict.same_scales else (*_rescaled(walk.changes, old, new), *kept)
     changes = [*walk.changes, *requirement_changes(old, new)]
     if not any(change.counts for change in changes):
         detail = "the same words in its requirements speak of other places"
@@ -54,10 +78,22 @@ def diff_spaces(old: Space, new: Space) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-class _Walk:
-    """Walks both spaces side by side. A pair of nodes that is shared by several places is told of once."""
+def _rescaled(changes: list[Change], old: Space, new: Space) -> list[Change]:
+    """The changes of scales among others that come to nothing; one for the whole if none is told."""
+    found = [change for change in changes if change.kind is Kind.RESCALED]
+    detail = "the same models, with numbers on other scales"
+    return found or [Change(Kind.RESCALED, (), _text(old.root), _text(new.root), detail)]
 
-    def __init__(self, old: Space, new: Space) -> None:
+
+class _Walk:
+    """Walks both spaces side by side. A pair of nodes that is shared by several places is told of once.
+
+    If it `proves`, steps that hold the same models in other words are not told of.
+    """
+
+    def __init__(self, old: Space, new: Space, proves: bool) -> None:
+        self._facts = old.facts if old.facts == new.facts else None
+        self._allowance = Allowance(_MOST_WORK if proves else _LEAST_WORK)
         self.changes: list[Change] = []
         entries = Entries()
         self._old, self._new = (Nodes(entries, ANONYMOUS, Ground(facts=s.facts)) for s in (old, new))
@@ -65,13 +101,14 @@ class _Walk:
             Nodes(entries, ANONYMOUS, Ground(facts=s.facts), defaults=True) for s in (old, new)
         )
         self._met: dict[tuple[int, int], tuple[Node, Node]] = {}  # keeps the nodes, so their ids stay their own
+        self._verdicts: dict[tuple[int, int], tuple[Node, Node, Verdict]] = {}
         self._told = 0
 
     def compare(self, old: Node, new: Node, path: Path, *, is_value: bool = False) -> None:
         """Tells everything that differs between two nodes; something, if they differ at all."""
         if self._old_full.key(old) == self._new_full.key(new):
             return
-        differs = not self._same(old, new)
+        differs = not self._same(old, new) and not self._is_proven_same(old, new, is_value)
         if (id(old), id(new)) in self._met:
             self._told += differs
             return
@@ -87,6 +124,19 @@ class _Walk:
 
     def _same(self, old: Node, new: Node) -> bool:
         return self._old.key(old) == self._new.key(new)
+
+    def _is_proven_same(self, old: Node, new: Node, is_value: bool) -> bool:
+        verdict = self._related(old, new, is_value)
+        return verdict.relation is Relation.SAME and verdict.same_scales
+
+    def _related(self, old: Node, new: Node, is_value: bool) -> Verdict:
+        """How two nodes relate, whatever is required of what they stand in."""
+        key = id(old), id(new)
+        if key not in self._verdicts:
+            before, after = (_holder(old), _holder(new)) if is_value else (old, new)
+            verdict = relate(Space(before, (), self._facts), Space(after, (), self._facts), self._allowance)
+            self._verdicts[key] = old, new, verdict
+        return self._verdicts[key][2]
 
     def _tell(self, kind: Kind, path: Path, old_text: str = "", new_text: str = "", detail: str = "") -> None:
         change = Change(kind, path, old_text, new_text, detail)
@@ -116,22 +166,71 @@ class _Walk:
     def _alternatives(self, old: Node, new: Node, path: Path, is_value: bool) -> None:
         before, after = shape.options(old), shape.options(new)
         if is_value and is_scalar_domain(before) and is_scalar_domain(after):
-            kinds = [] if self._same(old, new) else domain_kinds(before, after)
-            for kind in kinds:
+            relation = self._related(old, new, True).relation
+            for kind in [] if self._same(old, new) else domain_kinds(before, after, relation):
                 self._tell(kind, path, _text(old, True), _text(new, True))
             return
+        sizes = len(before), len(after)
         if not is_value:
             before, after = self._optional(before, after, path, _text(old), _text(new))
+        rest, new_rest = self._without_same(before, after, is_value)
+        has_same, (before, after) = len(rest) < len(before), self._united(rest, new_rest, path, is_value)
         matching = match_by(before, after, (self._old.key, self._new.key), (shape.head, shape.head))
         for i, j in matching.pairs:
             place = shape.place(before[i])
             self.compare(before[i], after[j], path if place is None else (*path, place), is_value=is_value)
-        if is_value and matching.pairs and len(before) == 1 < len(after):
+        if is_value and (matching.pairs or has_same) and sizes[0] == 1 < sizes[1]:
             self._tell(Kind.OPENED, path, _text(old, True), _text(new, True))
-        elif is_value and matching.pairs and len(after) == 1 < len(before):
+        elif is_value and (matching.pairs or has_same) and sizes[1] == 1 < sizes[0]:
             self._tell(Kind.FIXED, path, _text(old, True), _text(new, True))
-        elif max(len(before), len(after)) > 1:
+        elif max(sizes) > 1:
             self._alone(before, after, matching, path, "alternative", is_value)
+
+    def _without_same(self, before: list[Node], after: list[Node], is_value: bool) -> tuple[list[Node], list[Node]]:
+        """The alternatives without those that together come to the same: `sc` and `sc | sc(k: 1..2)`."""
+        for kind in (shape.family, shape.head):
+            ours, theirs = _by(kind, before), _by(kind, after)
+            for name in ours.keys() & theirs.keys():
+                if len(ours[name]) + len(theirs[name]) > _PAIR and self._come_to_the_same(
+                    ours[name], theirs[name], is_value
+                ):
+                    before = [option for option in before if kind(option) != name]
+                    after = [option for option in after if kind(option) != name]
+        return before, after
+
+    def _come_to_the_same(self, ours: list[Node], theirs: list[Node], is_value: bool) -> bool:
+        if self._old.united(ours) == self._new.united(theirs):
+            return True
+        return self._is_proven_same(Choice(tuple(ours)), Choice(tuple(theirs)), is_value)
+
+    def _united(
+        self, before: list[Node], after: list[Node], path: Path, is_value: bool
+    ) -> tuple[list[Node], list[Node]]:
+        """Tells of several uses of one block that became others; the alternatives without them and the unchanged."""
+        equal = match_by(before, after, (self._old.key, self._new.key))
+        ours, theirs = (
+            _by(shape.head, [side[i] for i in left]) for side, left in ((before, equal.old), (after, equal.new))
+        )
+        for head in [head for head in ours if head in theirs and len(ours[head]) + len(theirs[head]) > _PAIR]:
+            old, new = (Choice(tuple(_by(shape.head, side)[head])) for side in (before, after))
+            kind = KIND_OF.get(self._related(old, new, is_value).relation, Kind.CHANGED)
+            place = shape.place(ours[head][0])
+            texts = (_text(Choice(tuple(side)), True) for side in self._without_common(ours[head], theirs[head]))
+            self._tell(kind, path if place is None else (*path, place), *texts)
+            before = [option for option in before if option not in ours[head]]
+            after = [option for option in after if option not in theirs[head]]
+        return before, after
+
+    def _without_common(self, ours: list[Node], theirs: list[Node]) -> tuple[list[Node], list[Node]]:
+        """Uses of one block without the parameters that are the same in all of them."""
+        domains: dict[str, set[Key]] = {}
+        for nodes, side in ((self._old, ours), (self._new, theirs)):
+            for param in (param for use in side for param in _params_of(use)):
+                domains.setdefault(param.name, set()).add(nodes.key(param.node))
+        shown = {name for name, found in domains.items() if len(found) > 1}
+        if not shown:
+            return ours, theirs
+        return [_with_only(use, shown) for use in ours], [_with_only(use, shown) for use in theirs]
 
     def _optional(
         self, before: list[Node], after: list[Node], path: Path, old_text: str, new_text: str
@@ -223,6 +322,32 @@ class _Walk:
             self._tell(Kind.CONDITION_CHANGED, path, *texts)
         if not is_single(old.node) and not is_single(new.node) and _default_text(old) != _default_text(new):
             self._tell(Kind.DEFAULT_CHANGED, path, _default_text(old), _default_text(new))
+
+
+def _params_of(node: Node) -> tuple[Param, ...]:
+    inner = shape.bare(node)
+    return inner.params if isinstance(inner, BlockUse | Symbol) else ()
+
+
+def _with_only(node: Node, names: set[str]) -> Node:
+    inner = shape.bare(node)
+    if not isinstance(inner, BlockUse | Symbol):
+        return node
+    return replace(inner, params=tuple(param for param in inner.params if param.name in names))
+
+
+def _holder(value: Node) -> Node:
+    """A step with this value, which is compared as steps are."""
+    return BlockUse(_NO_BLOCK, (Param("value", value),))
+
+
+def _by(kind: Callable[[Node], Hashable], nodes: list[Node]) -> dict[Hashable, list[Node]]:
+    """Nodes by what they are at first sight, without those that are like nothing else."""
+    found: dict[Hashable, list[Node]] = {}
+    for node in nodes:
+        if (name := kind(node)) is not None:
+            found.setdefault(name, []).append(node)
+    return found
 
 
 def _name(node: Node) -> str | None:

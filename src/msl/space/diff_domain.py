@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import chain
 
 from msl.space.change import Kind
-from msl.space.formula import Amount, Formula, limits
+from msl.space.formula import Amount, Formula, at_most
 from msl.space.node import Bool, Const, IntRange, Node, RealRange
+from msl.space.relation import Relation
 
 _MOST_LISTED = 10_000
 _SCALARS = (int, float, str, bool, type(None))
@@ -23,8 +24,15 @@ def is_scalar_domain(options: list[Node]) -> bool:
     )
 
 
-def domain_kinds(old: list[Node], new: list[Node]) -> list[Kind]:
-    """What happened to a domain, given its alternatives before and after, which are not the same."""
+#: What is said of a domain once it is proven how its values relate to those before.
+KIND_OF = {Relation.WIDENED: Kind.WIDENED, Relation.NARROWED: Kind.NARROWED, Relation.SAME: Kind.RESCALED}
+
+
+def domain_kinds(old: list[Node], new: list[Node], relation: Relation) -> list[Kind]:
+    """What happened to a domain, given its alternatives before and after, which are not the same.
+
+    Where the relation of their values is undecided, the ends of ranges are compared as far as they can be.
+    """
     old_values, new_values = _listed(old), _listed(new)
     was_open, is_open = _is_open(old, old_values), _is_open(new, new_values)
     if was_open and not is_open:
@@ -32,12 +40,8 @@ def domain_kinds(old: list[Node], new: list[Node]) -> list[Kind]:
     if is_open and not was_open:
         return [Kind.OPENED]
     if len(old) == len(new) == 1 and isinstance(old[0], IntRange | RealRange) and type(old[0]) is type(new[0]):
-        return _range_kinds(old[0], new[0])
-    if old_values is None or new_values is None:
-        return [Kind.CHANGED]
-    if old_values < new_values:
-        return [Kind.WIDENED]
-    return [Kind.NARROWED] if new_values < old_values else [Kind.CHANGED]
+        return _range_kinds(old[0], new[0], relation)
+    return [KIND_OF.get(relation, Kind.CHANGED)]
 
 
 def ends_kind(old: tuple[Amount, Amount], new: tuple[Amount, Amount]) -> Kind | None:
@@ -49,27 +53,19 @@ def ends_kind(old: tuple[Amount, Amount], new: tuple[Amount, Amount]) -> Kind | 
     return Kind.NARROWED if raised and lowered else Kind.CHANGED
 
 
-def at_most(one: Amount, other: Amount) -> bool:
-    """Whether an amount is never above another, whatever the table, as far as can be told."""
-    if one == other or limits(one)[1] <= limits(other)[0]:
-        return True
-    if isinstance(other, Formula) and other.operation == "min":
-        return all(at_most(one, operand) for operand in other.operands)
-    if isinstance(one, Formula) and one.operation == "max":
-        return all(at_most(operand, other) for operand in one.operands)
-    if isinstance(one, Formula) and one.operation == "min":
-        return any(at_most(operand, other) for operand in one.operands)
-    return isinstance(other, Formula) and other.operation == "max" and any(at_most(one, o) for o in other.operands)
-
-
-def _range_kinds(old: IntRange | RealRange, new: IntRange | RealRange) -> list[Kind]:
+def _range_kinds(old: IntRange | RealRange, new: IntRange | RealRange, relation: Relation) -> list[Kind]:
     kinds = []
     if old.log != new.log:
         kinds.append(Kind.RESCALED)
     if old.step != new.step:
         kinds.append(Kind.RESTEPPED)
     by_ends = ends_kind((old.low, old.high), (new.low, new.high))
-    return [*kinds, by_ends] if by_ends is not None else kinds
+    if relation is Relation.SAME or by_ends is None:
+        return kinds
+    if relation is not Relation.UNDECIDED:
+        return [*kinds, KIND_OF.get(relation, Kind.CHANGED)]
+    is_continuous = old.step == new.step and (old.step in (None, 1) or old.low == new.low)
+    return [*kinds, by_ends if is_continuous else Kind.CHANGED]
 
 
 def _is_open(options: list[Node], values: frozenset[Scalar] | None) -> bool:

@@ -149,6 +149,16 @@ def head(node: Node) -> Hashable:
     return None
 
 
+def family(node: Node) -> Hashable:
+    """Numbers, however they are written; None for all else."""
+    match bare(node):
+        case IntRange() | RealRange():
+            return "number"
+        case Const(value=value) if isinstance(value, int | float) and not isinstance(value, bool):
+            return "number"
+    return None
+
+
 def classes(node: Node) -> Iterator[tuple[str, str | None, str]]:
     """The blocks below a node, as what they are."""
     return (block_identity(piece.block) for piece in bottom_up(node) if isinstance(piece, BlockUse))

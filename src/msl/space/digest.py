@@ -10,12 +10,13 @@ from msl.space.normal_condition import block_identity
 from msl.space.space import Space
 from msl.space.value import BlockValue, Branches, Model, Step, SymbolValue, Value
 
-#: Part of every digest: a change of the normal form is a new number here, never a silent one.
+#: Part of every digest. A change of the normal form that could give one form to two different sets is a new number
+#: here. One that brings equal sets together is not: all digests that it does not touch stay what they are.
 _FORM = 1
 
 
 def space_digest(space: Space) -> str:
-    """The same for spaces that mean the same set with the same scales, whatever their spelling."""
+    """Equal only for the same set on the same scales, and for all spellings of it that the normal form knows."""
     return content_hash(("msl space", _FORM, normal_form(space).key))
 
 

@@ -111,3 +111,16 @@ def limits(amount: Amount) -> tuple[float, float]:
         case "*" if min(lows) >= 0:
             return math.prod(lows), math.prod(highs)
     return -math.inf, math.inf
+
+
+def at_most(one: Amount, other: Amount) -> bool:
+    """Whether an amount is never above another, whatever the table, as far as can be told."""
+    if one == other or limits(one)[1] <= limits(other)[0]:
+        return True
+    if isinstance(other, Formula) and other.operation == "min":
+        return all(at_most(one, operand) for operand in other.operands)
+    if isinstance(one, Formula) and one.operation == "max":
+        return all(at_most(operand, other) for operand in one.operands)
+    if isinstance(one, Formula) and one.operation == "min":
+        return any(at_most(operand, other) for operand in one.operands)
+    return isinstance(other, Formula) and other.operation == "max" and any(at_most(one, o) for o in other.operands)

@@ -1,7 +1,9 @@
-"""Normal form: a space as plain data such that equal data means equal spaces, whatever the spelling.
+"""Normal form: a space as plain data such that equal data means equal spaces.
 
-Layout, order of alternatives and declarations, nesting, names of parts and of blocks leave no trace in it. The names
-that requirements use are replaced by numbers that follow from what the named things are and where they stand.
+Layout, order of alternatives and declarations, nesting, names of parts and of blocks, and how the uses of a block are
+cut into alternatives leave no trace in it. The names that requirements use are replaced by numbers that follow from
+what the named things are and where they stand. Equal sets that are put together from unlike steps, or cut out by
+requirements, may have different forms: `relation.py` tells that they are equal.
 """
 
 from __future__ import annotations

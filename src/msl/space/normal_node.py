@@ -6,6 +6,8 @@ number of nodes, not with the number of paths through them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msl.space.condition import Condition
 from msl.space.entries import Entries, Key
 from msl.space.formula import Amount, Formula
@@ -33,7 +35,8 @@ from msl.space.node import (
     bottom_up,
 )
 from msl.space.normal_condition import Conditions, Ground, Naming, block_key, symbol_key, value_key
-from msl.space.normal_number import amount_key, int_range_key, merge_ints, real_range_key
+from msl.space.normal_merge import merge_records
+from msl.space.normal_number import amount_key, int_range_key, merge_numbers, real_range_key
 from msl.space.value import Value
 
 #: Steps are put into one row up to this many. Beyond, nesting is kept: no two spaces become equal by it, and parts that
@@ -45,7 +48,10 @@ ANONYMOUS = Naming({}, {})
 
 
 class Nodes:
-    """Gives the nodes of one space their keys. With `defaults`, declared defaults count too."""
+    """Gives the nodes of one space their keys.
+
+    With `defaults`, declared defaults count too, and alternatives that could be one are left as they are.
+    """
 
     def __init__(
         self, entries: Entries, naming: Naming = ANONYMOUS, ground: Ground | None = None, *, defaults: bool = False
@@ -62,6 +68,10 @@ class Nodes:
                 if id(current) not in self._done:
                     self._done[id(current)] = (current, self._normal(current))
         return self._known(node)
+
+    def united(self, nodes: Iterable[Node]) -> Key:
+        """The key of a choice of nodes."""
+        return self._choice([self.key(node) for node in nodes])
 
     def _known(self, node: Node) -> Key:
         return self._done[id(node)][1]
@@ -143,7 +153,9 @@ class Nodes:
 
     def _choice(self, options: list[Key]) -> Key:
         flat = dict.fromkeys(piece for key in options for piece in self.entries.pieces(key, "choice"))
-        distinct = set(merge_ints(self.entries, list(flat)))
+        distinct = set(merge_numbers(self.entries, list(flat)))
+        if len(distinct) > 1 and not self._defaults:
+            distinct = set(merge_records(self.entries, list(distinct), self._choice))
         return distinct.pop() if len(distinct) == 1 else self.entries.add("choice", *sorted(distinct))
 
     def _optional(self, key: Key) -> Key:

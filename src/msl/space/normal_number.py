@@ -1,17 +1,25 @@
-"""Normal numbers: amounts that may follow the table, ranges and sets of whole numbers, each in its one plain form."""
+"""Normal numbers: amounts that may follow the table, ranges and sets of numbers, each in its one plain form.
+
+Numbers on a linear and on a logarithmic scale are kept apart: the scale is part of the space.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msl.space.entries import Entries, Key, Plain
 from msl.space.formula import Amount, Formula
 from msl.space.node import IntRange, RealRange
-from msl.space.number import level_count
+from msl.space.number import decimals, level_count, level_value
 
 #: Stepped ranges up to this size are taken apart when other numbers stand beside them.
-_MOST_LISTED = 1_000
+MOST_LISTED = 1_000
+#: So many values at least, one step apart, are a stepped range of reals rather than values on their own.
+_SHORTEST_GRID = 3
+#: A step with no more digits than this gives the same values however far above the last of them the range ends.
+_SURE_DIGITS = 10
+_REALS = ("real", "reals", "grid")
 _COMMUTATIVE = frozenset("+ * min max".split())
 _ASSOCIATIVE = frozenset("min max".split())
 
@@ -70,26 +78,61 @@ def real_range_key(entries: Entries, node: RealRange) -> Key:
         return number_key(entries, low)
     if step is None:
         return entries.add("reals", low + 0.0, high + 0.0, node.log)
-    levels = level_count(node)
-    return number_key(entries, low) if levels == 1 else entries.add("grid", low + 0.0, step, levels, node.log)
+    levels = level_count(node) or 1
+    if levels == 1:
+        return number_key(entries, low)
+    if float(f"{step:.{_SURE_DIGITS}g}") != step and decimals(node) != decimals(_grid(low, step, levels)):
+        return entries.add(
+            "grid", low + 0.0, step, levels, node.log, high
+        )  # to how many places depends on the high end
+    if node.log or levels > MOST_LISTED:
+        return entries.add("grid", low + 0.0, step, levels, node.log)
+    if levels < _SHORTEST_GRID:
+        return entries.add("choice", *sorted(number_key(entries, level_value(node, level)) for level in range(levels)))
+    if step != _step_of(low, level_value(node, levels - 1), levels):
+        return _points_keys(entries, [level_value(node, level) for level in range(levels)], step)[0]
+    return entries.add("grid", low + 0.0, step, levels, False)
 
 
 def _as_real(amount: Amount) -> float | Formula:
     return amount if isinstance(amount, Formula) else float(amount)
 
 
-def merge_ints(entries: Entries, options: list[Key]) -> list[Key]:
-    """Alternatives with their whole numbers as one set: `1 | 2 | 3`, `int 1..3` and `3 | int 1..2` are the same.
+# --- sets of numbers ------------------------------------------------------------------------------------
 
-    Logarithmic ranges stay what they are: their scale is part of the space.
-    """
+
+def merge_numbers(entries: Entries, options: list[Key]) -> list[Key]:
+    """Alternatives with their numbers as one set: `1 | 2 | 3`, `int 1..3` and `3 | int 1..2` are the same."""
+    kinds = [entries[key][0] for key in options]
+    if "int" in kinds or "ints" in kinds:
+        options = _merge_ints(entries, options)
+    if kinds.count("log_ints") > 1:
+        options = _merge_log_ints(entries, options)
+    if len(kinds) > 1 and sum(map(kinds.count, _REALS)) > 1:
+        options = _merge_reals(entries, options)
+    return options
+
+
+def _merge_ints(entries: Entries, options: list[Key]) -> list[Key]:
     others = [key for key in options if not _is_listed(entries[key])]
     if len(others) == len(options):
-        return others
-    runs = _runs(span for key in options if _is_listed(entries[key]) for span in _spans(entries[key]))
+        return options
+    runs = _runs(span for key in options if _is_listed(entries[key]) for span in int_spans(entries[key]))
     if (step := _common_step(runs)) is not None:
         return [*others, _progression_key(entries, runs[0][0], runs[-1][1], step)]
     return [*others, *(_progression_key(entries, first, last, 1) for first, last in runs)]
+
+
+def _merge_log_ints(entries: Entries, options: list[Key]) -> list[Key]:
+    spans: list[tuple[int, int]] = []
+    others: list[Key] = []
+    for key in options:
+        match entries[key]:
+            case ("log_ints", int(first), int(last), 1):
+                spans.append((first, last))
+            case _:
+                others.append(key)
+    return [*others, *(entries.add("log_ints", first, last, 1) for first, last in _runs(spans))]
 
 
 def _is_listed(entry: tuple[Plain, ...]) -> bool:
@@ -97,11 +140,12 @@ def _is_listed(entry: tuple[Plain, ...]) -> bool:
         case ("int", _):
             return True
         case ("ints", int(first), int(last), int(step)):
-            return step == 1 or (last - first) // step < _MOST_LISTED
+            return step == 1 or (last - first) // step < MOST_LISTED
     return False
 
 
-def _spans(entry: tuple[Plain, ...]) -> Iterable[tuple[int, int]]:
+def int_spans(entry: tuple[Plain, ...]) -> Iterable[tuple[int, int]]:
+    """The stretches of neighbouring numbers that an entry of whole numbers holds."""
     match entry:
         case ("int", int(only)):
             yield only, only
@@ -129,3 +173,78 @@ def _common_step(runs: list[tuple[int, int]]) -> int | None:
     step = runs[1][0] - runs[0][0]
     even = all(first == last == runs[0][0] + i * step for i, (first, last) in enumerate(runs))
     return step if even else None
+
+
+def _merge_reals(entries: Entries, options: list[Key]) -> list[Key]:
+    """Ranges that overlap or touch as one, without the single values and grids that lie in them."""
+    others: list[Key] = []
+    points: set[float] = set()
+    stretches: dict[bool, list[tuple[float, float]]] = {False: [], True: []}
+    long_grids: list[tuple[Key, float, float, bool]] = []
+    for key in options:
+        match entries[key]:
+            case ("reals", float(low), float(high), bool(log)):
+                stretches[log].append((low, high))
+            case ("grid", float(low), float(step), int(levels), bool(log)) if log or levels > MOST_LISTED:
+                long_grids.append((key, low, level_value(_grid(low, step, levels), levels - 1), log))
+            case ("real", _) | ("grid", _, _, _, _) as entry:
+                points.update(real_points(entry))
+            case _:
+                others.append(key)
+    merged = {log: _touching(found) for log, found in stretches.items()}
+    for log, found in merged.items():
+        others.extend(entries.add("reals", low, high, log) for low, high in found)
+    others.extend(key for key, low, high, log in long_grids if not _is_inside(low, high, merged[log]))
+    alone = sorted(point for point in points if not _is_inside(point, point, merged[False]))
+    return [*others, *_points_keys(entries, alone)]
+
+
+def _points_keys(entries: Entries, points: Sequence[float], step: float | None = None) -> list[Key]:
+    """Rising reals: one grid if they are one step apart, by the shortest such step or else the one given."""
+    if len(points) >= _SHORTEST_GRID:
+        for tried in (_step_of(points[0], points[-1], len(points)), step):
+            if tried is not None and tried > 0 and _is_grid(points, tried):
+                return [entries.add("grid", points[0] + 0.0, tried, len(points), False)]
+        if step is not None:
+            return [entries.add("grid", points[0] + 0.0, step, len(points), False)]
+    return [number_key(entries, point) for point in points]
+
+
+def _is_grid(points: Sequence[float], step: float) -> bool:
+    node = RealRange(points[0], points[-1], step=step)
+    return level_count(node) == len(points) and all(level_value(node, i) == x for i, x in enumerate(points))
+
+
+def _step_of(low: float, last: float, levels: int) -> float:
+    """The step between evenly spaced values, without what doubles add to its last digits."""
+    return float(f"{(last - low) / (levels - 1):.12g}")
+
+
+def _grid(low: float, step: float, levels: int) -> RealRange:
+    return RealRange(low, low + step * (levels - 1), step=step)
+
+
+def real_points(entry: tuple[Plain, ...]) -> list[float]:
+    """The values of a single real or of a short stepped range."""
+    match entry:
+        case ("real", float(only)):
+            return [only]
+        case ("grid", float(low), float(step), int(levels), False):
+            node = _grid(low, step, levels)
+            return [level_value(node, level) + 0.0 for level in range(levels)]
+    raise ValueError(f"{entry[0]} is no list of reals")
+
+
+def _touching(stretches: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Closed ranges such that none overlaps or touches another, in order."""
+    merged: list[tuple[float, float]] = []
+    for low, high in sorted(stretches):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], high)
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def _is_inside(low: float, high: float, stretches: Iterable[tuple[float, float]]) -> bool:
+    return any(first <= low and high <= last for first, last in stretches)

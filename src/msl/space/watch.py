@@ -78,9 +78,14 @@ NO_SIGHTS: Sights = frozenset()
 
 
 class Watch:
-    """What some requirements look at, and their verdict on what they see."""
+    """What some requirements look at, and their verdict on what they see.
 
-    def __init__(self, requirements: Iterable[Requirement], facts: Facts | None) -> None:
+    What `others` look at is seen too, and not judged: so two watches can see the same and judge by their own.
+    """
+
+    def __init__(
+        self, requirements: Iterable[Requirement], facts: Facts | None, others: Iterable[Requirement] = ()
+    ) -> None:
         self.requirements = tuple(requirements)
         self._facts = facts
         self._types: dict[Key, BlockType] = {}
@@ -88,7 +93,7 @@ class Watch:
         self._asked: dict[str, set[Key]] = {}
         self._marks: set[str] = set()
         self._verdicts: dict[Sights, Requirement | None] = {}
-        conditions = [c for r in self.requirements for c in (r.condition, r.when) if c is not None]
+        conditions = [c for r in (*self.requirements, *others) for c in (r.condition, r.when) if c is not None]
         for condition in conditions:
             self._look(condition)
         for parameter, lens in _lenses(conditions, facts):
