@@ -50,7 +50,7 @@ def points_for_rare(
             given_up.add(rare[0])
         else:
             found.append(made)
-            add(point)
+            add(made)
     return found
 
 
