@@ -53,7 +53,7 @@ def killing(
 def own_tasks(count: int, log: str) -> list[Task]:
     """Models of scikit-learn and, every fourth, of elsewhere, which take a moment."""
     trees = [
-        em.step("sklearn.ensemble:RandomForestClassifier", "learner", n_estimators=10 + number, max_depth=3)
+        em.step("sklearn.ensemble:RandomForestClassifier", "learner", n_estimators=8, max_depth=1 + number)
         for number in range(count)
     ]
     return [
@@ -61,9 +61,9 @@ def own_tasks(count: int, log: str) -> list[Task]:
     ]
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda number: number.name)
 def test_killed_workers_change_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    tasks = own_tasks(60, str(tmp_path / "log"))
+    tasks = own_tasks(36, str(tmp_path / "log"))
     with InProcessExecutor(em.job()) as reference:
         expected = [outcome.losses for outcome in reference.map(tasks)]
     with LocalExecutor(em.job(), 2) as executor:
@@ -77,7 +77,7 @@ def test_killed_workers_change_nothing(tmp_path: Path, number: signal.Signals) -
 
 def test_killed_servers_change_nothing(tmp_path: Path) -> None:
     """The fork server, its branches and all workers, also while they start."""
-    tasks = own_tasks(40, str(tmp_path / "log"))
+    tasks = own_tasks(24, str(tmp_path / "log"))
     with InProcessExecutor(em.job()) as reference:
         expected = [outcome.losses for outcome in reference.map(tasks)]
     with Nursery() as nursery, LocalExecutor(em.job(), 2, nursery) as executor:
