@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from msl.check.model import text_to_model
@@ -108,6 +108,10 @@ def specs(draw: st.DrawFn) -> str:
 
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(specs())
+@example('block own: learner "mine:Own" { p: real 0..n_features step 1e-300 }\nchain m = own\n')
+@example('block own: learner "mine:Own" { p: vector(1_000_000_000) of bool }\nchain m = own\n')
+@example('block own: learner "mine:Own" { p: int 0..9_223_372_036_854_775_808 }\nchain m = own\n')
+@example('block own: learner "mine:Own" { p: real 0..5e-324 }\nchain m = own\n')
 def test_whatever_passes_check_can_be_used(text: str) -> None:
     source = Source("spec.msl", text)
     checked = check_source(source)

@@ -108,7 +108,7 @@ class Structure:
 
     def _is_excessive(self, root: Node) -> bool:
         """Whether the table makes a domain larger than anything can be made of, which is told."""
-        for use in [node for node in bottom_up(root) if isinstance(node, BlockUse)]:
+        for use in (node for node in bottom_up(root) if isinstance(node, BlockUse)):
             for param in use.params:
                 too_much = next(filter(None, map(excess, bottom_up(param.node))), None)
                 if too_much is not None:

@@ -26,17 +26,8 @@ MOST_ALTERNATIVES = 20_000
 def excess(node: Node) -> str | None:
     """What is too much about a domain whose bounds are known, in words; None where nothing is, or a table decides."""
     match node:
-        case IntRange(low=int() | float() as low, high=int() | float() as high, log=log, step=step):
-            if max(abs(low), abs(high)) > LARGEST_WHOLE:
-                return f"whole numbers of a range lie within ±{LARGEST_WHOLE:,}"
-            if log and high > MOST_LOG:
-                return f"whole numbers with `log` go up to {MOST_LOG:,}"
-            return _levels((high - low) / step)
-        case RealRange(low=int() | float() as low, high=int() | float() as high, step=real_step):
-            for end in (low, high):
-                if end != 0 and not SMALLEST_REAL <= abs(end) <= LARGEST_REAL:
-                    return f"reals of a range are 0, or have a size between {SMALLEST_REAL:g} and {LARGEST_REAL:g}"
-            return None if real_step is None else _levels((high - low) / real_step)
+        case IntRange() | RealRange():
+            return _excess_of_range(node)
         case Vector(size=int() as size) if size > MOST_ELEMENTS:
             return f"a vector has at most {MOST_ELEMENTS:,} elements"
         case Vector(element=element):
@@ -46,6 +37,23 @@ def excess(node: Node) -> str | None:
             if count * (1 + wide) > MOST_ELEMENTS:
                 return f"the points of `regions` have at most {MOST_ELEMENTS:,} numbers together"
     return None
+
+
+def _excess_of_range(node: IntRange | RealRange) -> str | None:
+    known = [end for end in (node.low, node.high) if not isinstance(end, Formula)]
+    step = node.step
+    if isinstance(node, IntRange):
+        if any(abs(end) > LARGEST_WHOLE for end in known):
+            return f"whole numbers of a range lie within ±{LARGEST_WHOLE:,}"
+        if node.log and any(end > MOST_LOG for end in known):
+            return f"whole numbers with `log` go up to {MOST_LOG:,}"
+    else:
+        sizes = [*known, *([] if step is None else [step])]
+        if any(size != 0 and not SMALLEST_REAL <= abs(size) <= LARGEST_REAL for size in sizes):
+            return f"reals of a range are 0, or have a size between {SMALLEST_REAL:g} and {LARGEST_REAL:g}"
+    if step is None or len(known) < 2:
+        return None
+    return _levels((known[1] - known[0]) / step)
 
 
 def _levels(steps: float) -> str | None:
