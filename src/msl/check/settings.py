@@ -23,9 +23,12 @@ _DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
 _DATA_SIGNS = ("separator", "decimal")
 _DATA_NAMES = (
     *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS),
-    "missing_target",
+    *("missing_target", "ragged"),
 )
-_MISSING_TARGETS = ("drop", "error")
+_DROP_OR_ERROR = {
+    "missing_target": "rows whose target is missing",
+    "ragged": "rows that have too many or too few fields",
+}
 _TABLES = (".csv", ".tsv", ".parquet", ".arff", ".xlsx")
 _BUDGET_KINDS = {
     "evaluations": "count",
@@ -58,13 +61,13 @@ class Settings:
             help = did_you_mean(task, TASKS) or "a task is `classification` or `regression`"
             self._error("MSL031", where.value, f"`{task}` is not a task", help)
             del values["task"]
-        missing = values.get("missing_target")
-        if missing is not None and missing not in _MISSING_TARGETS:
-            where = next(a for a in statement.arguments if a.key is not None and a.key.text == "missing_target")
-            message = f"`{missing}` is not what can be done with rows whose target is missing"
-            help = "write `drop` to leave them out, or `error` to refuse the table"
-            self._error("MSL165", where.value, message, help)
-            del values["missing_target"]
+        for name, rows in _DROP_OR_ERROR.items():
+            if values.get(name) not in (None, "drop", "error"):
+                where = next(a for a in statement.arguments if a.key is not None and a.key.text == name)
+                message = f"`{values[name]}` is not what can be done with {rows}"
+                help = "write `drop` to leave them out, or `error` to refuse the table"
+                self._error("MSL165", where.value, message, help)
+                del values[name]
         self._agree(statement, values)
         return DataStatement(**values)
 

@@ -110,6 +110,7 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         ranges=trained.ranges,
         header=schema.options.header,
         decimal=schema.options.decimal,
+        drops_ragged=schema.options.ragged == "drop",
     )
 
 

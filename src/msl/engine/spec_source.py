@@ -78,6 +78,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         separator=statement.separator,
         decimal=statement.decimal,
         missing_target=statement.missing_target,  # type: ignore[arg-type]  # the checker knows what can be done
+        ragged=statement.ragged,  # type: ignore[arg-type]
     )
 
 

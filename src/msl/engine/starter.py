@@ -10,8 +10,10 @@ import numpy as np
 from msl.evaluate.assemble import build_table
 from msl.evaluate.first_options import ColumnUse, FirstOptions, first_options
 from msl.evaluate.options import DataOptions
+from msl.evaluate.problem import DataError
 from msl.evaluate.profile import leaking_columns, profile_columns
 from msl.evaluate.read import read_source
+from msl.evaluate.reading import Reading
 from msl.evaluate.table import Table
 from msl.evaluate.target import NAMED, spell_label
 from msl.space.spell_word import spell_name, spell_text
@@ -40,12 +42,20 @@ _USES: dict[ColumnUse, str] = {
 }
 #: Columns that are told one by one where the same is decided for all of them.
 _MOST_ALIKE = 20
+#: The problem of a row with more or fewer fields than others, and how many other rows there have to be.
+_RAGGED, _FEWEST_SOUND_ROWS = "MSL309", 2
 _LONGEST_COMMENT = 300
 
 
 def read_to_start(source: Any, given: DataOptions) -> tuple[Table, FirstOptions]:
     """The table that a first spec would read, and everything that was decided for it to be one."""
-    reading = read_source(source, options=given)
+    try:
+        reading = read_source(source, options=given)
+    except DataError as wrong:
+        if [each.code for each in wrong.problems] != [_RAGGED]:
+            raise
+        # Rows that break the layout cost those rows; where most do, the layout was not understood.
+        reading, given = _without_ragged(source, given, wrong)
     columns = profile_columns(reading)
     first = first_options(reading, columns, given)
     leaking = [
@@ -54,6 +64,18 @@ def read_to_start(source: Any, given: DataOptions) -> tuple[Table, FirstOptions]
         if first.uses[name] == "feature"
     ]
     return build_table(reading, first.options), replace(first, sentences=(*first.sentences, *leaking[:_MOST_ALIKE]))
+
+
+def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[Reading, DataOptions]:
+    given = replace(given, ragged="drop")
+    try:
+        reading = read_source(source, options=given)
+    except DataError:
+        raise wrong from None
+    rows = len(next(iter(reading.columns.values())))
+    if rows < _FEWEST_SOUND_ROWS:
+        raise wrong
+    return reading, given
 
 
 def starting_spec(table: Table, first: FirstOptions, spec: str, data: str) -> str:
@@ -126,8 +148,7 @@ def _data(table: Table, first: FirstOptions) -> list[str]:
         said.append(("order", spell_name(options.order)))
     lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
     said += [(name, f"[{', '.join(spell_text(str(value)) for value in of)}]") for name, of in lists.items() if of]
-    if options.missing_target is not None:
-        said.append(("missing_target", options.missing_target))
+    said += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
     return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in said)})"]
 
 

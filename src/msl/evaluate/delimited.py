@@ -15,7 +15,7 @@ from msl.evaluate.dialect import Dialect, find_dialect, is_number, rows_of
 from msl.evaluate.infer import is_beyond_exact
 from msl.evaluate.options import DataOptions
 from msl.evaluate.payload import Payload
-from msl.evaluate.problem import DataError, problem
+from msl.evaluate.problem import DataError, DataProblem, listed, problem
 from msl.evaluate.reading import Reading
 
 Bytes = NDArray[np.uint8]
@@ -33,17 +33,18 @@ def read_delimited(
 ) -> Reading:
     """The columns of a text table: real numbers where that is certain, text elsewhere and in the columns `as_text`."""
     dialect = find_dialect(payload.data, options, known_names, str(payload.path))
-    frame = None
+    frame: pl.DataFrame | None = None
+    ragged: tuple[DataProblem, ...] = ()
     rows = _regular_rows(payload.data, dialect)
     if rows is not None:
         frame = _read_regular(payload, dialect, rows, as_text)
     if frame is None:
-        frame = _read_carefully(payload, dialect)
+        frame, ragged = _read_carefully(payload, dialect, options.ragged == "drop")
     if frame.is_empty():
         message = f"{payload.path} has column names but no rows"
         raise DataError([problem("MSL305", message, "add rows, or write header = false if the first row is data")])
     reading = Reading.of(frame, dialect.names, str(payload.path))
-    return replace(reading, decimals=dialect.decimals, warnings=dialect.warnings + reading.warnings)
+    return replace(reading, decimals=dialect.decimals, warnings=(*dialect.warnings, *ragged, *reading.warnings))
 
 
 def _regular_rows(data: bytes | mmap.mmap, dialect: Dialect) -> int | None:
@@ -139,8 +140,10 @@ def _scan(payload: Payload, dialect: Dialect, numbers: Collection[int]) -> pl.Da
     ).collect()
 
 
-def _read_carefully(payload: Payload, dialect: Dialect) -> pl.DataFrame:
-    """The table as text, row by row, with the line of the first row that is not in order."""
+def _read_carefully(
+    payload: Payload, dialect: Dialect, drops_ragged: bool
+) -> tuple[pl.DataFrame, tuple[DataProblem, ...]]:
+    """The table as text, row by row; a row that is not in order is told with its line, or left out with a warning."""
     try:
         text = payload.data[:].decode()
     except UnicodeDecodeError as reason:
@@ -149,12 +152,16 @@ def _read_carefully(payload: Payload, dialect: Dialect) -> pl.DataFrame:
         help = f"save it as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8 {payload.path.name} > utf8.csv"
         raise DataError([problem("MSL307", message, help, line=line)]) from None
     rows: list[list[str]] = []
+    ragged: list[int] = []
     last_line = 0
     try:
         for line, row in rows_of(text, dialect.separator, dialect.width):
-            if len(row) != dialect.width:
+            if len(row) == dialect.width:
+                rows.append(row)
+            elif drops_ragged and rows:
+                ragged.append(line)
+            else:
                 raise _ragged(payload, dialect, row, line)
-            rows.append(row)
             last_line = line
     except csv.Error as reason:
         message = f"the row of {payload.path} that starts at line {last_line + 1} has quotes out of order: {reason}"
@@ -162,12 +169,25 @@ def _read_carefully(payload: Payload, dialect: Dialect) -> pl.DataFrame:
         raise DataError([problem("MSL310", message, help, line=last_line + 1)]) from None
     if dialect.has_header:
         del rows[0]
-    return pl.DataFrame(rows, schema={str(place): pl.String for place in range(dialect.width)}, orient="row")
+    frame = pl.DataFrame(rows, schema={str(place): pl.String for place in range(dialect.width)}, orient="row")
+    return frame, _left_out(payload, dialect, ragged, len(rows))
+
+
+def _left_out(payload: Payload, dialect: Dialect, ragged: list[int], kept: int) -> tuple[DataProblem, ...]:
+    if not ragged:
+        return ()
+    lines = listed((f"{line:,}" for line in ragged), shown=5)
+    rows = f"{len(ragged):,} of {len(ragged) + kept:,} rows of {payload.path} do not have {dialect.width} fields"
+    help = f"a field that has a {dialect.separator!r} in it wants quotes around it"
+    return (problem("MSL343", f"{rows} and are left out: line{'s' * (len(ragged) > 1)} {lines}", help),)
 
 
 def _ragged(payload: Payload, dialect: Dialect, row: list[str], line: int) -> DataError:
     message = f"line {line} of {payload.path} has {len(row)} fields, the first row has {dialect.width}"
-    help = f"the fields were taken as separated by {dialect.separator!r}; correct the line, or give the separator"
+    help = (
+        f"the fields were taken as separated by {dialect.separator!r}: put quotes around a field that has one in it, "
+        "give another separator, or write data(ragged = drop) to leave such rows out"
+    )
     if dialect.has_header and all(len(each) == dialect.width + 1 for each in dialect.sample):
         help = "every row has one field more than there are names: name the first column, which may hold row numbers"
         if not any(each[-1] for each in dialect.sample):

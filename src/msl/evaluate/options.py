@@ -14,6 +14,8 @@ from msl.space.facts import Task
 Label = str | int | float
 #: What is done with rows whose target is missing: the table is refused, or they are left out.
 MissingTarget = Literal["error", "drop"]
+#: What is done with rows that have more or fewer fields than there are columns.
+RaggedRows = Literal["error", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class DataOptions:
     decimal: str | None = None
     separator: str | None = None
     missing_target: MissingTarget | None = None
+    ragged: RaggedRows | None = None
 
     def __post_init__(self) -> None:
         raise_errors([*self._impossible_values(), *self._contradictions()])
@@ -59,6 +62,12 @@ class DataOptions:
                 "MSL314",
                 f"`{self.missing_target}` is not what can be done with rows whose target is missing",
                 "write missing_target = drop to leave them out, or missing_target = error to refuse the table",
+            )
+        if self.ragged is not None and self.ragged not in get_args(RaggedRows):
+            yield problem(
+                "MSL314",
+                f"`{self.ragged}` is not what can be done with rows that have too many or too few fields",
+                "write ragged = drop to leave them out, or ragged = error to refuse the table",
             )
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
             yield problem(

@@ -57,6 +57,7 @@ MEANINGS: dict[str, str] = {
     "MSL340": "a class has a single row",
     "MSL341": "a column has symbols that the model was not trained on",
     "MSL342": "a table has columns that the model was not trained on",
+    "MSL343": "rows with more or fewer fields than there are columns are left out",
     "MSL360": "the target looks like numbers, but would be taken for classes",
     "MSL361": "the table has more columns than can be read",
     "MSL362": "the name of a column is too long",

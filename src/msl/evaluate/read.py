@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,9 @@ def read_like(
         symbolic = [column.name for column in schema.columns if column.kind == "symbolic"]
         if schema.classes and isinstance(schema.classes[0], str):
             symbolic.append(schema.target)
-        return conform_table(_read_file(Path(source), schema.options, schema.names, symbolic), schema, is_judged)
+        # Predictions stand in the order of the rows, so that none of these may be left out.
+        options = schema.options if is_judged else replace(schema.options, ragged=None)
+        return conform_table(_read_file(Path(source), options, schema.names, symbolic), schema, is_judged)
     return conform_table(read_memory(source, y, names, schema.target), schema, is_judged)
 
 

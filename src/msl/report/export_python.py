@@ -42,6 +42,7 @@ class Exportable:
     ranges: Floats
     header: bool | None = None
     decimal: str | None = None
+    drops_ragged: bool = False
 
     @property
     def is_ensemble(self) -> bool:
@@ -110,6 +111,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         "HEADER": given.header,
         "SEPARATOR": given.separator,
         "DECIMAL": given.decimal,
+        "DROPS_RAGGED": given.drops_ragged,
         "RANGES": np.nan_to_num(given.ranges).tolist(),
         "EXPECTED": _expected(given),
     }

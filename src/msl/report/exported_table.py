@@ -25,6 +25,7 @@ MISSING: list[str] = []
 HEADER: bool | None = None
 SEPARATOR: str | None = None
 DECIMAL: str | None = None
+DROPS_RAGGED = False
 # ======================================================================================================================
 
 
@@ -35,11 +36,15 @@ class Table:
         self.columns, self.decimals = columns, decimals
 
 
-def read_table(path):
-    """The table in a file: text with any of the usual separators, also gzipped or in UTF-16, or Parquet."""
+def read_table(path, drops_ragged=False):
+    """The table in a file: text with any of the usual separators, also gzipped or in UTF-16, or Parquet.
+
+    Rows of text with more or fewer fields than there are columns are left out where `drops_ragged` says so.
+    """
     with open(path, "rb") as file:
         data = file.read()
-    table = _read_parquet(path) if data.startswith(b"PAR1") else _read_text(path, _unpacked(path, data))
+    is_parquet = data.startswith(b"PAR1")
+    table = _read_parquet(path) if is_parquet else _read_text(path, _unpacked(path, data), drops_ragged)
     if not any(table.columns.values()):
         raise ValueError(f"{path} has no rows")
     return table
@@ -82,7 +87,7 @@ def target(table):
 
 def training_rows(path):
     """The features and the target of a table to learn from; rows without a target are left out, and it is said."""
-    table = read_table(path)
+    table = read_table(path, DROPS_RAGGED)
     X, y = features(table), target(table)
     known = ~np.isnan(y)
     if not known.all():
@@ -187,7 +192,7 @@ def _unpacked(path, data):
     return data
 
 
-def _read_text(path, data):
+def _read_text(path, data, drops_ragged=False):
     sample, is_whole = _sample(data)
     separator = SEPARATOR or _likely_separator(sample, is_whole)
     first, *following = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
@@ -196,9 +201,10 @@ def _read_text(path, data):
     try:
         rows = []
         for line, row in _rows(data.decode(), separator, len(names)):
-            if len(row) != len(names):
+            if len(row) == len(names):
+                rows.append(row)
+            elif not drops_ragged or not rows:
                 raise ValueError(f"line {line} of {path} has {len(row)} fields, the first row has {len(names)}")
-            rows.append(row)
     except UnicodeDecodeError as reason:
         raise ValueError(f"{path} is neither UTF-8 nor UTF-16: {reason}") from None
     except csv.Error as reason:

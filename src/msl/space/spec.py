@@ -117,6 +117,7 @@ class DataStatement:
     separator: str | None = None
     decimal: str | None = None
     missing_target: str | None = None
+    ragged: str | None = None
 
 
 @record
