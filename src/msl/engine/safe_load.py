@@ -11,11 +11,12 @@ import importlib
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import Tree
+
+from msl.engine.model_file import check_model_file
 
 _PACKAGES = frozenset({"numpy", "scipy", "sklearn"})
 _BLOCKS = "msl.blocks."
@@ -36,6 +37,12 @@ _FUNCTIONS = frozenset(
 _CONTAINERS = frozenset({"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
 
 
+#: Of numpy and scipy, classes that fitted estimators of scikit-learn keep, beside those that skops knows as safe.
+_CLASSES = frozenset({"numpy.dtype", "scipy.interpolate._bsplines.BSpline"})
+#: Parts of scikit-learn that belong to no estimator, and open files.
+_NOT_FOR_MODELS = frozenset({"conftest", "datasets", "externals", "tests", "_testing", "_test_common"})
+
+
 class ModelProblem(ValueError):
     """A saved model that cannot be used: what is wrong, and what to do."""
 
@@ -49,8 +56,9 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
     import skops.io  # here, because it takes a second, and not every command gets this far
 
     try:
+        check_model_file(content)
         types = skops.io.get_untrusted_types(data=content)
-    except (BadZipFile, KeyError, ValueError, TypeError, LookupError, OSError, EOFError) as reason:
+    except Exception as reason:  # bytes that somebody has chosen may be complained of in any way
         raise _damaged(name, reason) from None
     strange = [each for each in types if not _is_trusted(each, trusted)]
     if strange:
@@ -59,8 +67,13 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
         estimator = skops.io.loads(content, trusted=types)
     except Exception as reason:  # classes may complain in any way of a state that is not theirs
         raise _damaged(name, reason) from None
-    for tree, width in _trees(estimator):
-        _check_links(tree, width, name)
+    try:
+        for tree, width in _trees(estimator):
+            _check_links(tree, width, name)
+    except ModelProblem:
+        raise
+    except Exception as reason:  # what should be arrays of numbers may be anything
+        raise _damaged(name, reason) from None
     return estimator
 
 
@@ -70,12 +83,19 @@ def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
         return True
     module, _, attribute = type_name.rpartition(".")
     package = module.partition(".")[0]
-    if not (package in _PACKAGES or package in trusted or module.startswith(_BLOCKS)) or "__" in module:
+    if not (_is_harmless(module, type_name) or package in trusted or module.startswith(_BLOCKS)) or "__" in module:
         return False
     try:
         return isinstance(getattr(importlib.import_module(module), attribute, None), type)
     except Exception:  # a name may belong to no module, or to one that cannot be imported
         return False
+
+
+def _is_harmless(module: str, type_name: str) -> bool:
+    """Whether making an object of a class does nothing but make it: `numpy.memmap`, for one, writes to a file."""
+    if type_name in _CLASSES or module.startswith("scipy.sparse._"):
+        return True
+    return module.startswith("sklearn.") and not _NOT_FOR_MODELS & set(module.split("."))
 
 
 def _strange(name: str, types: list[str]) -> ModelProblem:

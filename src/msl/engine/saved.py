@@ -61,7 +61,7 @@ def load_trained(files: Files, run: str, trusted: Collection[str] = (), *, best:
         ranges = np.array(record["ranges"], dtype=np.float64).reshape(-1, 2)
         versions = {str(name): str(version) for name, version in record["versions"].items()}
         trained = Trained(text.decode(), schema, estimator, ranges, versions)
-    except (KeyError, TypeError, ValueError, AttributeError) as reason:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as reason:
         raise _unreadable(described, reason) from None
     if len(ranges) != len(schema.columns) or getattr(estimator, "n_classes_", None) != len(schema.classes):
         raise _unreadable(described, ValueError("it does not fit its model"))
@@ -100,7 +100,7 @@ def _read(path: Path) -> bytes:
 def _read_record(path: Path) -> Mapping[str, Any]:
     try:
         record = json.loads(_read(path))
-    except ValueError as reason:
+    except (ValueError, RecursionError) as reason:
         raise _unreadable(path, reason) from None
     if not isinstance(record, dict) or not isinstance(record.get("format"), int):
         raise _unreadable(path, ValueError("it does not describe a model"))

@@ -150,7 +150,7 @@ def _wrong_with_model(files: Files, run: str) -> str | None:
     try:
         digest = json.loads(paths[0].read_bytes())["sha256"]
         is_same = hashlib.sha256(paths[-1].read_bytes()).hexdigest() == digest
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return f"cannot be read: {paths[0]} is broken"
     return None if is_same else f"is not what was saved: {paths[-1]} has changed"
 

@@ -68,7 +68,7 @@ def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
         raise BadRow(f"{named['run']!r} is no name that a run is given")
     trouble = None
     if named["cause"] is not None:
-        cause, message, step = (text_of(named[what]) for what in ("cause", "message", "step"))
+        cause, message, step = (text_of(named[name]) for name in ("cause", "message", "step"))
         trouble = Trouble(cause, message, step, named["peak_memory"])
     return Evaluation(
         question=Question(model=named["model"], data=named["data"], protocol=named["protocol"], **drawn),
