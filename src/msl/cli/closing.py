@@ -37,7 +37,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
         rows.append(("test", f"the winner cannot be asked of the test table: {failure}"))
     if summary.get("gap"):
         rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(summary["gap"]))))
-    rows.append(("complexity", f"{summary['complexity']:.4g}"))
+    rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
