@@ -85,6 +85,8 @@ class Probabilities(Predicts):
                 said[:FEW, 1] += 0.5
             case "nobody":
                 said[:FEW] = 0.0
+            case "half of them":
+                said[:FEW] *= 0.5
             case "too much":
                 said *= 2.0
             case "one column":
@@ -164,7 +166,10 @@ class Pairs(SVC):
 
 
 class Outliers(DummyClassifier):
-    """Knows nothing of some rows, and gives each class a probability of 0."""
+    """Knows nothing of some rows, gives each class a probability of 0, and does not know what to predict either."""
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), np.nan)
 
     def predict_proba(self, X: Any) -> Any:
         said = super().predict_proba(X)

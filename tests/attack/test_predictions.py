@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.neighbors import RadiusNeighborsClassifier
 
 from msl.api import run
 from msl.blocks.chain import learner_outputs
@@ -107,7 +108,7 @@ def test_a_prediction_in_another_dress_is_the_same_prediction(name: str, what: s
         ("nan", "not a number", "the learner gave probabilities of NaN for 3 of 30 rows"),
         ("infinity", "not a number", "the learner gave infinite probabilities for 3 of 30 rows"),
         ("negative", "prediction", "the learner gave negative probabilities for"),
-        ("nobody", "prediction", "probabilities that do not sum to 1 but, as the first, to 0 for 3 of 30 rows"),
+        ("half of them", "prediction", "probabilities that do not sum to 1 but, as the first, to 0.5 for 3 of 30 rows"),
         ("too much", "prediction", "probabilities that do not sum to 1 but, as the first, to 2 for 30 of 30 rows"),
         ("one column", "shape", "predict_proba gives an array of shape (30,) where (30, 3) is needed"),
         ("a class too few", "shape", "shape (30, 2) where (30, 3)"),
@@ -123,8 +124,25 @@ def test_probabilities_that_are_none(what: str, cause: str, words: str) -> None:
     assert words in found[2]
 
 
-def test_rows_of_which_a_learner_knows_nothing_are_not_of_the_first_class() -> None:
-    assert "sum to 1 but, as the first, to 0 for 3 of 30 rows" in told(judged(iris(), odd("Outliers")))[2]
+def test_rows_without_a_probability_are_of_the_class_that_is_predicted() -> None:
+    """And not of the first one."""
+    plain = judged(iris(), odd("Probabilities", "nothing"))
+    assert judged(iris(), odd("Probabilities", "nobody")).losses == plain.losses
+    found = told(judged(iris(), odd("Outliers")))
+    assert found == ("not a number", "Outliers", "the learner predicted NaN for 3 of 3 rows")
+
+
+def test_radius_neighbours_give_outliers_the_most_frequent_class() -> None:
+    """As the catalogue says; scikit-learn's probabilities of them are zero with distances other than Euclidean."""
+    ground = iris()
+    rows = np.flatnonzero(ground.y != 0)[:40]
+    few = np.r_[rows, np.flatnonzero(ground.y == 0)[:5]]
+    for p in (1, 2):
+        fitted = RadiusNeighborsClassifier(radius=0.1, p=p, outlier_label="most_frequent").fit(
+            ground.X[few], ground.y[few]
+        )
+        outputs = learner_outputs(fitted, ground.X + 100.0, 3)
+        assert set(outputs.argmax(axis=1)) == {int(np.bincount(ground.y[few]).argmax())} != {0}
 
 
 @pytest.mark.parametrize("measure", ["error", "logloss"])

@@ -16,6 +16,7 @@ from sklearn import (
     kernel_approximation,
     kernel_ridge,
     linear_model,
+    multiclass,
     naive_bayes,
     neighbors,
     neural_network,
@@ -28,10 +29,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.utils import all_estimators
 
 from msl.blocks.base import BlockTransformer, ProbabilisticClassifier
 from msl.blocks.columns import Columns
-from msl.blocks.complexity import complexity
+from msl.blocks.complexity import _count, complexity, learner_complexity
+from msl.check.weighable import _OF_SKLEARN, not_weighable
+from msl.space.value import BlockType
 
 N_ROWS, N_FEATURES, N_CLASSES = 90, 4, 3
 
@@ -307,16 +311,52 @@ def test_blocks_speak_for_themselves(flowers):
     assert complexity(make_pipeline(Kept(), Units())) == 22
 
 
-def test_a_dummy_and_what_is_unknown_count_one(flowers):
+def test_a_dummy_counts_one_and_what_is_unknown_is_not_made_up(flowers):
     class Silent(TransformerMixin, BaseEstimator):
         """A transformer that cannot say what it hands on."""
 
     class Stranger:
         pass
 
+    class Telling:
+        def complexity(self):
+            return 12
+
+    class Nonsense:
+        def complexity(self):
+            return float("nan")
+
     assert complexity(dummy.DummyClassifier().fit(*flowers)) == 1
-    assert complexity(Silent()) == 1
-    assert complexity(Stranger()) == 1
+    assert complexity(Silent()) == complexity(Stranger()) == complexity(Nonsense()) == float("inf")
+    assert complexity(Silent(), columns=7) == complexity(Stranger(), columns=7) == 7
+    assert learner_complexity(Stranger()) == float("inf")
+    assert complexity(Telling()) == learner_complexity(Telling()) == 12
+    assert complexity(make_pipeline(Silent(), svm.SVC().fit(*flowers))) == float("inf")
+
+
+def test_a_learner_is_not_weighed_as_a_step(flowers):
+    class Both(TransformerMixin, BaseEstimator):
+        def get_feature_names_out(self):
+            return ["a", "b"]
+
+    assert complexity(Both()) == 2
+    assert learner_complexity(Both()) == float("inf")
+    members = [("a", naive_bayes.GaussianNB()), ("b", svm.SVC())]
+    stack = ensemble.StackingClassifier(members, cv=2).fit(*flowers)
+    parts = [*stack.estimators_, stack.final_estimator_]
+    assert learner_complexity(stack) == sum(complexity(part) for part in parts)
+    many = multiclass.OneVsRestClassifier(tree.DecisionTreeClassifier(max_depth=1)).fit(*flowers)
+    assert learner_complexity(many) == 2 * 3
+
+
+def test_the_check_knows_which_learners_of_scikit_learn_are_counted():
+    there = {name: found for kind in ("classifier", "regressor") for name, found in all_estimators(kind)}
+    uncounted = (_count.dispatch(object), _count.dispatch(TransformerMixin))
+    assert {name for name, found in there.items() if _count.dispatch(found) not in uncounted} == _OF_SKLEARN & set(
+        there
+    )
+    blocks = [BlockType("b", "", "learner", None, t) for t in ("msl.blocks.bayes:Naive", "sklearn.svm:SVC", "x:Y*")]
+    assert [one.target for one in not_weighable(blocks)] == ["x:Y*"]
 
 
 def test_it_is_a_float(flowers):

@@ -119,7 +119,11 @@ def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
         return predicted_numbers(learner.predict(X), len(X))
     if hasattr(learner, "predict_proba"):
         codes = class_codes(learner.classes_, n_classes)
-        shares = predicted_probabilities(learner.predict_proba(X), len(X), len(codes))
+
+        def named(rows: NDArray[np.bool_]) -> Floats:
+            return predicted_classes(learner.predict(X[rows]), int(rows.sum()), n_classes)[:, codes]
+
+        shares = predicted_probabilities(learner.predict_proba(X), len(X), len(codes), named)
         return in_class_order(shares, codes, n_classes, lowest=0.0)
     if hasattr(learner, "decision_function") and not _compares_pairs(learner):
         codes = class_codes(learner.classes_, n_classes)

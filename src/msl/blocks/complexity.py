@@ -2,11 +2,13 @@
 
 A learner counts what its predictions are made of: leaves, support vectors, weights that are not zero, stored numbers. A
 transformer that selects or builds features counts those it hands on; one that only scales, fills in or re-codes columns
-counts nothing. What is unknown counts 1. A chain is as complex as its steps together.
+counts nothing. A class of somebody else's may say it by a method `complexity()`. What is not known is infinite: of two
+that are equal, the one that is known is taken. A chain is as complex as its steps together.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
@@ -16,6 +18,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -30,6 +33,8 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
     RandomTreesEmbedding,
+    StackingClassifier,
+    StackingRegressor,
     VotingClassifier,
     VotingRegressor,
 )
@@ -40,23 +45,29 @@ from sklearn.linear_model import (
     ARDRegression,
     BayesianRidge,
     ElasticNet,
+    ElasticNetCV,
     GammaRegressor,
     HuberRegressor,
     Lars,
+    LassoCV,
     LinearRegression,
     LogisticRegression,
     OrthogonalMatchingPursuit,
+    OrthogonalMatchingPursuitCV,
     Perceptron,
     PoissonRegressor,
     QuantileRegressor,
     RANSACRegressor,
     Ridge,
     RidgeClassifier,
+    RidgeClassifierCV,
+    RidgeCV,
     SGDClassifier,
     SGDRegressor,
     TheilSenRegressor,
     TweedieRegressor,
 )
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import (
     KNeighborsClassifier,
@@ -73,17 +84,34 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from msl.blocks.base import Block
 
+#: That of a class of which nothing is known.
+UNKNOWN = math.inf
 
-def complexity(estimator: object) -> float:
-    """How complex a fitted estimator is; a block of this package says so itself."""
-    if isinstance(estimator, Block):
-        return float(estimator.complexity())
-    return float(_count(estimator))
+
+def complexity(estimator: object, columns: int | None = None) -> float:
+    """How complex a fitted estimator is; blocks of this package, and who has such a method, say so themselves.
+
+    `columns` are those that a step hands on, which is what counts where nothing else is known of it.
+    """
+    own = getattr(estimator, "complexity", None)
+    if callable(own):
+        said = float(own())
+        return said if said >= 0.0 else UNKNOWN  # NaN is not
+    known = float(_count(estimator))
+    return float(columns) if known == UNKNOWN and columns is not None else known
+
+
+def learner_complexity(learner: object) -> float:
+    """As `complexity`; the columns that a learner could hand on, if it were a step, say nothing of it."""
+    is_counted = isinstance(learner, Block) or callable(getattr(learner, "complexity", None))
+    if not is_counted and _count.dispatch(type(learner)) is _count.dispatch(TransformerMixin):
+        return UNKNOWN
+    return complexity(learner)
 
 
 @singledispatch
 def _count(estimator: Any) -> float:
-    return 1.0
+    return UNKNOWN
 
 
 def _together(estimators: Iterable[object]) -> float:
@@ -114,7 +142,7 @@ def _(branches: ColumnTransformer) -> float:
 @_count.register
 def _(builder: TransformerMixin) -> float:
     names = getattr(builder, "get_feature_names_out", None)
-    return 1.0 if names is None else len(names())
+    return UNKNOWN if names is None else len(names())
 
 
 @_count.register(OneToOneFeatureMixin)
@@ -213,9 +241,29 @@ def _(
     | QuantileRegressor
     | SGDRegressor
     | LinearSVR
-    | PLSRegression,
+    | PLSRegression
+    | RidgeCV
+    | RidgeClassifierCV
+    | ElasticNetCV
+    | LassoCV
+    | OrthogonalMatchingPursuitCV,
 ) -> float:
     return float(np.count_nonzero(model.coef_))
+
+
+@_count.register
+def _(model: DummyClassifier | DummyRegressor) -> float:
+    return 1.0  # one answer
+
+
+@_count.register
+def _(stack: StackingClassifier | StackingRegressor) -> float:
+    return _together([*stack.estimators_, stack.final_estimator_])
+
+
+@_count.register
+def _(several: OneVsRestClassifier | OneVsOneClassifier) -> float:
+    return _together(several.estimators_)
 
 
 @_count.register

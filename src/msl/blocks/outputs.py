@@ -9,7 +9,7 @@ the largest number there is room for. Infinite probabilities and infinite predic
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -138,9 +138,19 @@ def predicted_classes(said: Any, n_rows: int, n_classes: int) -> Floats:
     return np.asarray(named[:, None] == np.arange(n_classes), dtype=np.float64)
 
 
-def predicted_probabilities(said: Any, n_rows: int, n_columns: int) -> Floats:
-    """What `predict_proba` of a foreign classifier says; what rounding left is put right, row by row."""
+def predicted_probabilities(
+    said: Any, n_rows: int, n_columns: int, named: Callable[[NDArray[np.bool_]], Floats]
+) -> Floats:
+    """What `predict_proba` of a foreign classifier says; what rounding left is put right, row by row.
+
+    Rows to which it gives no probability at all, as scikit-learn's radius neighbours do to some without neighbours, are
+    of the classes that `predict` names: `named` asks it.
+    """
     shares = _matrix(said, n_rows, n_columns, "predict_proba")
+    nothing = (shares == 0.0).all(axis=1)
+    if nothing.any():
+        shares = shares.copy()
+        shares[nothing] = named(nothing)
     _refuse("not a number", "the learner gave probabilities of NaN for {}", np.isnan(shares).any(axis=1))
     _refuse("not a number", "the learner gave infinite probabilities for {}", np.isinf(shares).any(axis=1))
     _refuse("prediction", "the learner gave negative probabilities for {}", (shares < _NEARLY_ZERO).any(axis=1))

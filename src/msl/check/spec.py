@@ -20,7 +20,7 @@ from msl.space.collector import paused_collector
 from msl.space.facts import Facts
 from msl.space.node import BlockUse, Node
 from msl.space.space import Space
-from msl.space.spec import Budget, Call, DataStatement, Objective, Spec, Stage
+from msl.space.spec import Budget, Call, DataStatement, Objective, Spec, Stage, measures_of
 from msl.space.value import BlockType
 from msl.syntax import ast
 from msl.syntax.parse import text_to_ast
@@ -131,6 +131,7 @@ class _Checker:
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         stages = self._stages(root, written)
         self._confirmable(objectives)
+        self._is_weighable(objectives, stages)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
         budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
@@ -245,6 +246,23 @@ class _Checker:
                 message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
                 help = "leave `confirm` out" if where else "judge by `cv` or `holdout`, or leave `confirm` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
+
+    def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
+        """Whether the complexity of every learner is known, where it decides."""
+        minimised = any("complexity" in measures_of(each.loss) for each in objectives)
+        occam = any(s.call.name == "occam_ga" and dict(s.call.options).get("elitism") == "occam" for s in stages)
+        if not self._searched or not (minimised or occam):
+            return
+        from msl.check.weighable import not_weighable
+
+        unknown = not_weighable(self._searched.values())
+        goal: ast.Statement | None = next(iter(self.module.statements(ast.Goal if minimised else ast.Search)), None)
+        if unknown and goal is not None:
+            asks = "" if minimised else ", by which `occam_ga` chooses"
+            message = f"the complexity of `{unknown[0].name}`{asks} is not known: `{unknown[0].target}` is not ours"
+            instead = "judge by `features` or `fit_time`" if minimised else "write `elitism = plain`"
+            help = f"give its class a method `complexity`, leave it out, or {instead}"
+            self.report.warning("MSL236", self.module.source, goal.span, message, "", help)
 
     def _is_affordable(self, stages: tuple[Stage, ...], budget: Budget, space: Space) -> None:
         """Whether the budget leaves something for every stage."""

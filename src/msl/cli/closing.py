@@ -56,7 +56,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
         tested = f", test {_values(summary['test'])}" if "test" in summary else ""
         rows.append(("best alone", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
     rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
-    rows.append(("complexity", f"{summary['complexity']:.4g}"))
+    rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -268,7 +269,7 @@ def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
     return {
         "model": evaluation.text,
         **losses,
-        "complexity": float(evaluation.complexity),
+        "complexity": float(evaluation.complexity) if isfinite(evaluation.complexity) else None,
         "share": float(evaluation.question.share),
         "turn": int(evaluation.question.turn),
         "seconds": float(evaluation.seconds),

@@ -123,6 +123,8 @@ class Evaluator:
 def _why_not_finite(measures: Mapping[str, float], losses: tuple[float, ...]) -> str:
     """What made a loss infinite or not a number, as far as the measures show it."""
     names = [f"`{name}`" for name, value in measures.items() if not math.isfinite(value)]
+    if measures.get("complexity") == math.inf:
+        return "`complexity` is not known of a class that is not ours and has no method `complexity`"
     if not names:
         return f"the loss is {', '.join(map(str, losses))}"
     one_class = "; they may all be of one class" if any(name.startswith("`auc") for name in names) else ""

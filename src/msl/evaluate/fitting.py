@@ -17,7 +17,7 @@ import numpy as np
 
 from msl.blocks.base import Block, Codes, Floats
 from msl.blocks.chain import apply_steps, fit_learner, fit_step, learner_outputs
-from msl.blocks.complexity import complexity
+from msl.blocks.complexity import complexity, learner_complexity
 from msl.blocks.outputs import checked_columns, checked_outputs
 from msl.evaluate.column_sources import joined_sources, kept_columns, sources_after
 from msl.evaluate.diary import Diary, FitFigures
@@ -115,7 +115,7 @@ class Fitter:
         else:
             identity = identity_of(before.identity, planned.text.encode())
         sources = sources_after(estimator, planned.role, kept, before.sources, X.shape[1])
-        return Stage(identity, read_only(X), X_test, sources, complexity(estimator), seconds)
+        return Stage(identity, read_only(X), X_test, sources, complexity(estimator, X.shape[1]), seconds)
 
     def _judged_rows(
         self, estimator: Any, planned: PlannedStep, before: Floats | LateRows, diary: Diary, is_late: bool
@@ -203,7 +203,7 @@ class Fitter:
             identity=identity_of(identity, plan.learner.text.encode()),
             outputs=self._asked(learner, plan.learner, identity, fold, X_test, "query"),
             training_outputs=training_outputs,
-            complexity=complexity(learner) if fold.is_weighed else 0.0,
+            complexity=learner_complexity(learner) if fold.is_weighed else 0.0,
             seconds=seconds,
             features=float(features_seen(learner, sources)),
         )
@@ -241,7 +241,7 @@ class Fitter:
             identity=identity_of(said.identity, post.text.encode()),
             outputs=read_only(checked_outputs(outputs, len(said.outputs), self.ground.n_classes)),
             training_outputs=read_only(checked_outputs(training, len(fold.y), self.ground.n_classes)),
-            complexity=complexity(estimator),
+            complexity=complexity(estimator, training.shape[1]),
             seconds=seconds,
         )
 

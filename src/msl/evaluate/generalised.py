@@ -17,7 +17,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 
 from msl.blocks.base import Block, Floats, GeneralisedTable
-from msl.blocks.complexity import complexity
+from msl.blocks.complexity import learner_complexity
 from msl.blocks.problem import BlockProblem
 from msl.evaluate.diary import Diary
 from msl.evaluate.fitting import Fitter, features_seen
@@ -77,7 +77,7 @@ class Generaliser:
             scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
             return list(zip(scores, sizes, strict=True))
         if isinstance(learners[0], _LINEAR):
-            return [(linear_gcv(learner, stage.X, fold.y), complexity(learner)) for learner in learners]
+            return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
