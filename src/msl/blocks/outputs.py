@@ -50,7 +50,7 @@ class BadOutputs(Exception):
         return f"{block}{self.message}{where}"
 
 
-def _refuse(cause: str, words: str, wrong: NDArray[np.bool_]) -> None:
+def _refuse(cause: str, words: str, wrong: Any) -> None:
     """Raises if any row is wrong; the words have a place for how many they are."""
     if wrong.any():
         rows = np.flatnonzero(wrong)
@@ -209,7 +209,8 @@ def _plain_array(value: Any) -> NDArray[Any]:
     if hasattr(value, "toarray"):
         value = value.toarray()
     if isinstance(value, np.ma.MaskedArray):
-        value = value.astype(np.float64).filled(np.nan) if value.dtype.kind in "biuf" else value.filled()
+        masked: Any = value.astype(np.float64) if value.dtype.kind in "biuf" else value
+        value = masked.filled(np.nan) if masked.dtype.kind == "f" else masked.filled()
     try:
         return np.asarray(value)
     except ValueError:  # rows of several lengths
