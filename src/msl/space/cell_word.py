@@ -20,13 +20,16 @@ from msl.space.node import (
     BlockUse,
     Choice,
     Empty,
+    Listing,
     Marked,
     Node,
     Permute,
     Repeat,
     Sequence,
     Subset,
+    Symbol,
     Union,
+    bottom_up,
     children,
     steps_up,
 )
@@ -108,7 +111,8 @@ class WordCutter:
         self._rests: dict[Hashable, _Rest] = {}
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Way, tuple[tuple[BlockUse | Union, _Way] | None, tuple[_Way, ...]]] = {}
-        self._texts: dict[int, str] = {}
+        self._numbers: dict[int, tuple[Node, int]] = {}
+        self._by_content: dict[Hashable, int] = {}
         self._words: dict[int, tuple[Node, dict[Together[Sights], Trail]]] = {}
         self._lengths: dict[int, tuple[Node, int | None]] = {}
 
@@ -170,11 +174,19 @@ class WordCutter:
         if len(group) == 1:
             ((letter, ways),) = group
             return (letter,), [ways]
-        alike: dict[str, tuple[BlockUse | Union, list[_Way]]] = {}
+        alike: dict[int, tuple[BlockUse | Union, list[_Way]]] = {}
         for letter, ways in group:
-            text = self._texts.get(id(letter)) or self._texts.setdefault(id(letter), repr(letter))
-            alike.setdefault(text, (letter, []))[1].extend(ways)
+            alike.setdefault(self._number(letter), (letter, []))[1].extend(ways)
         return tuple(letter for letter, _ in alike.values()), [ways for _, ways in alike.values()]
+
+    def _number(self, letter: Node) -> int:
+        """The same for letters that are written alike; a piece that they share many times over is looked at once."""
+        if id(letter) not in self._numbers:
+            for node in bottom_up(letter):
+                if id(node) not in self._numbers:
+                    content = _own_words(node), *(self._numbers[id(child)][1] for child in children(node))
+                    self._numbers[id(node)] = node, self._by_content.setdefault(content, len(self._by_content))
+        return self._numbers[id(letter)][1]
 
     def _letters(self, nodes: tuple[Any, ...]) -> dict[Together[tuple[int, Sights]], Cell]:
         if isinstance(nodes[0], Union):
@@ -413,6 +425,20 @@ def _length(node: Node, below: list[int | None]) -> int | None:
         case Union() if len(below) > 1 and None not in below and 0 not in below:
             return 1
     return None
+
+
+def _own_words(node: Node) -> str:
+    """How a node reads, apart from the nodes below it."""
+    match node:
+        case BlockUse(block=head, params=params) | Symbol(name=head, params=params):
+            return repr((type(node), head, [(param.name, param.condition) for param in params]))
+        case Repeat(low=low, high=high) | Arrange(low=low, high=high):
+            return repr((type(node), low, high))
+        case Marked(mark=mark):
+            return repr((type(node), mark))
+        case Listing() | Choice() | Sequence() | Union() | Subset() | Permute():
+            return repr(type(node))
+    return repr(node)
 
 
 def _one_step(letter: Step) -> tuple[Step, ...]:
