@@ -50,8 +50,9 @@ class BadOutputs(Exception):
         return f"{block}{self.message}{where}"
 
 
-def _refuse(cause: str, words: str, wrong: Any) -> None:
+def _refuse(cause: str, words: str, wrong: NDArray[np.bool_] | np.bool_) -> None:
     """Raises if any row is wrong; the words have a place for how many they are."""
+    wrong = np.atleast_1d(wrong)
     if wrong.any():
         rows = np.flatnonzero(wrong)
         raise BadOutputs(cause, words.format(f"{len(rows)} of {len(wrong)} rows"), rows.tolist())
@@ -209,8 +210,7 @@ def _plain_array(value: Any) -> NDArray[Any]:
     if hasattr(value, "toarray"):
         value = value.toarray()
     if isinstance(value, np.ma.MaskedArray):
-        masked: Any = value.astype(np.float64) if value.dtype.kind in "biuf" else value
-        value = masked.filled(np.nan) if masked.dtype.kind == "f" else masked.filled()
+        value = np.ma.filled(value.astype(np.float64), np.nan) if value.dtype.kind in "biuf" else np.ma.filled(value)
     try:
         return np.asarray(value)
     except ValueError:  # rows of several lengths

@@ -256,7 +256,8 @@ class _Checker:
         from msl.check.weighable import not_weighable
 
         unknown = not_weighable(self._searched.values())
-        goal = next(iter(self.module.statements(ast.Goal if minimised else ast.Search)), None)
+        kind: type[ast.Goal | ast.Search] = ast.Goal if minimised else ast.Search
+        goal = next(iter(self.module.statements(kind)), None)
         if unknown and goal is not None:
             asks = "" if minimised else ", by which `occam_ga` chooses"
             message = f"the complexity of `{unknown[0].name}`{asks} is not known: `{unknown[0].target}` is not ours"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Mapping
+from enum import Enum
+from importlib import import_module
+from typing import Any, get_args, get_type_hints
 
 import typer
 
@@ -24,39 +27,49 @@ def reference() -> str:
     parts = [_OPENING]
     for title in dict.fromkeys(VERBS.values()):
         parts.append(f"## {title}\n")
-        parts.extend(_section(group.commands[verb]) for verb in VERBS if VERBS[verb] == title)
+        parts.extend(_section(group.commands[verb], _kinds(verb)) for verb in VERBS if VERBS[verb] == title)
     return "\n".join(parts)
 
 
-def _section(command: Any) -> str:
+Kinds = Mapping[str, Any]
+
+
+def _kinds(verb: str) -> Kinds:
+    """The types of a verb's parameters, from its function: releases of typer keep them in different places."""
+    return get_type_hints(getattr(import_module(f"msl.cli.{verb}"), verb))
+
+
+def _section(command: Any, kinds: Kinds) -> str:
     parameters = [each for each in command.params if not getattr(each, "hidden", False)]
     arguments = [each for each in parameters if each.param_type_name == "argument"]
     options = [each for each in parameters if each.param_type_name != "argument"]
-    usage = ["msl", command.name, *map(_argument, arguments), *(["[OPTIONS]"] if options else [])]
-    rows = [f"| {_names(each)} | {_cell(each.help or '')}{_default(each)} |" for each in [*arguments, *options]]
+    usage = ["msl", command.name, *(_argument(each, kinds) for each in arguments), *(["[OPTIONS]"] if options else [])]
+    rows = [f"| {_names(each, kinds)} | {_cell(each.help or '')}{_default(each)} |" for each in [*arguments, *options]]
     told = inspect.cleandoc(command.help or "")
     title = f"### msl {command.name}\n\n```text\n{' '.join(usage)}\n```\n\n{told}\n"
     return "\n".join([title, "| argument or option | what it is |", "| --- | --- |", *rows, ""])
 
 
-def _argument(parameter: Any) -> str:
-    name = f"{_value(parameter)}…" if parameter.nargs == -1 else _value(parameter)
+def _argument(parameter: Any, kinds: Kinds) -> str:
+    name = f"{_value(parameter, kinds)}…" if parameter.nargs == -1 else _value(parameter, kinds)
     return name if parameter.required else f"[{name}]"
 
 
-def _names(parameter: Any) -> str:
+def _names(parameter: Any, kinds: Kinds) -> str:
     if parameter.param_type_name == "argument":
-        return f"`{_value(parameter)}`"
-    value = "" if parameter.is_flag else f" {_value(parameter)}"
+        return f"`{_value(parameter, kinds)}`"
+    value = "" if parameter.is_flag else f" {_value(parameter, kinds)}"
     return ", ".join(f"`{name}{value}`" for name in parameter.opts)
 
 
-def _value(parameter: Any) -> str:
+def _value(parameter: Any, kinds: Kinds) -> str:
     """What stands for a value, by ourselves: releases of typer differ in it."""
-    choices = getattr(parameter.type, "choices", None)
-    if choices:
-        return "\\|".join(str(getattr(choice, "value", choice)) for choice in choices)
-    return str(parameter.metavar or ("N" if "int" in parameter.type.name else parameter.name.upper())).rstrip(".…")
+    kind = kinds.get(parameter.name)
+    options = [each for each in (*get_args(kind), kind) if isinstance(each, type)]
+    for choices in options:
+        if issubclass(choices, Enum):
+            return "\\|".join(str(choice.value) for choice in choices)
+    return str(parameter.metavar or ("N" if int in options else parameter.name.upper())).rstrip(".…")
 
 
 def _default(parameter: Any) -> str:

@@ -45,12 +45,12 @@ def points_for_rare(
         rare = [one for one, count in counts.items() if count < floor and one not in given_up]
         if not rare:
             break
-        made = _point_for(terrain, choices, rare, having, rng)
-        if made is None:
+        drawn = _point_for(terrain, choices, rare, having, rng)
+        if drawn is None:
             given_up.add(rare[0])
         else:
-            found.append(made)
-            add(made)
+            found.append(drawn)
+            add(drawn)
     return found
 
 
