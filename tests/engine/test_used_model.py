@@ -32,7 +32,7 @@ def test_an_ensemble_that_is_worse_is_not_used(tmp_path: Path) -> None:
     summary = result.summary
     assert summary["used"]["model"] == "best"
     assert summary["ensemble_objectives"]["ber"] > summary["objectives"]["ber"]
-    assert "not better than the best model alone on rows held out from both, ber" in summary["used"]["why"]
+    assert "the vote of 5 models is not better on rows held out from both, ber" in summary["used"]["why"]
     assert isinstance(result.trained.estimator, ChainClassifier)
     alone = msl.run(OUTVOTED, table, store=tmp_path / "t")
     assert (
@@ -40,7 +40,7 @@ def test_an_ensemble_that_is_worse_is_not_used(tmp_path: Path) -> None:
     ).all()
     assert summary["judged"] == alone.summary["judged"]
     words = closing_words(summary, tmp_path / "s")
-    assert "predict uses  the best model alone: not better than" in words
+    assert "predict uses  the best model alone: the vote of 5 models is not better" in words
     assert f"estimate      ber = {summary['objectives']['ber']:.4g}" in words
 
 

@@ -225,9 +225,10 @@ class _Finish:
         gives = (sum_to_one(np.concatenate(one.outputs)) for one in held[estimates[0]])
         members = make_members(plan, chosen, settled_voting(plan, gives if plan.job.ground.n_classes else ()))
         estimate = estimate_vote(plan, members, held, held_winner)
-        relation = "better" if estimate.is_better else "not better"
-        figures = f"{estimate.metric} {estimate.ensemble:.4g} against {estimate.best:.4g}"
-        why = f"{relation} than the best model alone on rows held out from both, {figures}"
+        figures = f"on rows held out from both, {estimate.metric} {estimate.ensemble:.4g} against {estimate.best:.4g}"
+        why = f"better than the best model alone {figures}"
+        if not estimate.is_better:
+            why = f"the vote of {len(chosen)} models is not better {figures}"
         return Ensemble(members, estimate.is_better or always, _ALWAYS if always else why, estimate)
 
     def _gives_probabilities(self, candidate: Candidate) -> bool:
