@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
+from search_cases import SPACE, commissioned, write_classes
 
-from msl.engine.final_costs import FinalCosts
+from msl.engine.final_costs import FinalCosts, Reserve
 from msl.engine.final_tasks import FinalTasks
 from msl.engine.time_limit import TimeLimit
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
+from msl.runs.evaluation import Evaluation, Question
 from msl.space.value import Model
 
 
@@ -116,3 +119,33 @@ def test_progress_counts_up_to_what_is_wanted(clock: None) -> None:
     assert heard[0] == (0, 6)
     assert heard[-1] == (6, 6)
     assert [done for done, _ in heard] == sorted(done for done, _ in heard)
+
+
+def judged(loss: float, seconds: float, **more: Any) -> Evaluation:
+    question = Question(model=f"{loss} {seconds}", versions="", data="", protocol="", seed=0, **more)
+    return Evaluation(question, "m", (loss,), seconds=seconds)
+
+
+def test_the_search_leaves_time_for_its_best_models(tmp_path: Path) -> None:
+    text = f"{SPACE}minimize ber by cv(folds = 3)\nsearch grid\nensemble vote(top = 3)\nbudget(time = 100s)\n"
+    plan = commissioned(tmp_path, text, write_classes(tmp_path)).plan
+    reserve = Reserve(plan, 1)
+    assert reserve.seconds == 0.0
+    reserve.take(judged(0.5, 1.0))
+    alone = reserve.seconds
+    assert alone == pytest.approx(1.3 * 1.5 + 2.0), "a fit, an evaluation, and the time to tell of it"
+    reserve.take(judged(0.5, 1.0))
+    reserve.take(judged(0.9, 50.0, share=0.5))
+    assert reserve.seconds == alone, "what is known already, and what was judged on some rows, is no member"
+    for place in range(5):
+        reserve.take(judged(0.4 - place / 100, 2.0))
+    assert reserve.seconds == pytest.approx(3 * 1.3 * 1.5 * 2.0 + 2.0), "the three best, two seconds each"
+    reserve.take(judged(0.1, 30.0))
+    assert reserve.seconds > 1.3 * 1.5 * 30.0
+
+
+def test_without_a_budget_of_time_nothing_is_reserved(tmp_path: Path) -> None:
+    plan = commissioned(tmp_path, f"{SPACE}search grid\n", write_classes(tmp_path)).plan
+    reserve = Reserve(plan, 1)
+    reserve.take(judged(0.5, 100.0))
+    assert reserve.seconds == 0.0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping
-from heapq import nsmallest
 
 from msl.engine.plan import Plan
 from msl.evaluate.executors.task import AnyTask
@@ -49,22 +49,29 @@ class Reserve:
         self._budget, self._workers = plan.spec.budget.time, workers
         self._members = _most_members(plan)
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
-        self._judged: dict[str, tuple[float, float]] = {}
+        #: The first losses of the best models so far in order, with the seconds that they took.
+        self._best: list[tuple[float, float]] = []
+        self._known: set[str] = set()
+        self.seconds = 0.0
 
     def take(self, evaluation: Evaluation) -> None:
         """Hears of an evaluation."""
-        if self._budget is not None and evaluation.trouble is None and evaluation.question.share == 1.0:
-            self._judged[evaluation.key] = (evaluation.losses[0], evaluation.seconds)
+        if self._budget is None or evaluation.trouble is not None or evaluation.question.share != 1.0:
+            return
+        if evaluation.bound or evaluation.key in self._known:
+            return
+        self._known.add(evaluation.key)
+        if len(self._best) < self._members or not self._best or evaluation.losses[0] < self._best[-1][0]:
+            insort(self._best, (evaluation.losses[0], evaluation.seconds))
+            del self._best[max(1, self._members) :]
+            self.seconds = self._needed(self._budget)
 
-    @property
-    def seconds(self) -> float:
-        if self._budget is None or not self._judged:
-            return 0.0
-        best, *others = [seconds for _, seconds in nsmallest(max(1, self._members), self._judged.values())]
+    def _needed(self, budget: float) -> float:
+        best, *others = [seconds for _, seconds in self._best]
         each = 1.0 + self._factor
         of_best = best * (max(1.0, self._factor) if self._workers > 1 else each)
-        of_others = min(sum(others) * each / self._workers * _CAUTION, _ENSEMBLE_SHARE * self._budget)
-        return _CAUTION * of_best + of_others + max(_TELLING_SHARE * self._budget, _TELLING_SECONDS)
+        of_others = min(sum(others) * each / self._workers * _CAUTION, _ENSEMBLE_SHARE * budget)
+        return _CAUTION * of_best + of_others + max(_TELLING_SHARE * budget, _TELLING_SECONDS)
 
 
 def fit_factor(plan: Plan) -> float:

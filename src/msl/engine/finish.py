@@ -182,7 +182,7 @@ class _Finish:
     def _none(self, winner: Candidate) -> Ensemble:
         if self._found.ending == "interrupted":
             why = "the run was interrupted before an ensemble was built"
-        elif self._tasks.limit.seconds is not None:
+        elif self._tasks.limit.seconds is not None and len(shortlist(self._plan, self._found).candidates) > 1:
             why = "there was no time left for other models beside it"
         else:
             why = "there is no other model that could vote with it"
