@@ -88,10 +88,10 @@ def test_containers_of_the_standard_library_need_no_trust(tmp_path: Path) -> Non
 
 
 VOTES = {
-    "hard": "ensemble vote(top = 4)\n",
-    "weighted": "ensemble vote(top = 4, weighted = true)\n",
-    "soft": "ensemble vote(top = 4, voting = soft)\n",
-    "soft and weighted": "ensemble vote(top = 4, voting = soft, weighted = true)\n",
+    "hard": "ensemble vote(top = 4, voting = hard, always = true)\n",
+    "weighted": "ensemble vote(top = 4, weighted = true, voting = hard, always = true)\n",
+    "soft": "ensemble vote(top = 4, voting = soft, always = true)\n",
+    "soft and weighted": "ensemble vote(top = 4, voting = soft, weighted = true, always = true)\n",
 }
 MEMBERS = (
     "use sklearn\nchain m = min_max(rest = default) >> (linear_svc(rest = default) | lda(rest = default)"
@@ -111,7 +111,7 @@ def test_a_vote_of_public_classes_is_written_out(tmp_path: Path, vote: str) -> N
 
 def test_a_vote_of_numbers_is_the_mean(tmp_path: Path) -> None:
     learners = " | ".join(f"{one}(rest = default)" for one in ("ridge", "linear_regression", "lars"))
-    spec = f"use sklearn\nchain m = {learners}\nsearch grid\nensemble vote(top = 3, weighted = true)\n"
+    spec = f"use sklearn\nchain m = {learners}\nsearch grid\nensemble vote(top = 3, weighted = true, always = true)\n"
     options = finished(tmp_path, spec, "diabetes")
     _, packages = exported(tmp_path, options)
     assert packages == {"numpy", "polars", "sklearn"}
@@ -126,7 +126,7 @@ def test_a_vote_of_numbers_is_the_mean(tmp_path: Path) -> None:
 def test_classes_of_one_name_are_told_apart(tmp_path: Path) -> None:
     other = "svc(max_depth = 2, min_samples_leaf = 5, criterion = gini)"
     spec = f"use sklearn\nchain m = svm(rest = default) | {other}\nsearch grid\n"
-    options = finished(tmp_path, spec + "ensemble vote(top = 2, voting = soft)\n")
+    options = finished(tmp_path, spec + "ensemble vote(top = 2, voting = soft, always = true)\n")
     text, packages = exported(tmp_path, options)
     assert packages == {"foreign_blocks", "numpy", "polars", "sklearn"}
     assert "import SVC as SVC_2" in text

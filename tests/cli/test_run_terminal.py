@@ -141,7 +141,7 @@ TRUST = ("--trust", "slow_block")
 
 def test_the_picture_and_one_interrupt(here: Path, msl: Callable[..., Any]) -> None:
     """The batch that is going on comes to its end, the best is kept, and the same command goes on from there."""
-    first = play(here, [*TRUST, "--jobs", "1"], ["best error"], 0.1)
+    first = play(here, [*TRUST, "--jobs", "1"], ["best error"], 0.3)  # slow enough for a picture to be seen
     assert first.code == 130
     assert "Traceback" not in first.text
     assert re.search(r"\d+ of 12 evaluations", first.text)
