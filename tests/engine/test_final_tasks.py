@@ -12,6 +12,7 @@ from search_cases import SPACE, commissioned, write_classes
 from msl.engine.final_costs import FinalCosts, Reserve
 from msl.engine.final_tasks import FinalTasks
 from msl.engine.time_limit import TimeLimit
+from msl.engine.verdict import Candidate
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
@@ -103,11 +104,12 @@ def test_what_takes_longer_than_expected_is_ended_when_the_time_is_up() -> None:
 
 
 def test_members_are_as_many_as_there_is_time_for(clock: None) -> None:
-    executor = Slow(dict.fromkeys(MODELS, 1.0))
-    tasks = tasks_of(executor, 10.0)
-    assert tasks.affordable(MODELS, 0.8) == 3, "each is judged again and fitted, with some caution"
-    assert tasks_of(executor, None).affordable(MODELS) == len(MODELS)
-    assert tasks_of(executor, 0.0).affordable(MODELS) == 0
+    executor = Slow({**dict.fromkeys(MODELS, 1.0), MODELS[1]: 50.0})
+    candidates = [Candidate(model, (place / 10,), 1.0) for place, model in enumerate(MODELS)]
+    found = tasks_of(executor, 10.0).affordable(candidates, 0.8)
+    assert found == [candidates[0], *candidates[2:4]], "each is judged again and fitted, with some caution"
+    assert tasks_of(executor, None).affordable(candidates) == candidates
+    assert tasks_of(executor, 0.0).affordable(candidates) == []
 
 
 def test_progress_counts_up_to_what_is_wanted(clock: None) -> None:

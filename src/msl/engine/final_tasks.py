@@ -6,13 +6,14 @@ what the run cannot do without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 
 from msl.engine.final_costs import FinalCosts, fit_factor
 from msl.engine.loop import Search
 from msl.engine.plan import Plan
 from msl.engine.time_limit import TimeLimit
+from msl.engine.verdict import Candidate
 from msl.evaluate.executors.executor import Executor
 from msl.evaluate.executors.task import AnyTask
 from msl.evaluate.outcome import Outcome
@@ -66,15 +67,17 @@ class FinalTasks:
                 for future in list(running):
                     found[running.pop(future)] = _outcome(future)
 
-    def affordable(self, models: Iterable[Model], share: float = 1.0) -> int:
-        """How many of these models, from the first on, can be judged again and fitted in a share of the time left."""
-        left, count = self.limit.left * share * self._executor.width, 0
-        for model in models:
-            left -= self.costs.of_member(model)
-            if left < 0:
-                break
-            count += 1
-        return count
+    def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
+        """Those that can be judged again and fitted in a share of the time left, the first before the others; one that
+        takes too long is passed over for those after it."""
+        left = self.limit.left * share * self._executor.width
+        found = []
+        for candidate in candidates:
+            cost = self.costs.of_member(candidate.model)
+            if cost <= left:
+                left -= cost
+                found.append(candidate)
+        return found
 
     def _count(self) -> None:
         self._done += 1

@@ -155,8 +155,8 @@ class _Finish:
 
     def _affordable(self, listed: Shortlist) -> Shortlist:
         """As many of the candidates as there is time for."""
-        count = self._tasks.affordable((one.model for one in listed.candidates), _MEMBERS_SHARE)
-        return Shortlist(listed.candidates[:count], listed.is_choice, listed.most)
+        affordable = self._tasks.affordable(listed.candidates, _MEMBERS_SHARE)
+        return Shortlist(tuple(affordable), listed.is_choice, listed.most)
 
     def _ensemble(self, listed: Shortlist, winner: Candidate) -> Ensemble | None:
         """The ensemble that the spec asks for, fitted if it is to be used; None if there is none to speak of."""
