@@ -8,6 +8,7 @@ from collections.abc import Collection
 from functools import cache
 
 from msl.blocks.problem import BlockProblem
+from msl.blocks.releases import demand_release
 from msl.space.value import BlockType
 
 TRUSTED = frozenset({"msl", "sklearn"})
@@ -27,6 +28,7 @@ def load_class(block: BlockType, task: str, trusted: Collection[str] = ()) -> ty
     if package not in TRUSTED and package not in trusted:
         message = f"`{block.name}` is a class of `{package}`, which is not trusted"
         raise BlockProblem("MSL401", message, f"if you trust its code, add `--trust {package}`", block.name)
+    demand_release(block)
     return _imported(target, block.name, block.role)
 
 
