@@ -204,6 +204,7 @@ class ModelSearch(BaseEstimator):
         schema = self.trained_.schema
         if _is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
+            self._in_order([str(name) for name in X.columns])
             table = read_like(schema, X)
         else:
             rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
@@ -212,6 +213,12 @@ class ModelSearch(BaseEstimator):
             if odd.code == "MSL341":
                 warnings.warn(odd.message, UserWarning, stacklevel=3)
         return table
+
+    def _in_order(self, names: list[str]) -> None:
+        """As scikit-learn demands, also of frames whose names its releases do not see."""
+        known = getattr(self, "_columns", None)
+        if known is not None and names != known and sorted(names) == sorted(known):
+            raise ValueError("the feature names should match those of the fit, and be in the same order")
 
     # --- what scikit-learn asks ---
 

@@ -20,6 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import KBinsDiscretizer, minmax_scale, scale
 from sklearn.utils._param_validation import validate_parameter_constraints
 
+from msl.blocks.releases import _SINCE as SINCE
+from msl.blocks.releases import VERSION
 from msl.syntax import ast
 from msl.syntax.parse import text_to_ast
 from msl.text.source import Source
@@ -85,7 +87,7 @@ def field_name(field: ast.Argument) -> str:
     return field.key.text
 
 
-BLOCKS = list(blocks())
+BLOCKS = [block for block in blocks() if SINCE.get(block.name, (0, 0)) <= VERSION]
 every_block = pytest.mark.parametrize("block", BLOCKS, ids=str)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from msl.blocks.chain import Branch
 from msl.blocks.load import load_class, parameter_names
 from msl.blocks.problem import BlockProblem
+from msl.blocks.releases import add_implied
 from msl.space.value import BlockValue, Branches, Step, SymbolValue, Value
 
 
@@ -49,6 +50,7 @@ def recipe_of(value: BlockValue, task: str, place: str, trusted: Collection[str]
             slots[name] = recipe_of(given, task, f"{place}/{name}", trusted)
         else:
             arguments[name] = given
+    add_implied(found, arguments)
     is_random = "random_state" in parameter_names(found)
     if is_random and "random_state" not in arguments:
         arguments["random_state"] = _random_state(place, value.block.target)

@@ -9,6 +9,7 @@ from functools import cache
 
 from msl.blocks.local_modules import is_untrusted_neighbour
 from msl.blocks.problem import BlockProblem
+from msl.blocks.releases import demand_release
 from msl.space.value import BlockType
 
 TRUSTED = frozenset({"msl", "sklearn"})
@@ -28,6 +29,7 @@ def load_class(block: BlockType, task: str, trusted: Collection[str] = ()) -> ty
     if package not in TRUSTED and package not in trusted:
         message = f"`{block.name}` is a class of `{package}`, which is not trusted"
         raise BlockProblem("MSL401", message, f"if you trust its code, add `--trust {package}`", block.name)
+    demand_release(block)
     return _imported(target, block.name, block.role)
 
 
