@@ -88,9 +88,7 @@ def test_rows_with_gaps_and_unknown_internals_are_left_to_scikit_learn(monkeypat
 def test_a_grown_tree_is_scikit_learns_node_by_node():
     X, y = make_classification(90, 7, n_informative=5, n_classes=3, random_state=2)
     growth = tree_growth.TreeGrowth(X.astype(np.float32), y, 3, 3, None, 11)
-    assert tree_growth.IS_KNOWN or VERSION < (1, 8), (
-        "the internals have changed: forests are grown the slow way"
-    )
+    assert tree_growth.IS_KNOWN or VERSION < (1, 8), "the internals have changed: forests are grown the slow way"
     first = growth.grown([], 4)
     trees = growth.grown(first, 9)
     assert trees[:4] == first
