@@ -54,8 +54,8 @@ class Finished:
     """What a run ends with: `used` is what predicts, `best_alone` the best model where `used` is an ensemble.
 
     `held` are the outputs of the best model for rows held out, by estimate, and `test_outputs` those for the rows of a
-    test table; `no_test` says why there are none. `failures` are those of better models that
-    could not be fitted on all rows.
+    test table; `no_test` says why there are none. `failures` are those of better models that could not be fitted on all
+    rows.
     """
 
     best: Candidate
