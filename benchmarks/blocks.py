@@ -33,7 +33,7 @@ from sklearn.svm import SVC as SklearnSVC
 
 from benchmarks.figures import Row, Sections, in_turns, measured, show
 from msl.blocks.base import Floats
-from msl.blocks.basis import Gaussian
+from msl.blocks.basis import GaussianBasis
 from msl.blocks.bayes import GaussianBayes
 from msl.blocks.boost import LogitBoost
 from msl.blocks.forest import ForestClassifier
@@ -41,10 +41,10 @@ from msl.blocks.kernels import Kernel
 from msl.blocks.leave_one_out import LeaveOneOut
 from msl.blocks.network import NeuralClassifier
 from msl.blocks.orthogonal import PrincipalComponents
-from msl.blocks.rank import FTest
-from msl.blocks.rbf import Layout
+from msl.blocks.rank import FTestRanker
+from msl.blocks.rbf import CentreLayout
 from msl.blocks.rbf_batch import batch_gcv
-from msl.blocks.relief import Relief
+from msl.blocks.relief import ReliefRanker
 from msl.blocks.ridge import GKRidgeRegressor, KRidgeRegressor
 from msl.blocks.scale import Normalize, Standardize
 from msl.blocks.similarity import KNNClassifier
@@ -102,7 +102,7 @@ def networks(quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-4, 4, (40, 1))
     y = 1.1 * (1 - X[:, 0] + 2 * X[:, 0] ** 2) * np.exp(-(X[:, 0] ** 2) / 2) + rng.normal(0, 0.1, 40)
-    low, high = Layout.of(X).regions.boxes(15)  # a centre in each of 15 regions of the rows
+    low, high = CentreLayout.of(X).regions.boxes(15)  # a centre in each of 15 regions of the rows
     centres = low + rng.random((500, 15, 1)) * (high - low)
     overlaps = rng.uniform(0.02, 0.2, 500)
 
@@ -119,7 +119,7 @@ def networks(quick: bool) -> Iterator[Row]:
         return np.array(found)
 
     def batch() -> Floats:
-        return batch_gcv(X, y[:, None], centres, overlaps, Gaussian(), 0.0)
+        return batch_gcv(X, y[:, None], centres, overlaps, GaussianBasis(), 0.0)
 
     yield against("500 RBF networks by GCV, against a loop over lstsq", batch, loop, quick, 5.0, times=15)
     yield "  scores of both", float(np.abs(batch() / loop() - 1).max()), 1e-9, "largest relative difference"
@@ -156,7 +156,7 @@ def pairs(gamma: float = 0.01) -> Iterator[tuple[str, Any, Any]]:
     network = {"solver": "lbfgs", "max_iter": 100, "tol": 0, "alpha": 0.01, "random_state": 0}
     yield "neural", NeuralClassifier(units=10, maxiter=100, random_state=0), MLPClassifier((10,), **network)
     yield "knn", KNNClassifier(k=5), KNeighborsClassifier(5, algorithm="brute")
-    yield "ftest", FTest(fmax=5), SelectKBest(f_classif, k=5)
+    yield "ftest", FTestRanker(fmax=5), SelectKBest(f_classif, k=5)
     yield "standardize", Standardize(), StandardScaler()
     yield "normalize", Normalize(), Normalizer()
 
@@ -229,7 +229,7 @@ def relief(quick: bool) -> Iterator[Row]:
             np.argsort([np.abs((X[i] - X[j]) / span).sum() for j in range(len(X))])
 
     name = "relief, against a double loop over distances alone"
-    yield against(name, lambda: Relief(knum=10).fit(X, y), double_loop, quick, 20.0, times=3)
+    yield against(name, lambda: ReliefRanker(knum=10).fit(X, y), double_loop, quick, 20.0, times=3)
 
 
 SECTIONS: Sections = {

@@ -9,21 +9,21 @@ from msl.blocks.problem import BlockProblem
 from msl.space.value import BlockType, BlockValue, Branches, Model, Step, Value
 
 TARGETS = {
-    "columns": ("msl.blocks.columns:Columns", "selector"),
-    "passthrough": ("msl.blocks.columns:Passthrough", "transformer"),
-    "keep": ("msl.blocks.keep:Keep", "selector"),
-    "standardize": ("msl.blocks.scale:Standardize", "transformer"),
+    "columns": ("msl.blocks:Columns", "selector"),
+    "passthrough": ("msl.blocks:Passthrough", "transformer"),
+    "keep": ("msl.blocks:KeepFeatures", "selector"),
+    "standardize": ("msl.blocks:Standardize", "transformer"),
     "standard_scaler": ("sklearn.preprocessing:StandardScaler", "transformer"),
     "impute": ("sklearn.impute:SimpleImputer", "transformer"),
     "missing_indicator": ("sklearn.impute:MissingIndicator", "selector"),
     "one_hot": ("sklearn.preprocessing:OneHotEncoder", "selector"),
     "ordinal": ("sklearn.preprocessing:OrdinalEncoder", "transformer"),
     "pca": ("sklearn.decomposition:PCA", "selector"),
-    "svc": ("msl.blocks.support:SVC", "learner"),
+    "svc": ("msl.blocks:SVC", "learner"),
     "tree": ("sklearn.tree:DecisionTreeClassifier", "learner"),
-    "sbm": ("msl.blocks.similarity:Similarity*", "learner"),
-    "knn": ("msl.blocks.similarity:KNN*", "learner"),
-    "bias": ("msl.blocks.bias:Bias", "post"),
+    "sbm": ("msl.blocks:Similarity*", "learner"),
+    "knn": ("msl.blocks:KNN*", "learner"),
+    "bias": ("msl.blocks:Bias", "post"),
 }
 #: Columns 1 and 3 hold symbols, 0 and 3 lack values.
 MIXED = ColumnKinds(5, symbolic=(1, 3), incomplete=(0, 3))

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
-from msl.blocks.bayes import GaussianBayes, Naive
+from msl.blocks.bayes import GaussianBayes, NaiveBayes
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])
@@ -70,7 +70,7 @@ def test_naive_is_an_explicit_product():
         ]
     )
     new = X + rng.normal(size=X.shape) * 0.3
-    np.testing.assert_allclose(Naive().fit(X, y).predict_proba(new), explicit_naive(X, y, new), rtol=1e-9)
+    np.testing.assert_allclose(NaiveBayes().fit(X, y).predict_proba(new), explicit_naive(X, y, new), rtol=1e-9)
 
 
 def test_standardizing_changes_nothing_for_naive():
@@ -78,17 +78,17 @@ def test_standardizing_changes_nothing_for_naive():
     X = np.column_stack([rng.normal(size=(30, 2)), rng.random((30, 2)) < 0.4]).astype(float)
     y = np.arange(30) % 2
     standard = (X - X.mean(axis=0)) / X.std(axis=0)
-    expected = Naive().fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(Naive().fit(standard, y).predict_proba(standard), expected, atol=1e-12)
+    expected = NaiveBayes().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(NaiveBayes().fit(standard, y).predict_proba(standard), expected, atol=1e-12)
 
 
 def test_a_value_never_seen_in_a_class_does_not_rule_it_out():
     X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]])
-    probabilities = Naive().fit(X, [0, 0, 0, 1, 1, 1]).predict_proba([[1.0]])
+    probabilities = NaiveBayes().fit(X, [0, 0, 0, 1, 1, 1]).predict_proba([[1.0]])
     np.testing.assert_allclose(probabilities, [[1 / 5, 4 / 5]], rtol=1e-12)
 
 
 def test_complexity_counts_what_is_estimated():
     X = np.column_stack([np.arange(8.0), np.arange(8) % 2, np.ones(8)])
-    assert Naive().fit(X, np.arange(8) // 4).complexity() == 2 * 2 + 2
+    assert NaiveBayes().fit(X, np.arange(8) // 4).complexity() == 2 * 2 + 2
     assert GaussianBayes().fit(X, np.arange(8) // 4).complexity() == 2 * 2 * 3

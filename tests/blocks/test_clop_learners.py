@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.bayes import GaussianBayes, Naive
+from msl.blocks.bayes import GaussianBayes, NaiveBayes
 from msl.blocks.boost import LogitBoost
 from msl.blocks.forest import ForestClassifier, ForestRegressor
 from msl.blocks.linear import Zarbi
@@ -31,7 +31,7 @@ from msl.blocks.support import SVC
 
 CLASSIFIERS = [
     Zarbi(),
-    Naive(),
+    NaiveBayes(),
     GaussianBayes(),
     KernelLogistic(),
     GKRidgeClassifier(),
@@ -52,7 +52,7 @@ REGRESSORS = [
 LEARNERS = CLASSIFIERS + REGRESSORS
 BLOCKS = {
     "zarbi": [Zarbi],
-    "naive": [Naive],
+    "naive": [NaiveBayes],
     "klogistic": [KernelLogistic],
     "gkridge": [GKRidgeClassifier, GKRidgeRegressor],
     "logitboost": [LogitBoost],
@@ -267,7 +267,7 @@ def test_one_feature_of_a_wild_scale_among_others(learner, scale):
     finite_or_clearly_refused(lambda: quiet_outputs(fitted(learner, X, y, n_classes), X), huge=scale > 1)
 
 
-SCALE_FREE = [GaussianBayes, Naive, KernelLogistic, GKRidgeClassifier, LogitBoost, ForestClassifier]
+SCALE_FREE = [GaussianBayes, NaiveBayes, KernelLogistic, GKRidgeClassifier, LogitBoost, ForestClassifier]
 
 
 @pytest.mark.parametrize("learner", [x for x in CLASSIFIERS if type(x) in SCALE_FREE], ids=named)

@@ -355,7 +355,7 @@ def test_the_check_knows_which_learners_of_scikit_learn_are_counted():
     assert {name for name, found in there.items() if _count.dispatch(found) not in uncounted} == _OF_SKLEARN & set(
         there
     )
-    blocks = [BlockType("b", "", "learner", None, t) for t in ("msl.blocks.bayes:Naive", "sklearn.svm:SVC", "x:Y*")]
+    blocks = [BlockType("b", "", "learner", None, t) for t in ("msl.blocks:NaiveBayes", "sklearn.svm:SVC", "x:Y*")]
     assert [one.target for one in not_weighable(blocks)] == ["x:Y*"]
 
 

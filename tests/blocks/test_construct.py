@@ -25,11 +25,11 @@ def use(target: str, role: str = "transformer", **params: Value) -> BlockValue:
     return BlockValue(BlockType(target.partition(":")[2].lower(), "tests", role, None, target), tuple(params.items()))
 
 
-STANDARDIZE = use("msl.blocks.scale:Standardize", center=True)
-NORMALIZE = use("msl.blocks.scale:Normalize", center=False)
-ZARBI = use("msl.blocks.linear:Zarbi", "learner")
-BIAS = use("msl.blocks.bias:Bias", "post")
-FOREST = use("msl.blocks.forest:Forest*", "learner", units=5)
+STANDARDIZE = use("msl.blocks:Standardize", center=True)
+NORMALIZE = use("msl.blocks:Normalize", center=False)
+ZARBI = use("msl.blocks:Zarbi", "learner")
+BIAS = use("msl.blocks:Bias", "post")
+FOREST = use("msl.blocks:Forest*", "learner", units=5)
 
 
 def test_alternatives_pass_their_parameters_beside_them():
@@ -42,8 +42,8 @@ def test_alternatives_pass_their_parameters_beside_them():
 
 
 def test_slots_are_filled_with_blocks_of_their_own():
-    distance = use("msl.blocks.distance:Minkowski", "distance", alpha=3.0)
-    recipe = recipe_of(use("msl.blocks.similarity:KNN*", "learner", distance=distance, k=3), "regression", "0/0")
+    distance = use("msl.blocks:Minkowski", "distance", alpha=3.0)
+    recipe = recipe_of(use("msl.blocks:KNN*", "learner", distance=distance, k=3), "regression", "0/0")
     first, second = recipe.make(), recipe.make()
     assert type(first).__name__ == "KNNRegressor"
     assert first.distance.alpha == 3.0
@@ -56,12 +56,12 @@ def test_randomness_depends_on_seed_block_and_place_alone():
 
     assert state("0/1") == state("0/1")
     assert len({state("0/1"), state("0/2"), state("1/1")}) == 3
-    given = use("msl.blocks.forest:Forest*", "learner", random_state=7)
+    given = use("msl.blocks:Forest*", "learner", random_state=7)
     assert step_to_estimator(given, "classification", "0/1").random_state == 7
-    kmeans = use("msl.blocks.references:KMeans", "references")
+    kmeans = use("msl.blocks:KMeans", "references")
     assert recipe_of(FOREST, "classification", "0/1").is_random
     assert not recipe_of(STANDARDIZE, "classification", "0/1").is_random
-    sbm = use("msl.blocks.similarity:Similarity*", "learner", references=kmeans)
+    sbm = use("msl.blocks:Similarity*", "learner", references=kmeans)
     assert recipe_of(sbm, "classification", "0/1").is_random
 
 
@@ -94,7 +94,7 @@ def test_a_chain_is_an_estimator_like_any_other():
 def test_a_chain_of_numbers():
     X = load_wine().data
     target = X[:, 0]
-    chain = model_to_chain(Model((STANDARDIZE, use("msl.blocks.ridge:KRidge*", "learner"))), "regression")
+    chain = model_to_chain(Model((STANDARDIZE, use("msl.blocks:KRidge*", "learner"))), "regression")
     predicted = cross_val_predict(chain, X[:, 1:], target, cv=5)
     assert np.corrcoef(predicted, target)[0, 1] > 0.5
 

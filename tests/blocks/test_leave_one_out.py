@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msl.blocks.distance import DISTANCES, Minkowski
 from msl.blocks.leave_one_out import LeaveOneOut
 from msl.blocks.similarity import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
-from msl.blocks.weighting import WEIGHTINGS, Gaussian
+from msl.blocks.weighting import WEIGHTINGS, GaussianWeighting
 
 
 def refitted(learner, X, y, n_classes):
@@ -38,7 +38,7 @@ SETTINGS = st.fixed_dictionaries(
         "weights": st.none() | st.lists(st.integers(0, 10).map(lambda tenths: tenths / 10), min_size=7, max_size=7),
         "distance": st.sampled_from([*sorted(set(DISTANCES) - {"mahalanobis"}), Minkowski(0.7), Minkowski(2.5)]),
         "k": st.integers(1, 30),
-        "weighting": st.sampled_from([*sorted(WEIGHTINGS), Gaussian(0.2)]),
+        "weighting": st.sampled_from([*sorted(WEIGHTINGS), GaussianWeighting(0.2)]),
     }
 )
 

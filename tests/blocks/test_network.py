@@ -8,15 +8,15 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import make_classification, make_moons
 from sklearn.neural_network import MLPClassifier
 
-from msl.blocks.network import NeuralClassifier, NeuralRegressor, Objective, Shape
+from msl.blocks.network import NetworkObjective, NetworkShape, NeuralClassifier, NeuralRegressor
 
 
 def objective(of_classes, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, 3))
     targets = np.eye(4)[rng.integers(4, size=12)] if of_classes else rng.normal(size=(12, 1))
-    shape = Shape(3, 5, targets.shape[1])
-    return Objective(shape, X, targets, rng.random(12) + 0.5, 0.3, of_classes), rng.normal(size=shape.n_weights)
+    shape = NetworkShape(3, 5, targets.shape[1])
+    return NetworkObjective(shape, X, targets, rng.random(12) + 0.5, 0.3, of_classes), rng.normal(size=shape.n_weights)
 
 
 @pytest.mark.parametrize("of_classes", [True, False])
@@ -53,7 +53,7 @@ def test_the_loss_is_scikit_learns():
     (hidden, output), (hidden_bias, output_bias) = theirs.coefs_, theirs.intercepts_
     ours.weights_ = np.concatenate([hidden.ravel(), hidden_bias, output.ravel(), output_bias])
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
-    function = Objective(ours.shape_, X, np.eye(3)[y], np.ones(80), 2.0, True)
+    function = NetworkObjective(ours.shape_, X, np.eye(3)[y], np.ones(80), 2.0, True)
     value, gradient = function(ours.weights_)
     assert np.abs(gradient).max() < 1e-4
     assert value == pytest.approx(theirs.loss_, rel=1e-6)
@@ -62,7 +62,7 @@ def test_the_loss_is_scikit_learns():
 def test_a_fit_of_many_steps_is_a_minimum():
     X, y = make_moons(60, noise=0.2, random_state=0)
     model = NeuralClassifier(units=4, shrinkage=1.0, maxiter=2000, random_state=0).fit(X, y)
-    function = Objective(model.shape_, X, np.eye(2)[y], np.ones(60), 1.0, True)
+    function = NetworkObjective(model.shape_, X, np.eye(2)[y], np.ones(60), 1.0, True)
     polished = minimize(function, model.weights_, jac=True, method="BFGS", options={"gtol": 1e-7})
     assert function(model.weights_)[0] == pytest.approx(polished.fun, abs=1e-4)
 
@@ -72,7 +72,7 @@ def test_more_steps_lower_the_loss():
     losses = []
     for steps in (1, 10, 100):
         model = NeuralClassifier(maxiter=steps, random_state=0).fit(X, y)
-        losses.append(Objective(model.shape_, X, np.eye(2)[y], np.ones(100), 0.01, True)(model.weights_)[0])
+        losses.append(NetworkObjective(model.shape_, X, np.eye(2)[y], np.ones(100), 0.01, True)(model.weights_)[0])
     assert losses[0] > losses[1] > losses[2]
 
 

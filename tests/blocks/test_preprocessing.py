@@ -16,10 +16,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from msl.blocks.base import BlockTransformer
 from msl.blocks.bias import Bias
 from msl.blocks.eliminate import SVCElimination
-from msl.blocks.keep import FeatureSelector, Keep
+from msl.blocks.keep import FeatureSelector, KeepFeatures
 from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents
-from msl.blocks.rank import Auc, ForestImportance, FTest, OddsRatio, Pearson, SignalToNoise, TTest, ZFilter
-from msl.blocks.relief import Relief
+from msl.blocks.rank import (
+    AucRanker,
+    ForestImportanceRanker,
+    FTestRanker,
+    OddsRatioRanker,
+    PearsonRanker,
+    SignalToNoiseRanker,
+    TTestRanker,
+    ZFilterRanker,
+)
+from msl.blocks.relief import ReliefRanker
 from msl.blocks.scale import Normalize, Scaler, ShiftScale, Standardize
 
 Table = tuple[NDArray[np.float64], NDArray[Any], int]
@@ -32,9 +41,16 @@ SCALERS = [
     ShiftScale(),
     ShiftScale(take_log=True),
 ]
-FOR_CLASSES = [TTest(), Auc(), OddsRatio(), ZFilter(), SignalToNoise()]
-FOR_BOTH = [FTest(), Pearson(), Relief(), ForestImportance(units=5), SVCElimination(), GramSchmidt()]
-WITHOUT_TARGET = [PrincipalComponents(), Keep()]
+FOR_CLASSES = [TTestRanker(), AucRanker(), OddsRatioRanker(), ZFilterRanker(), SignalToNoiseRanker()]
+FOR_BOTH = [
+    FTestRanker(),
+    PearsonRanker(),
+    ReliefRanker(),
+    ForestImportanceRanker(units=5),
+    SVCElimination(),
+    GramSchmidt(),
+]
+WITHOUT_TARGET = [PrincipalComponents(), KeepFeatures()]
 SELECTORS = [*FOR_CLASSES, *FOR_BOTH, *WITHOUT_TARGET]
 ALL = [*SCALERS, *SELECTORS]
 
@@ -290,7 +306,7 @@ def test_awkward_data_give_finite_numbers(block: BlockTransformer, make: Callabl
             assert Z.shape == X.shape
             assert fitted.complexity() == 0.0
         else:
-            assert fitted.complexity() == Z.shape[1] <= fmax or isinstance(block, Keep)
+            assert fitted.complexity() == Z.shape[1] <= fmax or isinstance(block, KeepFeatures)
         for name in ("scores_", "weights_", "pvalues_"):
             values = getattr(fitted, name, None)
             assert values is None or not np.isnan(values).any()
@@ -344,12 +360,12 @@ def test_a_fitted_block_survives_pickling(block: BlockTransformer) -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (FTest(fmax=0), "'fmax' parameter of FTest"),
-        (FTest(wmin=1.5), "'wmin' parameter of FTest"),
-        (Auc(pval=-0.1), "'pval' parameter of Auc"),
-        (Pearson(fdrmax=2.0), "'fdrmax' parameter of Pearson"),
-        (Relief(knum=0), "'knum' parameter of Relief"),
-        (ForestImportance(units=0), "'units' parameter of ForestImportance"),
+        (FTestRanker(fmax=0), "'fmax' parameter of FTest"),
+        (FTestRanker(wmin=1.5), "'wmin' parameter of FTest"),
+        (AucRanker(pval=-0.1), "'pval' parameter of Auc"),
+        (PearsonRanker(fdrmax=2.0), "'fdrmax' parameter of Pearson"),
+        (ReliefRanker(knum=0), "'knum' parameter of Relief"),
+        (ForestImportanceRanker(units=0), "'units' parameter of ForestImportance"),
         (Standardize(center="yes"), "'center' parameter of Standardize"),
     ],
     ids=str,

@@ -16,7 +16,16 @@ from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.metrics import roc_auc_score
 
 from msl.blocks import rank
-from msl.blocks.rank import Auc, ForestImportance, FTest, OddsRatio, Pearson, SignalToNoise, TTest, ZFilter
+from msl.blocks.rank import (
+    AucRanker,
+    ForestImportanceRanker,
+    FTestRanker,
+    OddsRatioRanker,
+    PearsonRanker,
+    SignalToNoiseRanker,
+    TTestRanker,
+    ZFilterRanker,
+)
 from msl.blocks.ranking import false_discovery, unit_weights
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -49,13 +58,13 @@ def against_rest(y: NDArray[np.intp]) -> list[NDArray[np.bool_]]:
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 def test_f_is_that_of_scikit_learn(n_classes: int) -> None:
     X, y = table(), classes(n_classes=n_classes)
-    block = FTest().fit(X, y)
+    block = FTestRanker().fit(X, y)
     f, pvalues = f_classif(X, y)
     np.testing.assert_allclose(block.scores_, f, **CLOSE)
     np.testing.assert_allclose(block.pvalues_, pvalues, **CLOSE)
     for k in (1, 4, 9):
         assert np.array_equal(
-            FTest(fmax=k).fit(X, y).get_support(), SelectKBest(f_classif, k=k).fit(X, y).get_support()
+            FTestRanker(fmax=k).fit(X, y).get_support(), SelectKBest(f_classif, k=k).fit(X, y).get_support()
         )
 
 
@@ -63,16 +72,18 @@ def test_differences_far_from_zero_keep_their_digits() -> None:
     y = classes(n_classes=3)
     near = np.round(64 * table()[:, [0, 6, 7]]) / 64
     far = near + 2.0**40  # exact, so every statistic must be the same
-    for ranker in (FTest, TTest, ZFilter, SignalToNoise, Pearson):
+    for ranker in (FTestRanker, TTestRanker, ZFilterRanker, SignalToNoiseRanker, PearsonRanker):
         np.testing.assert_allclose(ranker().fit(far, y).scores_, ranker().fit(near, y).scores_, rtol=1e-10)
     numbers = near @ [1.0, 2.0, 3.0]
-    np.testing.assert_allclose(FTest().fit(far, numbers).scores_, FTest().fit(near, numbers).scores_, rtol=1e-10)
+    np.testing.assert_allclose(
+        FTestRanker().fit(far, numbers).scores_, FTestRanker().fit(near, numbers).scores_, rtol=1e-10
+    )
 
 
 def test_f_of_numbers_is_that_of_scikit_learn() -> None:
     X = table()
     y = X[:, 0] - X[:, 5] + np.random.default_rng(5).normal(size=len(X))
-    block = FTest().fit(X, y)
+    block = FTestRanker().fit(X, y)
     f, pvalues = f_regression(X, y)
     np.testing.assert_allclose(block.scores_, f, **CLOSE)
     np.testing.assert_allclose(block.pvalues_, pvalues, **CLOSE)
@@ -81,7 +92,7 @@ def test_f_of_numbers_is_that_of_scikit_learn() -> None:
 def test_correlation_with_numbers_is_that_of_scipy() -> None:
     X = table()
     y = X[:, 0] - X[:, 5] + np.random.default_rng(5).normal(size=len(X))
-    block = Pearson().fit(X, y)
+    block = PearsonRanker().fit(X, y)
     expected = [stats.pearsonr(column, y) for column in X.T]
     np.testing.assert_allclose(block.scores_, [abs(each.statistic) for each in expected], **CLOSE)
     np.testing.assert_allclose(block.pvalues_, [each.pvalue for each in expected], **CLOSE)
@@ -90,7 +101,7 @@ def test_correlation_with_numbers_is_that_of_scipy() -> None:
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_correlation_with_classes_is_that_of_the_best_indicator(n_classes: int) -> None:
     X, y = table(), classes(n_classes=n_classes)
-    block = Pearson().fit(X, y)
+    block = PearsonRanker().fit(X, y)
     expected = [[stats.pearsonr(column, one.astype(float)) for column in X.T] for one in against_rest(y)]
     np.testing.assert_allclose(block.scores_, np.max([[abs(e.statistic) for e in row] for row in expected], 0), **CLOSE)
     smallest = np.min([[each.pvalue for each in row] for row in expected], axis=0)
@@ -100,7 +111,7 @@ def test_correlation_with_classes_is_that_of_the_best_indicator(n_classes: int) 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_t_is_that_of_welch(n_classes: int) -> None:
     X, y = table(), classes(n_classes=n_classes)
-    block = TTest().fit(X, y)
+    block = TTestRanker().fit(X, y)
     expected = [stats.ttest_ind(X[one], X[~one], equal_var=False) for one in against_rest(y)]
     np.testing.assert_allclose(block.scores_, np.max([np.abs(each.statistic) for each in expected], axis=0), **CLOSE)
     smallest = np.min([each.pvalue for each in expected], axis=0)
@@ -110,7 +121,7 @@ def test_t_is_that_of_welch(n_classes: int) -> None:
 def test_t_of_a_class_of_one_row_is_pooled() -> None:
     X, y = table(), (np.arange(70) == 11).astype(int)
     expected = stats.ttest_ind(X[y == 1], X[y == 0])
-    block = TTest().fit(X, y)
+    block = TTestRanker().fit(X, y)
     np.testing.assert_allclose(block.scores_, np.abs(expected.statistic), **CLOSE)
     np.testing.assert_allclose(block.pvalues_, expected.pvalue, **CLOSE)
 
@@ -119,7 +130,7 @@ def test_t_of_a_class_of_one_row_is_pooled() -> None:
 def test_z_has_the_pooled_standard_error(n_classes: int) -> None:
     X, y = table(), classes(n_classes=n_classes)
     expected = [np.abs(stats.ttest_ind(X[one], X[~one], equal_var=True).statistic) for one in against_rest(y)]
-    np.testing.assert_allclose(ZFilter().fit(X, y).scores_, np.max(expected, axis=0), **CLOSE)
+    np.testing.assert_allclose(ZFilterRanker().fit(X, y).scores_, np.max(expected, axis=0), **CLOSE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -129,7 +140,7 @@ def test_signal_to_noise_is_as_defined(n_classes: int) -> None:
         np.abs(X[one].mean(axis=0) - X[~one].mean(axis=0)) / (X[one].std(axis=0, ddof=1) + X[~one].std(axis=0, ddof=1))
         for one in against_rest(y)
     ]
-    np.testing.assert_allclose(SignalToNoise().fit(X, y).scores_, np.max(expected, axis=0), **CLOSE)
+    np.testing.assert_allclose(SignalToNoiseRanker().fit(X, y).scores_, np.max(expected, axis=0), **CLOSE)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -139,7 +150,7 @@ def test_auc_is_that_of_scikit_learn_and_mann_whitney(
 ) -> None:
     monkeypatch.setattr(rank, "BLOCK", block_size)
     X, y = table(), classes(n_classes=n_classes)
-    block = Auc().fit(X, y)
+    block = AucRanker().fit(X, y)
     areas = [[abs(roc_auc_score(one, column) - 0.5) for column in X.T] for one in against_rest(y)]
     np.testing.assert_allclose(block.scores_, np.max(areas, axis=0), **CLOSE)
     tests = [stats.mannwhitneyu(X[one], X[~one], method="asymptotic").pvalue for one in against_rest(y)]
@@ -152,7 +163,7 @@ def test_auc_of_many_ties_is_exact(X: NDArray[np.float64], data: st.DataObject) 
     y = data.draw(arrays(np.intp, len(X), elements=st.integers(0, 1)))
     y[:2] = 0, 1
     expected = [abs(roc_auc_score(y, column) - 0.5) for column in X.T]
-    np.testing.assert_allclose(Auc().fit(X, y).scores_, expected, atol=1e-12)
+    np.testing.assert_allclose(AucRanker().fit(X, y).scores_, expected, atol=1e-12)
 
 
 def counted_odds(column: NDArray[np.float64], one: NDArray[np.bool_]) -> tuple[float, float]:
@@ -172,7 +183,7 @@ def counted_odds(column: NDArray[np.float64], one: NDArray[np.bool_]) -> tuple[f
 @pytest.mark.parametrize("n_rows", [69, 70])
 def test_odds_are_those_of_a_counted_table(n_classes: int, n_rows: int) -> None:
     X, y = table(n_rows), classes(n_rows, n_classes)
-    block = OddsRatio().fit(X, y)
+    block = OddsRatioRanker().fit(X, y)
     expected = np.array([[counted_odds(column, one) for column in X.T] for one in against_rest(y)])
     np.testing.assert_allclose(block.scores_, expected[:, :, 0].max(axis=0), **CLOSE)
     smallest = expected[:, :, 1].min(axis=0)
@@ -182,7 +193,7 @@ def test_odds_are_those_of_a_counted_table(n_classes: int, n_rows: int) -> None:
 def test_a_flag_that_is_mostly_on_has_odds_and_a_constant_has_none() -> None:
     y = np.arange(60) % 5 == 0
     flag = np.where(y, 0.0, 1.0)
-    block = OddsRatio().fit(np.column_stack([flag, np.ones(60), -flag]), y)
+    block = OddsRatioRanker().fit(np.column_stack([flag, np.ones(60), -flag]), y)
     assert block.scores_[0] == pytest.approx(block.scores_[2])
     assert block.scores_[0] > 5
     assert (block.scores_[1], block.pvalues_[1]) == (0.0, 1.0)
@@ -192,17 +203,17 @@ def test_forest_importances_are_those_of_the_forest() -> None:
     X, y = table(), classes(n_classes=3)
     unit = (X - (X.max(axis=0) + X.min(axis=0)) / 2) / np.ptp(X, axis=0)
     forest = RandomForestClassifier(n_estimators=20, random_state=4).fit(unit, y)
-    block = ForestImportance(units=20, random_state=4).fit(X, y)
+    block = ForestImportanceRanker(units=20, random_state=4).fit(X, y)
     assert np.array_equal(block.scores_, forest.feature_importances_)
-    assert not np.array_equal(ForestImportance(units=20, random_state=5).fit(X, y).scores_, block.scores_)
+    assert not np.array_equal(ForestImportanceRanker(units=20, random_state=5).fit(X, y).scores_, block.scores_)
 
 
 def test_a_forest_sees_differences_of_any_size() -> None:
     X, y = table(), classes()
-    tiny = ForestImportance(units=10).fit(1e-12 * X[:, :4], y)
-    assert np.array_equal(tiny.scores_, ForestImportance(units=10).fit(2.0**20 * (1e-12 * X[:, :4]), y).scores_)
+    tiny = ForestImportanceRanker(units=10).fit(1e-12 * X[:, :4], y)
+    assert np.array_equal(tiny.scores_, ForestImportanceRanker(units=10).fit(2.0**20 * (1e-12 * X[:, :4]), y).scores_)
     numbers = X[:, 0] + 0.1 * X[:, 1]
-    assert ForestImportance(units=10, fmax=1).fit(X, 1e-12 * numbers).selected_.tolist() == [0]
+    assert ForestImportanceRanker(units=10, fmax=1).fit(X, 1e-12 * numbers).selected_.tolist() == [0]
 
 
 @given(arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1)))
@@ -239,18 +250,18 @@ def test_a_feature_stays_if_it_passes_every_threshold(
         for column in by_score[:fmax]
         if f[column] / f.max() >= wmin and pvalues[column] <= pval and discovery[column] <= fdrmax
     ]
-    block = FTest(fmax=fmax, wmin=wmin, pval=pval, fdrmax=fdrmax).fit(X, y)
+    block = FTestRanker(fmax=fmax, wmin=wmin, pval=pval, fdrmax=fdrmax).fit(X, y)
     assert block.selected_.tolist() == sorted(stays or [int(by_score[0])])
 
 
 def test_thresholds_of_other_rankers_are_weights_alone() -> None:
     X, y = table(), classes()
-    block = ZFilter(fmax=5, wmin=0.5).fit(X, y)
+    block = ZFilterRanker(fmax=5, wmin=0.5).fit(X, y)
     best = np.argsort(-block.scores_)[:5]
     assert block.selected_.tolist() == sorted(c for c in best if block.scores_[c] >= 0.5 * block.scores_.max())
 
 
-@pytest.mark.parametrize("ranker", [TTest, Auc, OddsRatio, Pearson, FTest])
+@pytest.mark.parametrize("ranker", [TTestRanker, AucRanker, OddsRatioRanker, PearsonRanker, FTestRanker])
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_noise_is_not_significant_whatever_the_number_of_classes(ranker: Any, n_classes: int) -> None:
     rng = np.random.default_rng(9)
@@ -264,7 +275,7 @@ def test_noise_is_not_significant_whatever_the_number_of_classes(ranker: Any, n_
 def test_equal_columns_rank_in_their_order() -> None:
     X, y = table(n_columns=6), classes()
     X = np.hstack([X, X])
-    for ranker in (FTest, TTest, Auc, OddsRatio, ZFilter, SignalToNoise):
+    for ranker in (FTestRanker, TTestRanker, AucRanker, OddsRatioRanker, ZFilterRanker, SignalToNoiseRanker):
         best = int(np.argmax(ranker().fit(X[:, :6], y).scores_))
         assert ranker(fmax=1).fit(X, y).selected_.tolist() == [best]
 
@@ -272,15 +283,15 @@ def test_equal_columns_rank_in_their_order() -> None:
 def test_a_perfect_feature_is_infinitely_good_and_leaves_no_weight_to_others() -> None:
     X, y = table(n_columns=6), classes(n_classes=3)
     X[:, 4] = np.array([0.1, 0.7, 0.3])[y]
-    block = FTest(wmin=1e-9).fit(X, y)
+    block = FTestRanker(wmin=1e-9).fit(X, y)
     assert block.scores_[4] == np.inf
     assert block.pvalues_[4] == 0.0
     assert block.selected_.tolist() == [4]
-    assert FTest(fmax=3).fit(X, y).complexity() == 3
+    assert FTestRanker(fmax=3).fit(X, y).complexity() == 3
 
 
 @pytest.mark.parametrize("n_rows", [30, 101, 3000])
-@pytest.mark.parametrize("ranker", [FTest, TTest, ZFilter, SignalToNoise])
+@pytest.mark.parametrize("ranker", [FTestRanker, TTestRanker, ZFilterRanker, SignalToNoiseRanker])
 def test_rounded_means_do_not_hide_perfect_features(ranker: Any, n_rows: int) -> None:
     """The mean of equal numbers is rounded: deviations from it look like variance, more so the more rows there are."""
     rng = np.random.default_rng(n_rows)
@@ -294,11 +305,19 @@ def test_rounded_means_do_not_hide_perfect_features(ranker: Any, n_rows: int) ->
 def test_order_of_rows_does_not_matter() -> None:
     X, y = table(), classes(n_classes=3)
     mixed = np.random.default_rng(0).permutation(len(X))
-    for ranker in (FTest, TTest, Auc, OddsRatio, Pearson, ZFilter, SignalToNoise):
+    for ranker in (
+        FTestRanker,
+        TTestRanker,
+        AucRanker,
+        OddsRatioRanker,
+        PearsonRanker,
+        ZFilterRanker,
+        SignalToNoiseRanker,
+    ):
         np.testing.assert_allclose(ranker().fit(X, y).scores_, ranker().fit(X[mixed], y[mixed]).scores_, rtol=1e-10)
 
 
 def test_labels_may_be_anything() -> None:
     X, y = table(), classes(n_classes=3)
     names = np.array(["one", "two", "zero"])
-    assert np.array_equal(FTest().fit(X, names[y]).scores_, FTest().fit(X, y).scores_)
+    assert np.array_equal(FTestRanker().fit(X, names[y]).scores_, FTestRanker().fit(X, y).scores_)

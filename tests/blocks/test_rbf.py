@@ -6,9 +6,9 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.basis import BASES, Multiquadric
+from msl.blocks.basis import BASES, MultiquadricBasis
 from msl.blocks.clusters import k_means
-from msl.blocks.rbf import Layout, RBFNetworkClassifier, RBFNetworkRegressor, Regions
+from msl.blocks.rbf import CentreLayout, CentreRegions, RBFNetworkClassifier, RBFNetworkRegressor
 
 
 @parametrize_with_checks(
@@ -84,7 +84,7 @@ def test_a_ridge_pulls_to_the_mean_not_to_zero():
 def test_centres_lie_in_the_boxes_of_their_regions():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
-    low, high = Layout.of(X).regions.boxes(3)
+    low, high = CentreLayout.of(X).regions.boxes(3)
     ordered = np.unique(X, axis=0)
     clusters = k_means(ordered, 3, np.random.default_rng(0))
     for region in range(3):
@@ -107,7 +107,7 @@ def test_regions_do_not_depend_on_the_seed():
 def test_one_unit_always_stays():
     X, y = curve()
     network = RBFNetworkRegressor([None, None, None]).fit(X, y)
-    low, high = Layout.of(X).regions.boxes(3)
+    low, high = CentreLayout.of(X).regions.boxes(3)
     np.testing.assert_allclose(network.centers_, (low[:1] + high[:1]) / 2)
     spread = np.sqrt(np.mean((X - network.centers_) ** 2))
     np.testing.assert_allclose(network.widths_, 0.5 * 5 * spread)
@@ -168,7 +168,7 @@ def test_siblings_share_the_layout():
     prepared = RBFNetworkRegressor().prepare(X, y, 0)
     for network in (
         RBFNetworkRegressor([[0.5], None, [0.1]]),
-        RBFNetworkRegressor(units=3, basis=Multiquadric()),
+        RBFNetworkRegressor(units=3, basis=MultiquadricBasis()),
         RBFNetworkRegressor(units=3, random_state=4),
         RBFNetworkRegressor("all_rows", ridge=1.0),
     ):
@@ -195,7 +195,7 @@ def test_parameters_out_of_range_are_named(parameters, name):
 def test_regions_depend_neither_on_the_order_of_rows_nor_on_how_often_one_comes():
     X = np.random.default_rng(3).normal(size=(30, 2))
     shuffled = np.random.default_rng(4).permutation(np.repeat(X, 2, axis=0))
-    for one, other in zip(Regions.of(X).boxes(4), Regions.of(shuffled).boxes(4), strict=True):
+    for one, other in zip(CentreRegions.of(X).boxes(4), CentreRegions.of(shuffled).boxes(4), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -7,14 +7,14 @@ from msl.blocks.distance import Euclidean
 from msl.blocks.feature_distance import Difference
 from msl.blocks.metric import fit_metric
 from msl.blocks.reference_targets import class_probabilities, number_values
-from msl.blocks.references import Library, ReferencePoints
+from msl.blocks.references import ReferencePoints, ReferenceTable
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
 
 def library_of(y, n_classes):
     metric = fit_metric(X, y, n_classes, Euclidean(), np.ones(1), Difference(), Difference(), ())
-    return Library.of(X, y, n_classes, metric)
+    return ReferenceTable.of(X, y, n_classes, metric)
 
 
 def probabilities(points, soft, rows=None, classes=None, y=(0, 0, 1, 2, 1)):

@@ -17,8 +17,8 @@ from msl.blocks.references import (
     Edited,
     FarthestFirst,
     KMeans,
-    Library,
     RandomRows,
+    ReferenceTable,
 )
 
 
@@ -26,7 +26,7 @@ def library_on(X, y=None, n_classes=0, distance=None, symbolic=(), importance=No
     y = np.zeros(len(X)) if y is None else y
     importance = np.ones(X.shape[1]) if importance is None else importance
     metric = fit_metric(X, y, n_classes, distance or Euclidean(), importance, Difference(), Overlap(), symbolic)
-    return Library.of(X, y, n_classes, metric)
+    return ReferenceTable.of(X, y, n_classes, metric)
 
 
 def rng(seed=0):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from msl.blocks import relief
-from msl.blocks.relief import Relief
+from msl.blocks.relief import ReliefRanker
 
 Rows = NDArray[np.float64]
 
@@ -69,14 +69,14 @@ def test_classes_as_by_a_double_loop(seed: int, n_classes: int, knum: int, tied:
     y = rng.integers(n_classes, size=30)
     y[:n_classes] = np.arange(n_classes)
     expected = relief_by_loops(X, y, knum)
-    np.testing.assert_allclose(Relief(knum=knum).fit(X, y).scores_, expected, atol=1e-12)
+    np.testing.assert_allclose(ReliefRanker(knum=knum).fit(X, y).scores_, expected, atol=1e-12)
 
 
 def test_rows_alone_in_their_class_are_misses_of_others_only() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), np.where(np.arange(20) < 3, np.arange(20) + 2, np.arange(20) % 2)
-    np.testing.assert_allclose(Relief(knum=3).fit(X, y).scores_, relief_by_loops(X, y, 3), atol=1e-12)
-    assert (Relief().fit(X, np.arange(20)).scores_ == 0.0).all()
+    np.testing.assert_allclose(ReliefRanker(knum=3).fit(X, y).scores_, relief_by_loops(X, y, 3), atol=1e-12)
+    assert (ReliefRanker().fit(X, np.arange(20)).scores_ == 0.0).all()
 
 
 @settings(max_examples=25, deadline=None)
@@ -87,40 +87,40 @@ def test_numbers_as_by_a_double_loop(seed: int, knum: int, tied: bool) -> None:
     X = np.round(X) if tied else X
     y = X[:, 0] + rng.normal(size=25)
     expected = relief_of_numbers_by_loops(X, y, knum)
-    np.testing.assert_allclose(Relief(knum=knum).fit(X, y).scores_, expected, atol=1e-12)
+    np.testing.assert_allclose(ReliefRanker(knum=knum).fit(X, y).scores_, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("block_size", [1, 100, 5000])
 def test_blocks_of_any_size_give_the_same(block_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X, y, numbers = rng.normal(size=(60, 5)), np.arange(60) % 3, rng.normal(size=60)
-    whole, whole_numbers = Relief().fit(X, y).scores_, Relief().fit(X, numbers).scores_
+    whole, whole_numbers = ReliefRanker().fit(X, y).scores_, ReliefRanker().fit(X, numbers).scores_
     monkeypatch.setattr(relief, "BLOCK", block_size)
-    np.testing.assert_allclose(Relief().fit(X, y).scores_, whole, atol=1e-13)
-    np.testing.assert_allclose(Relief().fit(X, numbers).scores_, whole_numbers, atol=1e-13)
+    np.testing.assert_allclose(ReliefRanker().fit(X, y).scores_, whole, atol=1e-13)
+    np.testing.assert_allclose(ReliefRanker().fit(X, numbers).scores_, whole_numbers, atol=1e-13)
 
 
 def test_features_that_matter_only_together_are_found() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(300, 6)).astype(float)
     y = (X[:, 1] != X[:, 4]).astype(int)
-    assert Relief(fmax=2).fit(X, y).selected_.tolist() == [1, 4]
+    assert ReliefRanker(fmax=2).fit(X, y).selected_.tolist() == [1, 4]
 
 
 def test_order_of_rows_and_columns_does_not_matter_even_with_ties() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.integers(0, 3, size=(80, 5)) / 10, rng.integers(0, 3, size=80)
-    scores = Relief(knum=4).fit(X, y).scores_
+    scores = ReliefRanker(knum=4).fit(X, y).scores_
     rows, columns = rng.permutation(80), rng.permutation(5)
-    np.testing.assert_allclose(Relief(knum=4).fit(X[rows], y[rows]).scores_, scores, atol=1e-13)
-    np.testing.assert_allclose(Relief(knum=4).fit(X[:, columns], y).scores_, scores[columns], atol=1e-13)
+    np.testing.assert_allclose(ReliefRanker(knum=4).fit(X[rows], y[rows]).scores_, scores, atol=1e-13)
+    np.testing.assert_allclose(ReliefRanker(knum=4).fit(X[:, columns], y).scores_, scores[columns], atol=1e-13)
 
 
 def test_weights_below_zero_are_zero_and_rank_last() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(100) % 2
     X = np.column_stack([rng.normal(size=100), y + 0.1 * rng.normal(size=100), rng.normal(size=100)])
-    block = Relief(wmin=0.0).fit(X, y)
+    block = ReliefRanker(wmin=0.0).fit(X, y)
     assert block.scores_.min() < 0.0 <= block.weights_.min()
     assert block.complexity() == 3
-    assert Relief(wmin=0.5).fit(X, y).selected_.tolist() == [1]
+    assert ReliefRanker(wmin=0.5).fit(X, y).selected_.tolist() == [1]

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from msl.blocks.distance import DISTANCES, Minkowski
 from msl.blocks.references import LVQ, REFERENCES, FarthestFirst
 from msl.blocks.similarity import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
-from msl.blocks.weighting import WEIGHTINGS, Gaussian
+from msl.blocks.weighting import WEIGHTINGS, GaussianWeighting
 
 
 @parametrize_with_checks(
@@ -226,7 +226,7 @@ def test_every_distance_with_every_weighting(wine, distance, weighting):
 def test_learners_survive_cloning_and_pickling(wine):
     X, y, T = wine
     learner = SimilarityClassifier(
-        distance=Minkowski(1.5), weighting=Gaussian(0.5), references=LVQ(epochs=3), n_references=9, k=2
+        distance=Minkowski(1.5), weighting=GaussianWeighting(0.5), references=LVQ(epochs=3), n_references=9, k=2
     )
     fitted = clone(learner).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(T), fitted.predict_proba(T))
@@ -243,7 +243,7 @@ def test_parameters_of_slots_can_be_set_by_path():
     [
         ({"distance": "euclid"}, "euclidean"),
         ({"distance": Minkowski(-1)}, "alpha"),
-        ({"weighting": Gaussian(0)}, "width"),
+        ({"weighting": GaussianWeighting(0)}, "width"),
         ({"features": [True]}, "one truth value"),
         ({"weights": [-1.0] * 13}, "at least 0"),
         ({"symbolic_columns": [13]}, "columns 0 to 12"),

@@ -5,7 +5,7 @@ import pytest
 
 from msl.blocks.neighbours import Neighbourhood
 from msl.blocks.vote import class_outputs, number_outputs
-from msl.blocks.weighting import Inverse, Uniform
+from msl.blocks.weighting import InverseWeighting, UniformWeighting
 
 
 def hood(lengths, members=None):
@@ -16,7 +16,11 @@ def hood(lengths, members=None):
 
 def decide(lengths, classes, frequency, risk=None, weighting=None):
     outputs = class_outputs(
-        hood(lengths), weighting or Uniform(), np.eye(len(frequency))[classes], np.array(frequency, dtype=float), risk
+        hood(lengths),
+        weighting or UniformWeighting(),
+        np.eye(len(frequency))[classes],
+        np.array(frequency, dtype=float),
+        risk,
     )
     np.testing.assert_allclose(outputs.sum(axis=1), 1.0, rtol=1e-12)
     assert np.all(outputs >= 0)
@@ -61,7 +65,7 @@ def test_a_tie_moves_probabilities_by_next_to_nothing():
 
 def test_rounding_noise_in_weighted_votes_is_a_tie():
     # 1/3 + 1/6 and 1/2 differ in the last digit or not at all.
-    winner, _ = decide([2, 3, 6], [0, 1, 1], [1, 9], weighting=Inverse())
+    winner, _ = decide([2, 3, 6], [0, 1, 1], [1, 9], weighting=InverseWeighting())
     assert winner == 0
 
 
@@ -91,12 +95,12 @@ def test_no_cost_at_all_follows_the_class_frequencies():
 
 def test_non_members_do_not_vote():
     outputs = class_outputs(
-        hood([[1, 2, 2]], [[True, False, False]]), Uniform(), np.eye(2)[[0, 1, 1]], np.ones(2), None
+        hood([[1, 2, 2]], [[True, False, False]]), UniformWeighting(), np.eye(2)[[0, 1, 1]], np.ones(2), None
     )
     assert outputs.tolist() == [[1, 0]]
 
 
 def test_numbers_are_averaged_by_votes():
-    assert number_outputs(hood([1, 2]), Uniform(), np.array([1.0, 4.0])).tolist() == [2.5]
-    np.testing.assert_allclose(number_outputs(hood([1, 2]), Inverse(), np.array([1.0, 4.0])), [2.0])
-    assert number_outputs(hood([1, 2]), Uniform(), np.array([1e308, 1e308])).tolist() == [1e308]
+    assert number_outputs(hood([1, 2]), UniformWeighting(), np.array([1.0, 4.0])).tolist() == [2.5]
+    np.testing.assert_allclose(number_outputs(hood([1, 2]), InverseWeighting(), np.array([1.0, 4.0])), [2.0])
+    assert number_outputs(hood([1, 2]), UniformWeighting(), np.array([1e308, 1e308])).tolist() == [1e308]

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from msl.blocks.weighting import WEIGHTINGS, Gaussian, HardSphere, Inverse, Triangular, Uniform
+from msl.blocks.weighting import (
+    WEIGHTINGS,
+    GaussianWeighting,
+    HardSphereWeighting,
+    InverseWeighting,
+    TriangularWeighting,
+    UniformWeighting,
+)
 
 LENGTHS = np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0], [5.0, 5.0, 5.0]])
 REACH = np.array([4.0, 3.0, 0.0, 5.0])
@@ -16,43 +23,43 @@ def shares(weighting, lengths=LENGTHS, reach=REACH):
 
 
 def test_uniform():
-    np.testing.assert_allclose(shares(Uniform()), 1 / 3)
+    np.testing.assert_allclose(shares(UniformWeighting()), 1 / 3)
 
 
 def test_inverse_with_zero_distances_first():
     third = 1 / 3
     expected = [[4 / 7, 2 / 7, 1 / 7], [0.5, 0.5, 0], [third] * 3, [third] * 3]
-    np.testing.assert_allclose(shares(Inverse()), expected)
+    np.testing.assert_allclose(shares(InverseWeighting()), expected)
 
 
 def test_inverse_of_the_tiniest_numbers():
-    np.testing.assert_allclose(shares(Inverse(), np.array([[5e-324, 1.0]]), np.ones(1)), [[1, 0]], atol=1e-300)
+    np.testing.assert_allclose(shares(InverseWeighting(), np.array([[5e-324, 1.0]]), np.ones(1)), [[1, 0]], atol=1e-300)
 
 
 @pytest.mark.parametrize("width", [0.3, 1.0, 2.0])
 def test_gaussian_in_units_of_the_reach(width):
     raw = np.exp(-(((LENGTHS[0] / 4.0) / width) ** 2))
-    np.testing.assert_allclose(shares(Gaussian(width))[0], raw / raw.sum())
-    np.testing.assert_allclose(shares(Gaussian(width))[2:], 1 / 3)
+    np.testing.assert_allclose(shares(GaussianWeighting(width))[0], raw / raw.sum())
+    np.testing.assert_allclose(shares(GaussianWeighting(width))[2:], 1 / 3)
 
 
 def test_gaussian_of_a_tiny_width_leaves_the_nearest():
-    np.testing.assert_allclose(shares(Gaussian(1e-4))[0], [1, 0, 0])
+    np.testing.assert_allclose(shares(GaussianWeighting(1e-4))[0], [1, 0, 0])
 
 
 def test_hard_sphere_cuts_at_its_radius():
     lengths, reach = np.array([[1.0, 2.0, 2.5], [3.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), np.array([2.5, 4.0, 0.0])
-    assert HardSphere(0.8).votes(lengths, reach).tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
-    assert HardSphere(1.0).votes(lengths, reach).tolist() == np.ones((3, 3)).tolist()
-    assert HardSphere(0.0).votes(lengths, reach).tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert HardSphereWeighting(0.8).votes(lengths, reach).tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
+    assert HardSphereWeighting(1.0).votes(lengths, reach).tolist() == np.ones((3, 3)).tolist()
+    assert HardSphereWeighting(0.0).votes(lengths, reach).tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
 
 
 def test_triangular_falls_in_a_straight_line_to_almost_nothing_at_the_reach():
-    votes = Triangular().votes(LENGTHS, REACH)
+    votes = TriangularWeighting().votes(LENGTHS, REACH)
     slope = np.diff(votes[0]) / np.diff(LENGTHS[0])
     np.testing.assert_allclose(slope, slope[0])
     assert 0 < votes[0, 2] < 0.02
-    assert np.all(shares(Triangular())[2:] == 1 / 3)
+    assert np.all(shares(TriangularWeighting())[2:] == 1 / 3)
 
 
 @pytest.mark.parametrize("name", WEIGHTINGS)
@@ -67,4 +74,4 @@ def test_weightings_are_parameter_objects_whose_nearest_always_votes(name):
 
 def test_a_width_out_of_range_is_named():
     with pytest.raises(ValueError, match="width"):
-        Gaussian(0.0).check()
+        GaussianWeighting(0.0).check()

@@ -24,9 +24,9 @@ def exported(msl: Run, done: Finished, path: Path) -> Any:
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        ("kernel", "`SVC` of `msl.blocks.support` has no counterpart"),
+        ("kernel", "`SVC` of `msl.blocks` has no counterpart"),
         ("vote", "an ensemble is several models"),
-        ("symbols", "`KNNClassifier` of `msl.blocks.similarity` has no counterpart"),
+        ("symbols", "`KNNClassifier` of `msl.blocks` has no counterpart"),
     ],
 )
 def test_the_block_in_the_way_is_named(msl: Run, finished: Get, tmp_path: Path, case: str, words: str) -> None:

@@ -75,13 +75,13 @@ def test_a_plan_after_a_run_and_an_edit(msl: Run, here: Path) -> None:
     assert lines["time"] == "none to speak of"
     (here / "learners.msl").write_text("use clop\npart learn = naive | klogistic\n", encoding="utf-8")
     found = json.loads(msl("plan", "m.msl", "t.csv", "--jobs", "2", "--json").out)
-    assert found["stored"] == {"kept": 2, "outside": 2, "other": 0, "unread": 0}
+    assert found["stored"] == {"kept": 2, "outside": 2, "other": 0, "changed": [], "unread": 0}
     assert (found["run"], found["evaluations"], found["left"]) == (None, 13, 13)
     assert found["seconds"] == pytest.approx(13 * found["seconds_each"] / 2)
     assert [stage["strategy"] for stage in found["stages"]] == ["random", "pso"]
     assert found["budget"] == {"time": 600, "each": 30}
     again = json.loads(msl("plan", "m.msl", "t.csv", "--seed", "4", "--json").out)
-    assert again["stored"] == {"kept": 0, "outside": 0, "other": 4, "unread": 0}
+    assert again["stored"] == {"kept": 0, "outside": 0, "other": 4, "changed": [], "unread": 0}
 
 
 def test_a_plan_of_a_run_that_would_go_on(msl: Run, here: Path) -> None:

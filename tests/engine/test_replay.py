@@ -112,7 +112,10 @@ def test_a_lock_has_the_bounds_that_the_table_gave(tmp_path: Path) -> None:
         "learn.svc.gamma": "real 0.1..1 log",
     }
     assert lock.digests.keys() == {"space", "encoding", "evaluation", "search", "data"}
-    assert {"msl", "numpy", "scipy", "scikit-learn"} == set(lock.versions)
+    blocks = {
+        f"msl.blocks:{name}" for name in ("FTestRanker", "KeepFeatures", "Normalize", "SVC", "Standardize", "Zarbi")
+    }
+    assert set(lock.versions) == {"msl", "numpy", "scipy", "scikit-learn", "msl.blocks:chain", *blocks}
 
 
 @pytest.mark.parametrize(

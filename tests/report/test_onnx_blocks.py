@@ -13,11 +13,11 @@ onnxruntime = pytest.importorskip("onnxruntime")
 from msl.blocks.bias import Bias  # noqa: E402
 from msl.blocks.columns import Columns, Passthrough  # noqa: E402
 from msl.blocks.equal_priors import EqualPriors  # noqa: E402
-from msl.blocks.keep import Keep  # noqa: E402
+from msl.blocks.keep import KeepFeatures  # noqa: E402
 from msl.blocks.linear import Zarbi  # noqa: E402
 from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents  # noqa: E402
 from msl.blocks.prepare import MOST_COLUMNS, Prepare  # noqa: E402
-from msl.blocks.rank import FTest, SignalToNoise  # noqa: E402
+from msl.blocks.rank import FTestRanker, SignalToNoiseRanker  # noqa: E402
 from msl.blocks.scale import Normalize, ShiftScale, Standardize  # noqa: E402
 from msl.blocks.support import SVC  # noqa: E402
 from msl.report.onnx_blocks import translation_of  # noqa: E402
@@ -40,10 +40,10 @@ CASES = {
     "normalize with centre": (Normalize(center=True), NUMBERS, EXTREME),
     "shift and scale": (ShiftScale(), NUMBERS, EXTREME),
     "shift, scale and log": (ShiftScale(take_log=True), NUMBERS, EXTREME),
-    "keep": (Keep(features=[True, False, True, False, False]), NUMBERS, EXTREME),
-    "keep nothing": (Keep(features=[False] * 5), NUMBERS, EXTREME),
-    "f-test": (FTest(fmax=2), NUMBERS, EXTREME),
-    "signal to noise": (SignalToNoise(fmax=3), NUMBERS, EXTREME),
+    "keep": (KeepFeatures(features=[True, False, True, False, False]), NUMBERS, EXTREME),
+    "keep nothing": (KeepFeatures(features=[False] * 5), NUMBERS, EXTREME),
+    "f-test": (FTestRanker(fmax=2), NUMBERS, EXTREME),
+    "signal to noise": (SignalToNoiseRanker(fmax=3), NUMBERS, EXTREME),
     "gram-schmidt": (GramSchmidt(fmax=2), NUMBERS, EXTREME),
     "components": (PrincipalComponents(fmax=2), NUMBERS, EXTREME),
     "passthrough": (Passthrough(), NUMBERS, EXTREME),

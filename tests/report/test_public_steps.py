@@ -9,7 +9,7 @@ import pytest
 from sklearn.pipeline import make_pipeline, make_union
 
 from msl.blocks.columns import Columns, Passthrough
-from msl.blocks.keep import Keep
+from msl.blocks.keep import KeepFeatures
 from msl.blocks.prepare import MOST_COLUMNS, Prepare
 from msl.report.estimator_code import EstimatorCode
 from msl.report.public_steps import has_public_form, public_form
@@ -30,8 +30,8 @@ STEPS = [
     (Passthrough(), HOLED),
     (Columns(kind="numeric", symbolic_columns=[1, 4]), HOLED),
     (Columns(kind="symbolic", symbolic_columns=[1, 4]), HOLED),
-    (Keep(features=[True, False, True, False, True]), HOLED),
-    (Keep(), HOLED),
+    (KeepFeatures(features=[True, False, True, False, True]), HOLED),
+    (KeepFeatures(), HOLED),
 ]
 
 

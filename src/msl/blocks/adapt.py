@@ -17,13 +17,13 @@ from sklearn.utils import get_tags
 from msl.blocks.base import Block
 from msl.blocks.build import step_to_estimator
 from msl.blocks.columns import Columns, Passthrough
-from msl.blocks.keep import Keep
+from msl.blocks.keep import KeepFeatures
 from msl.blocks.load import load_class, parameter_names
 from msl.blocks.problem import BlockProblem
 from msl.blocks.target_encode import TargetEncode
 from msl.space.value import BlockType, BlockValue, Branches, Model, Step, Value, side_by_side
 
-PREPARE = BlockType("prepare", "msl", "transformer", None, "msl.blocks.prepare:Prepare")
+PREPARE = BlockType("prepare", "msl", "transformer", None, "msl.blocks:Prepare")
 #: After these nothing is missing, whatever came in.
 _LEAVE_NOTHING_MISSING = (SimpleImputer, KNNImputer, MissingIndicator, OneHotEncoder, TargetEncode)
 
@@ -141,7 +141,7 @@ class _Adapter:
     def _after(self, value: BlockValue, found: type, stream: _Stream) -> _Stream:
         if issubclass(found, Columns):
             return self._of_kind(stream, str(dict(value.params).get("kind", "numeric")))
-        if issubclass(found, Keep):
+        if issubclass(found, KeepFeatures):
             return self._masked(stream, dict(value.params).get("features"))
         if issubclass(found, Passthrough):
             return stream

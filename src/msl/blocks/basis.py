@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from msl.blocks.base import Floats
+from msl.blocks.public import public
 from msl.blocks.slot import Filling
 
 
@@ -19,7 +20,8 @@ class Basis(Filling):
         raise NotImplementedError
 
 
-class Gaussian(Basis):
+@public
+class GaussianBasis(Basis):
     """exp(-v² / σ²)."""
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
@@ -29,21 +31,24 @@ class Gaussian(Basis):
         return np.exp(exponents, out=exponents)
 
 
-class ThinPlate(Basis):
+@public
+class ThinPlateBasis(Basis):
     """v² log v, which has no width."""
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
         return np.asarray(0.5 * xlogy(squares, squares))
 
 
-class Multiquadric(Basis):
+@public
+class MultiquadricBasis(Basis):
     """(v² + σ²)^½."""
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
         return np.sqrt(squares + np.square(widths))
 
 
-class InverseMultiquadric(Basis):
+@public
+class InverseMultiquadricBasis(Basis):
     """(v² + σ²)^-½."""
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
@@ -51,8 +56,8 @@ class InverseMultiquadric(Basis):
 
 
 BASES: Mapping[str, type[Basis]] = {
-    "gaussian": Gaussian,
-    "thin_plate": ThinPlate,
-    "multiquadric": Multiquadric,
-    "inverse_multiquadric": InverseMultiquadric,
+    "gaussian": GaussianBasis,
+    "thin_plate": ThinPlateBasis,
+    "multiquadric": MultiquadricBasis,
+    "inverse_multiquadric": InverseMultiquadricBasis,
 }

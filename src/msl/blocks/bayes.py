@@ -13,6 +13,7 @@ from msl.blocks.frame import row_blocks
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.moments import scaled_moments, spent_moments
 from msl.blocks.present import present_classes, probabilities_of_all
+from msl.blocks.public import public
 
 #: What scikit-learn's GaussianNB adds to all variances, as a part of the largest.
 VARIANCE_SMOOTHING = 1e-9
@@ -20,6 +21,7 @@ VARIANCE_SMOOTHING = 1e-9
 LARGEST_DEVIATION = 1e100
 
 
+@public
 class GaussianBayes(ProbabilisticClassifier):
     """Gaussian naive Bayes, equal to scikit-learn's GaussianNB where that gives numbers at all."""
 
@@ -42,7 +44,8 @@ class GaussianBayes(ProbabilisticClassifier):
         return float(self.mean_.size + self.variance_.size)
 
 
-class Naive(ProbabilisticClassifier):
+@public
+class NaiveBayes(ProbabilisticClassifier):
     """Naive Bayes with a Gaussian for numeric columns and a Bernoulli distribution for binary ones.
 
     A column with two different values is binary, whatever they are (standardizing keeps it so); a new value counts as

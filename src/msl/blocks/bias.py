@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base import BlockPost, Codes, Floats
+from msl.blocks.public import public
 
 #: Offsets closer than this part of the outputs' magnitude to a row's margin could be lost in rounding.
 ROUNDING = 8 * np.finfo(np.float64).eps
@@ -17,6 +18,7 @@ EQUAL = 1e-12
 ROUNDS = 50
 
 
+@public
 class Bias(BlockPost):
     """Adds to the outputs the offsets with the lowest balanced error on the training rows, one offset a class.
 

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Codes, Floats, ProbabilisticClassifier
 from msl.blocks.present import present_classes, probabilities_of_all
+from msl.blocks.public import public
 from msl.blocks.shallow_tree import ShallowTrees, SortedRows
 
 #: The authors' limit of a working response, against rows that are all but certainly wrong.
@@ -20,6 +21,7 @@ LARGEST_RESPONSE = 4.0
 LEAST_WEIGHT = 1e-10
 
 
+@public
 class LogitBoost(ProbabilisticClassifier):
     """Additive logistic regression by Newton steps, each a regression tree of at most `depth` levels of splits.
 

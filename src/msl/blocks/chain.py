@@ -28,8 +28,10 @@ from msl.blocks.outputs import (
     predicted_numbers,
     predicted_probabilities,
 )
+from msl.blocks.public import public
 
 
+@public
 class Branch:
     """Steps side by side on the same input, their columns joined."""
 
@@ -206,9 +208,11 @@ class _Chain(ArrayModel):
             return checked_outputs(learner_outputs(self.learner, inner, self.n_classes_), len(inner), self.n_classes_)
 
 
+@public
 class ChainClassifier(ArrayClassifier, _Chain):
     """A model of classes."""
 
 
+@public
 class ChainRegressor(ArrayRegressor, _Chain):
     """A model of numbers."""

@@ -11,8 +11,10 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils._param_validation import StrOptions
 
 from msl.blocks.base import BlockTransformer, Floats
+from msl.blocks.public import public
 
 
+@public
 class Passthrough(OneToOneFeatureMixin, BlockTransformer):
     """Hands on its input as it is, missing values included."""
 
@@ -31,6 +33,7 @@ class Passthrough(OneToOneFeatureMixin, BlockTransformer):
         return 0.0
 
 
+@public
 class Columns(Passthrough):
     """Keeps the columns of one kind, in their order; none at all when the table has none of that kind.
 

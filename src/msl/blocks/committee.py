@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.array_model import ArrayClassifier, ArrayModel, ArrayRegressor, shares, softmax, sum_to_one
 from msl.blocks.base import Floats
+from msl.blocks.public import public
 
 Voting = Literal["hard", "soft"]
 
@@ -104,9 +105,11 @@ class _Committee(ArrayModel):
         return self.voting == "soft" and self.n_classes_ > 0
 
 
+@public
 class CommitteeClassifier(ArrayClassifier, _Committee):
     """Members vote; `predict_proba` gives the shares of the vote, or the mean of their probabilities if it is soft."""
 
 
+@public
 class CommitteeRegressor(ArrayRegressor, _Committee):
     """The mean of the members."""

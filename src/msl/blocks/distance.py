@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval
 from msl.blocks.base import Floats
 from msl.blocks.feature_distance import FEATURE_DISTANCES, Difference, FeatureDistance, Overlap, ValueDifference
 from msl.blocks.placement import Directions, Placement, Quartered, Scaled, Whitened
+from msl.blocks.public import public
 from msl.blocks.slot import Filling
 
 # The catalogue speaks of the feature distances as part of this module.
@@ -90,6 +91,7 @@ class Distance(Filling):
         return self.true_lengths(powers, placement.unit)
 
 
+@public
 class Euclidean(Distance):
     """The root of the sum of squares."""
 
@@ -111,6 +113,7 @@ class Euclidean(Distance):
         return np.sqrt(powers)
 
 
+@public
 class Manhattan(Distance):
     """The sum of differences."""
 
@@ -124,6 +127,7 @@ class Manhattan(Distance):
         return np.abs(difference, out=difference)
 
 
+@public
 class Minkowski(Distance):
     """The alpha-th root of the sum of alpha-th powers: manhattan at 1, euclidean at 2."""
 
@@ -153,6 +157,7 @@ class Minkowski(Distance):
         return np.asarray(powers ** (1.0 / self.alpha))
 
 
+@public
 class Chebyshev(Distance):
     """The largest weighted difference of any feature."""
 
@@ -163,6 +168,7 @@ class Chebyshev(Distance):
         return weighted_cdist(A * weights, B * weights, "chebyshev", np.ones_like(weights))
 
 
+@public
 class Canberra(Distance):
     """The sum of |x - z| / (|x| + |z|): small values count as much as large ones."""
 
@@ -180,6 +186,7 @@ class Canberra(Distance):
         return np.divide(np.abs(difference, out=difference), size, out=difference, where=size > 0)
 
 
+@public
 class Angle(Distance):
     """The angle between two rows in radians, whatever their lengths.
 
@@ -203,6 +210,7 @@ class Angle(Distance):
         return np.asarray(2.0 * np.arcsin(np.minimum(np.sqrt(powers) / 2.0, 1.0)))
 
 
+@public
 class Mahalanobis(Distance):
     """The distance in units of the data's covariance: of the columns in units of their standard deviation, the length
     of (C + ridge·I)^-½ (x - z) with C their correlations."""

@@ -14,9 +14,11 @@ from msl.blocks.base import Codes, Floats
 from msl.blocks.frame import standard_columns
 from msl.blocks.keep import FeatureSelector
 from msl.blocks.present import present_classes
+from msl.blocks.public import public
 from msl.blocks.ranking import FMAX
 
 
+@public
 class SVCElimination(FeatureSelector):
     """Keeps the `fmax` features that elimination by the weights of a linear machine leaves last.
 

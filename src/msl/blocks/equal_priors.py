@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from msl.blocks.array_model import shares, sum_to_one
 from msl.blocks.base import BlockPost, Floats
+from msl.blocks.public import public
 
 
+@public
 class EqualPriors(BlockPost):
     """Divides the probability of each class by its share of the training rows.
 

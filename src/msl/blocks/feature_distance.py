@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base import Codes, Floats
+from msl.blocks.public import public
 from msl.blocks.slot import Filling
 
 
@@ -32,6 +33,7 @@ class FeatureDistance(Filling):
         raise NotImplementedError
 
 
+@public
 class Difference(FeatureDistance):
     """The difference of two numbers."""
 
@@ -39,6 +41,7 @@ class Difference(FeatureDistance):
         return None
 
 
+@public
 class Overlap(FeatureDistance):
     """0 when two symbols are equal, 1 when they differ."""
 
@@ -46,6 +49,7 @@ class Overlap(FeatureDistance):
         return OverlapGaps()
 
 
+@public
 class ValueDifference(FeatureDistance):
     """The difference of the class probabilities of two symbols: ½ Σ_c |p(c | a) - p(c | b)|, from 0 to 1.
 
@@ -69,12 +73,14 @@ class ValueDifference(FeatureDistance):
         return ValueGaps(symbols, np.abs(profiles[:, None, :] - profiles[None, :, :]).sum(axis=2))
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class OverlapGaps:
     def between(self, a: Floats, b: Floats) -> Floats:
         return np.not_equal.outer(a, b).astype(np.float64)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class ValueGaps:
     """A table of the distances between known symbols; its last row and column are for unknown ones."""

@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval
 from msl.blocks.base import Block, BlockRegressor, Floats, ProbabilisticClassifier
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.present import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.public import public
 from msl.blocks.tree_growth import TreeGrowth
 
 #: Trees compare in single precision: columns larger than this are scaled down, columns smaller than one up.
@@ -25,6 +26,7 @@ LARGEST_SINGLE = 2.0**100
 STRIDE = 64
 
 
+@public
 class Grove:
     """The trees that siblings share, grown when asked for; `n_classes` is 0 for numbers."""
 
@@ -130,6 +132,7 @@ class Forest(Block):
         return float(self.n_leaves_)
 
 
+@public
 class ForestRegressor(Forest, BlockRegressor):
     """A random forest for numbers (Breiman, 2001); there is nothing for `balance` to weigh."""
 
@@ -140,6 +143,7 @@ class ForestRegressor(Forest, BlockRegressor):
         return query.mean(self.trees_)[:, 0]
 
 
+@public
 class ForestClassifier(Forest, ProbabilisticClassifier):
     """A random forest for classes (Breiman, 2001); `balance` weighs classes by their inverse frequency."""
 

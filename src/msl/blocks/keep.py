@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 
 from msl.blocks.base import BlockTransformer, Codes, Floats
+from msl.blocks.public import public
 
 
 class FeatureSelector(BlockTransformer, SelectorMixin):
@@ -37,7 +38,8 @@ class FeatureSelector(BlockTransformer, SelectorMixin):
         return self.mask_
 
 
-class Keep(FeatureSelector):
+@public
+class KeepFeatures(FeatureSelector):
     """Keeps the columns whose entry in `features` is true; all without a mask, the first when the mask has none."""
 
     takes_symbols = True

@@ -16,12 +16,13 @@ from msl.blocks.base import BlockTransformer, Floats
 from msl.blocks.clusters import means
 from msl.blocks.distance import DISTANCES, Distance
 from msl.blocks.feature_distance import Difference
-from msl.blocks.metric import Metric, fit_metric
-from msl.blocks.references import REFERENCES, Library, References
+from msl.blocks.metric import FittedDistance, fit_metric
+from msl.blocks.public import public
+from msl.blocks.references import REFERENCES, References, ReferenceTable
 from msl.blocks.slot import Filling, filled, slot_constraint
 
 
-class Kernel(Filling):
+class KernelFunction(Filling):
     """Similarity by distance, in units of the size of each reference's region."""
 
     def values(self, lengths: Floats, sigma: Floats) -> Floats:
@@ -29,14 +30,16 @@ class Kernel(Filling):
         raise NotImplementedError
 
 
-class Linear(Kernel):
+@public
+class LinearKernel(KernelFunction):
     """The distance itself."""
 
     def values(self, lengths: Floats, sigma: Floats) -> Floats:
         return lengths
 
 
-class Gaussian(Kernel):
+@public
+class GaussianKernel(KernelFunction):
     """exp(-d / sigma)."""
 
     def values(self, lengths: Floats, sigma: Floats) -> Floats:
@@ -44,14 +47,16 @@ class Gaussian(Kernel):
             return np.exp(-lengths / sigma)
 
 
-class Sigmoid(Kernel):
+@public
+class SigmoidKernel(KernelFunction):
     """1 / (1 + exp(sigma - d))."""
 
     def values(self, lengths: Floats, sigma: Floats) -> Floats:
         return np.asarray(expit(lengths - sigma))
 
 
-class Cauchy(Kernel):
+@public
+class CauchyKernel(KernelFunction):
     """1 / (1 + d / sigma)."""
 
     def values(self, lengths: Floats, sigma: Floats) -> Floats:
@@ -59,19 +64,26 @@ class Cauchy(Kernel):
             return np.asarray(1.0 / (1.0 + lengths / sigma))
 
 
-KERNELS: Mapping[str, type[Kernel]] = {"linear": Linear, "gaussian": Gaussian, "sigmoid": Sigmoid, "cauchy": Cauchy}
+KERNELS: Mapping[str, type[KernelFunction]] = {
+    "linear": LinearKernel,
+    "gaussian": GaussianKernel,
+    "sigmoid": SigmoidKernel,
+    "cauchy": CauchyKernel,
+}
 
 
+@public
 @dataclass(frozen=True, slots=True)
-class Regions:
+class KernelRegions:
     """Points, placed in the metric, with the size of the region of each."""
 
-    metric: Metric
+    metric: FittedDistance
     points: Floats
     placed: Floats
     sigma: Floats
 
 
+@public
 class KernelMap(BlockTransformer):
     """Maps a row x to [f(x, c_1) … f(x, c_n)], f the kernel, c the references.
 
@@ -86,7 +98,7 @@ class KernelMap(BlockTransformer):
         "n": [Interval(Integral, 1, None, closed="left")],
         "points": [StrOptions({"centers", "centroids"})],
         "distance": slot_constraint(DISTANCES, Distance),
-        "kernel": slot_constraint(KERNELS, Kernel),
+        "kernel": slot_constraint(KERNELS, KernelFunction),
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
     shared_parameters = frozenset({"references", "n", "points", "distance", "random_state"})
@@ -97,7 +109,7 @@ class KernelMap(BlockTransformer):
         n: int = 16,
         points: str = "centers",
         distance: str | Distance = "euclidean",
-        kernel: str | Kernel = "gaussian",
+        kernel: str | KernelFunction = "gaussian",
         random_state: int | None = 0,
     ) -> None:
         self.references = references
@@ -113,10 +125,10 @@ class KernelMap(BlockTransformer):
         chooser = self.references
         return (REFERENCES.get(chooser, References) if isinstance(chooser, str) else chooser).needs_classes
 
-    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Regions:
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> KernelRegions:
         distance = filled(self.distance, DISTANCES, Distance, "distance")
         metric = fit_metric(X, y, n_classes, distance, np.ones(X.shape[1]), Difference(), Difference(), ())
-        library = Library.of(X, y, n_classes, metric)
+        library = ReferenceTable.of(X, y, n_classes, metric)
         chooser = filled(self.references, REFERENCES, References, "references")
         chosen = chooser.choose(library, self.n, np.random.default_rng(self.random_state))
         points = chosen.points
@@ -127,22 +139,22 @@ class KernelMap(BlockTransformer):
             used, cells = np.unique(cells, return_inverse=True)
             points = means(X, cells, len(used))
         placed = metric.place(points)
-        return Regions(metric, points, placed, region_sizes(metric, library.placed, placed))
+        return KernelRegions(metric, points, placed, region_sizes(metric, library.placed, placed))
 
-    def fit_prepared(self, prepared: Regions, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_prepared(self, prepared: KernelRegions, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.regions_ = prepared
 
     def transform_arrays(self, X: Floats) -> Floats:
         metric = self.regions_.metric
         lengths = metric.lengths(metric.powers(metric.place(X), self.regions_.placed))
-        return filled(self.kernel, KERNELS, Kernel, "kernel").values(lengths, self.regions_.sigma)
+        return filled(self.kernel, KERNELS, KernelFunction, "kernel").values(lengths, self.regions_.sigma)
 
     def complexity(self) -> float:
         """The number of references."""
         return float(len(self.regions_.points))
 
 
-def region_sizes(metric: Metric, rows: Floats, references: Floats) -> Floats:
+def region_sizes(metric: FittedDistance, rows: Floats, references: Floats) -> Floats:
     """The largest distance from each reference to a row that has it as the nearest."""
     powers = metric.powers(rows, references)
     nearest = powers.argmin(axis=1)

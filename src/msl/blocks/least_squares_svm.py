@@ -11,6 +11,7 @@ from msl.blocks.base import BlockClassifier, BlockRegressor, Floats
 from msl.blocks.cholesky import inverse_diagonal, inverse_root
 from msl.blocks.kernel_machine import KernelMachine, ridge_solve, ridged, safe_ridge
 from msl.blocks.present import balanced_weights, present_classes, scores_of_all, signed_targets
+from msl.blocks.public import public
 
 
 class LSSVM(KernelMachine):
@@ -57,6 +58,7 @@ class LSSVM(KernelMachine):
         return float(len(kernel) - residual_freedom.sum())
 
 
+@public
 class LSSVMRegressor(LSSVM, BlockRegressor):
     """The least-squares support vector machine for numbers; there is nothing for `balance` to weigh."""
 
@@ -67,6 +69,7 @@ class LSSVMRegressor(LSSVM, BlockRegressor):
         return (query @ self.dual_coef_ + self.intercept_)[:, 0]
 
 
+@public
 class LSSVMClassifier(LSSVM, BlockClassifier):
     """The least-squares support vector machine for classes, one against the rest beyond two."""
 

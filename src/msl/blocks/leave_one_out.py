@@ -17,7 +17,7 @@ from sklearn.base import clone
 from msl.blocks.base import Block, Codes, Floats, LeftOut
 from msl.blocks.candidates import sorted_lines
 from msl.blocks.distance import Distance
-from msl.blocks.metric import Metric, feature_importance, fit_metric
+from msl.blocks.metric import FittedDistance, feature_importance, fit_metric
 from msl.blocks.neighbours import (
     TIE,
     Neighbourhood,
@@ -29,7 +29,7 @@ from msl.blocks.neighbours import (
 )
 from msl.blocks.partial_sums import PartialSums
 from msl.blocks.references import AllRows
-from msl.blocks.setting import Setting, risk_matrix, similarity_matrix
+from msl.blocks.setting import SimilaritySettings, risk_matrix, similarity_matrix
 from msl.blocks.similarity import SimilarityClassifier, SimilarityLearner, SimilarityRegressor, neighbourhood
 from msl.blocks.vote import class_outputs, number_outputs
 from msl.blocks.weighting import Weighting
@@ -39,7 +39,7 @@ from msl.blocks.weighting import Weighting
 class Terms:
     """The distances between all rows, feature by feature; `columns` says which feature each term belongs to."""
 
-    metric: Metric
+    metric: FittedDistance
     columns: Codes
     sums: PartialSums
 
@@ -111,7 +111,7 @@ class LeaveOneOut:
         ordered[self._order] = outputs
         return ordered
 
-    def _metric(self, setting: Setting, importance: Floats) -> Metric:
+    def _metric(self, setting: SimilaritySettings, importance: Floats) -> FittedDistance:
         return fit_metric(
             self._X,
             self._y,
@@ -123,7 +123,7 @@ class LeaveOneOut:
             setting.symbolic_columns,
         )
 
-    def _terms_of(self, setting: Setting) -> Terms | None:
+    def _terms_of(self, setting: SimilaritySettings) -> Terms | None:
         """The distances feature by feature; none if the distance is no sum of them, or they need too much memory."""
         rows, features = self._X.shape
         if not setting.distance.decomposable or 2 * features * rows * rows * 8 > self._memory:
@@ -139,7 +139,7 @@ class LeaveOneOut:
             self._terms[key] = terms
         return self._terms[key]
 
-    def _new_terms(self, setting: Setting) -> Terms | None:
+    def _new_terms(self, setting: SimilaritySettings) -> Terms | None:
         metric = self._metric(setting, np.ones(self._X.shape[1]))
         if metric.placement.unit != 1.0:
             # One extreme feature would take the digits of the others even when it is switched off.
@@ -154,7 +154,7 @@ class LeaveOneOut:
         columns = np.array([*metric.numeric, *(special.column for special in metric.specials)], dtype=np.intp)
         return Terms(metric, columns, PartialSums(terms))
 
-    def _from_powers(self, terms: Terms, importance: Floats, setting: Setting) -> Floats:
+    def _from_powers(self, terms: Terms, importance: Floats, setting: SimilaritySettings) -> Floats:
         weights = importance[terms.columns]
         powers = terms.sums.at(weights)
         powers.reshape(-1)[:: len(powers) + 1] = np.inf
@@ -179,7 +179,7 @@ class LeaveOneOut:
         unclear = np.flatnonzero(near.sum(axis=0) > 1) if several else np.empty(0, dtype=np.intp)
         return near.T.astype(np.float64), unclear
 
-    def _voted(self, hood: Neighbourhood, setting: Setting, rows: Codes | None = None) -> Floats:
+    def _voted(self, hood: Neighbourhood, setting: SimilaritySettings, rows: Codes | None = None) -> Floats:
         if not self._n_classes:
             return number_outputs(hood, setting.weighting, np.asarray(self._y, dtype=np.float64))
         similarity = similarity_matrix(setting, self._n_classes)
@@ -198,12 +198,14 @@ class LeaveOneOut:
         return np.array(outputs)
 
 
-def on_all_rows(setting: Setting) -> bool:
+def on_all_rows(setting: SimilaritySettings) -> bool:
     """Whether the learner compares with all rows, each with its own target."""
     return isinstance(setting.references, AllRows) and not setting.soft
 
 
-def hood_of_powers(terms: Terms, weights: Floats, powers: Floats, setting: Setting, rows: Codes) -> Neighbourhood:
+def hood_of_powers(
+    terms: Terms, weights: Floats, powers: Floats, setting: SimilaritySettings, rows: Codes
+) -> Neighbourhood:
     """The neighbourhoods of the given rows from their lines of the matrix of powers, where their own place is infinite.
 
     That matrix chooses the candidates; their powers are added up again in a fixed order, so that the same setting has

@@ -11,11 +11,13 @@ from msl.blocks.base import BlockClassifier, Floats
 from msl.blocks.magnitude import reject_huge, unit_scale
 from msl.blocks.moments import scaled_moments
 from msl.blocks.present import present_classes, scores_of_all
+from msl.blocks.public import public
 
 #: A feature without any spread inside the classes would weigh infinitely much.
 LARGEST_WEIGHT = 1e9
 
 
+@public
 class Zarbi(BlockClassifier):
     """score = Σ w (x - (μ₊ + μ₋) / 2) with w = (μ₊ - μ₋) / (σ₊ + σ₋); each class against the rest beyond two.
 

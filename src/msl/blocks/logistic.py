@@ -14,6 +14,7 @@ from msl.blocks.cholesky import inverse_diagonal, inverse_root, solved
 from msl.blocks.kernels import gaussian, median_squared_distance, squared_distances
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.present import present_classes, probabilities_of_all, signed_targets
+from msl.blocks.public import public
 
 #: The weight of the penalty, for a kernel of ones on its diagonal.
 PENALTY = 0.05
@@ -100,6 +101,7 @@ def weighted(kernel: Floats, root: Floats) -> Floats:
     return matrix
 
 
+@public
 class KernelLogistic(ProbabilisticClassifier):
     """Penalised kernel logistic regression by Newton's method; one against the rest, normalised, beyond two classes.
 

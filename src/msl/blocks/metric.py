@@ -13,8 +13,10 @@ from msl.blocks.base import Codes, Floats
 from msl.blocks.distance import Distance
 from msl.blocks.feature_distance import FeatureDistance, Gaps
 from msl.blocks.placement import Placement
+from msl.blocks.public import public
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class SpecialColumn:
     """A column with a feature distance of its own."""
@@ -24,8 +26,9 @@ class SpecialColumn:
     gaps: Gaps
 
 
+@public
 @dataclass(frozen=True, slots=True)
-class Metric:
+class FittedDistance:
     """D^power between placed rows: a bulk of numeric columns, and a few with feature distances of their own.
 
     Placed rows hold the coordinates of the numeric columns, then the special columns as they are.
@@ -86,7 +89,7 @@ def fit_metric(
     numbers: FeatureDistance,
     symbols: FeatureDistance,
     symbolic_columns: Sequence[int],
-) -> Metric:
+) -> FittedDistance:
     """The metric on the columns whose `importance` is above 0."""
     distance.check()
     symbolic = set(symbolic_columns)
@@ -112,7 +115,7 @@ def fit_metric(
         )
     chosen = np.array(numeric, dtype=np.intp)
     placement = distance.placement(X[:, chosen], importance[chosen], least_spread=1.0 if specials else 0.0)
-    return Metric(distance, chosen, importance[chosen], placement, tuple(specials))
+    return FittedDistance(distance, chosen, importance[chosen], placement, tuple(specials))
 
 
 def feature_importance(features: ArrayLike | None, weights: ArrayLike | None, n_features: int) -> Floats:

@@ -13,7 +13,8 @@ import numpy as np
 
 from msl.blocks.base import Codes, Floats
 from msl.blocks.candidates import Mask, chosen_places, sorted_lines, upper_bounds
-from msl.blocks.metric import Metric
+from msl.blocks.metric import FittedDistance
+from msl.blocks.public import public
 
 #: Relative difference up to which two powers of distances are equal.
 TIE = 1e-9
@@ -38,10 +39,13 @@ class Neighbourhood:
     reach: Floats
 
 
+@public
 class Neighbours:
     """The references near each query, found when asked for and kept for siblings that ask for as many or fewer."""
 
-    def __init__(self, metric: Metric, queries: Floats, references: Floats, leave_one_out: bool = False) -> None:
+    def __init__(
+        self, metric: FittedDistance, queries: Floats, references: Floats, leave_one_out: bool = False
+    ) -> None:
         """Both are placed rows. With `leave_one_out` they are the same rows, and none is its own neighbour."""
         self.metric = metric
         self.queries = queries
@@ -137,7 +141,7 @@ def radius_candidates(lengths: Floats, radius: float) -> Candidates:
     return rows, columns, lengths[rows, columns]
 
 
-def nearest_hood(metric: Metric, columns: Codes, powers: Floats, k: int) -> Neighbourhood:
+def nearest_hood(metric: FittedDistance, columns: Codes, powers: Floats, k: int) -> Neighbourhood:
     """The neighbourhood of the k nearest, from sorted lines of candidates."""
     columns, powers = trimmed(columns, powers, k)
     lengths = metric.lengths(powers)

@@ -17,13 +17,15 @@ from sklearn.utils._param_validation import Interval
 from msl.blocks.base import Block, BlockRegressor, Floats, ProbabilisticClassifier
 from msl.blocks.magnitude import reject_huge, unit_scale
 from msl.blocks.present import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.public import public
 
 #: The largest entry of the gradient at which a fit counts as done.
 GRADIENT_TOLERANCE = 1e-4
 
 
+@public
 @dataclass(frozen=True, slots=True)
-class Shape:
+class NetworkShape:
     """The sizes of the layers; a network's weights are one vector, so that any optimiser can move them."""
 
     inputs: int
@@ -61,13 +63,13 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Objective:
+class NetworkObjective:
     """The mean loss of a network on its rows plus decay / 2n times its squared weights, biases left free.
 
     `targets` are columns of class membership for the cross entropy, or of numbers for half the squared error.
     """
 
-    shape: Shape
+    shape: NetworkShape
     X: Floats
     targets: Floats
     row_weights: Floats
@@ -127,9 +129,9 @@ class Neural(Block):
 
     def _fit_network(self, X: Floats, targets: Floats, row_weights: Floats, of_classes: bool) -> None:
         reject_huge(X, type(self).__name__)
-        self.shape_ = Shape(X.shape[1], self.units, targets.shape[1])
+        self.shape_ = NetworkShape(X.shape[1], self.units, targets.shape[1])
         start = self.shape_.initial(check_random_state(self.random_state))
-        objective = Objective(self.shape_, X, targets, row_weights, self.shrinkage, of_classes)
+        objective = NetworkObjective(self.shape_, X, targets, row_weights, self.shrinkage, of_classes)
         result = minimize(
             objective, start, method="L-BFGS-B", jac=True, options={"maxiter": self.maxiter, "gtol": GRADIENT_TOLERANCE}
         )
@@ -144,6 +146,7 @@ class Neural(Block):
         return float(self.shape_.n_weights)
 
 
+@public
 class NeuralRegressor(Neural, BlockRegressor):
     """A network for numbers, standardized while it learns; there is nothing for `balance` to weigh."""
 
@@ -159,6 +162,7 @@ class NeuralRegressor(Neural, BlockRegressor):
         return self._network_outputs(X)[:, 0] * self.spread_ + self.mean_
 
 
+@public
 class NeuralClassifier(Neural, ProbabilisticClassifier):
     """A network for classes with softmax outputs; `balance` weighs classes by their inverse frequency."""
 

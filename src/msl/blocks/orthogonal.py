@@ -14,9 +14,11 @@ from msl.blocks.forward import ForwardSelection
 from msl.blocks.frame import frame_of, row_blocks, standard_columns
 from msl.blocks.keep import FeatureSelector
 from msl.blocks.present import present_classes, signed_targets
+from msl.blocks.public import public
 from msl.blocks.ranking import FMAX
 
 
+@public
 class GramSchmidt(FeatureSelector):
     """Keeps `fmax` features, each the one that explains most of what the earlier ones left of the target.
 
@@ -49,6 +51,7 @@ class GramSchmidt(FeatureSelector):
             self.keep_columns(prepared.first(self.fmax), n_columns)
 
 
+@public
 class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
     """Replaces the features by their first `fmax` principal components, fewer when fewer have any variance.
 

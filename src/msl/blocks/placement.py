@@ -12,6 +12,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from msl.blocks.base import Floats
+from msl.blocks.public import public
 
 #: Exponents of two that sums of powers may reach: far from overflow (1023) even for a million features.
 EXPONENT_LIMIT = 900
@@ -41,6 +42,7 @@ class Placement(Protocol):
     def place(self, X: Floats) -> Floats: ...
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Scaled:
     """The columns themselves, times one power of two when their spread is extreme.
@@ -74,6 +76,7 @@ class Scaled:
         return placed
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Quartered:
     """A quarter of each column: enough for |x| + |z| not to overflow. For distances that do not depend on scale."""
@@ -86,6 +89,7 @@ class Quartered:
         return X * 0.25
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Directions:
     """Rows of length one. A row of zeros has no direction: it is placed at a right angle to all others."""
@@ -107,6 +111,7 @@ class Directions:
         return np.hstack([rows / np.where(zero, 1.0, norms), zero])
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class Whitened:
     """Columns in units of their standard deviation, decorrelated. A constant column says nothing and is dropped."""

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from msl.blocks.base import BlockTransformer, Codes, Floats
+from msl.blocks.public import public
 
 #: Columns that one feature may become; the rarer symbols beyond share the last of them.
 MOST_COLUMNS = 100
@@ -17,6 +18,7 @@ MOST_COLUMNS = 100
 MISSING_SYMBOL = -1.0
 
 
+@public
 class Prepare(BlockTransformer):
     """Encodes symbols as columns of 0 and 1, and fills in missing values.
 

@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval
 from msl.blocks.base import Codes, Floats
 from msl.blocks.frame import frame_of, framed_sums, standard_columns, unit_range
 from msl.blocks.present import present_classes
+from msl.blocks.public import public
 from msl.blocks.ranking import Ranker, Ranking, SignificanceRanker
 from msl.blocks.samples import TwoSamples, class_samples, one_against_rest, ratio
 from msl.blocks.tree_growth import TreeGrowth
@@ -26,7 +27,8 @@ from msl.blocks.tree_growth import TreeGrowth
 BLOCK = 1 << 18
 
 
-class FTest(SignificanceRanker):
+@public
+class FTestRanker(SignificanceRanker):
     """Ranks by the F statistic of a one-way analysis of variance, or of the linear regression for numbers."""
 
     serves_regression = True
@@ -39,7 +41,8 @@ class FTest(SignificanceRanker):
         return Ranking.by(*f_test(samples.between(), samples.within(), n_classes - 1, len(X) - n_classes))
 
 
-class Pearson(SignificanceRanker):
+@public
+class PearsonRanker(SignificanceRanker):
     """Ranks by the absolute correlation with the target, or with the indicator of the best separated class."""
 
     serves_regression = True
@@ -57,7 +60,8 @@ class Pearson(SignificanceRanker):
         return strongest(scores, pvalues)
 
 
-class TTest(SignificanceRanker):
+@public
+class TTestRanker(SignificanceRanker):
     """Ranks by the absolute t statistic between a class and the rest, each with a variance of its own (Welch, 1947).
 
     A class of one row has no variance of its own: it is compared with the pooled one.
@@ -68,7 +72,8 @@ class TTest(SignificanceRanker):
         return strongest([t for t, _ in tests], [pvalue for _, pvalue in tests])
 
 
-class ZFilter(Ranker):
+@public
+class ZFilterRanker(Ranker):
     """Ranks by the distance between the means of a class and of the rest over its pooled standard error."""
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
@@ -76,7 +81,8 @@ class ZFilter(Ranker):
         return Ranking.by(np.max([ratio(pair.distance, pair.pooled_error()) for pair in pairs], axis=0))
 
 
-class SignalToNoise(Ranker):
+@public
+class SignalToNoiseRanker(Ranker):
     """Ranks by the distance between the means of a class and of the rest over the sum of both deviations."""
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
@@ -88,7 +94,8 @@ class SignalToNoise(Ranker):
         return Ranking.by(np.max(scores, axis=0))
 
 
-class Auc(SignificanceRanker):
+@public
+class AucRanker(SignificanceRanker):
     """Ranks by the distance of the area under the ROC curve from one half, with the p-value of Mann and Whitney.
 
     The p-value is the normal approximation, corrected for ties and for continuity.
@@ -108,7 +115,8 @@ class Auc(SignificanceRanker):
         return strongest((distance / pairs).T[first:], pvalues.T[first:])
 
 
-class OddsRatio(SignificanceRanker):
+@public
+class OddsRatioRanker(SignificanceRanker):
     """Ranks by the absolute log odds ratio between a class and the feature being above its median (Wald's p-value).
 
     Half a row is added to each cell of the table. A feature with nothing above its median, such as a flag that is
@@ -129,7 +137,8 @@ class OddsRatio(SignificanceRanker):
         return strongest(scores.T[first:], 2 * ndtr(-scores / error).T[first:])
 
 
-class ForestImportance(Ranker):
+@public
+class ForestImportanceRanker(Ranker):
     """Ranks by the importance (mean decrease of impurity) in a random forest of `units` trees."""
 
     serves_regression = True

@@ -17,6 +17,7 @@ from msl.blocks.base import Block, BlockClassifier, BlockRegressor, Floats, Gene
 from msl.blocks.basis import BASES, Basis
 from msl.blocks.clusters import k_means
 from msl.blocks.placement import Scaled
+from msl.blocks.public import public
 from msl.blocks.slot import filled, slot_constraint
 
 #: The width of a unit is overlap · WIDTH_FACTOR · the distance to the nearest other centre.
@@ -31,8 +32,9 @@ REGION_SEED = 0
 RegionCenters = Sequence[Sequence[float] | None]
 
 
+@public
 @dataclass(slots=True)
-class Regions:
+class CentreRegions:
     """The different inputs of a table in an order of their own, scaled, and the boxes around their clusters.
 
     Found when asked for and kept. Neither the order of the rows nor how often one comes changes anything.
@@ -43,7 +45,7 @@ class Regions:
     _boxes: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Floats) -> Regions:
+    def of(cls, X: Floats) -> CentreRegions:
         # As if for fourth powers: squares of distances, times weights, must not overflow for far queries.
         inputs = np.unique(X, axis=0)
         placement = Scaled.fitted(inputs, np.ones(X.shape[1]), power=4.0)
@@ -61,18 +63,19 @@ class Regions:
         return self._boxes[n_regions]
 
 
+@public
 @dataclass(slots=True)
-class Layout:
+class CentreLayout:
     """Rows in the regions of their table, and the centres that they suggest, kept for sibling networks."""
 
-    regions: Regions
+    regions: CentreRegions
     rows: Floats
     _centroids: dict[tuple[int, int | None], Floats] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Floats, regions: Regions | None = None) -> Layout:
+    def of(cls, X: Floats, regions: CentreRegions | None = None) -> CentreLayout:
         """In the regions of these rows themselves unless others are given."""
-        regions = regions or Regions.of(X)
+        regions = regions or CentreRegions.of(X)
         return cls(regions, regions.placement.place(X))
 
     def centroids(self, units: int, random_state: int | None) -> Floats:
@@ -145,16 +148,16 @@ class RBFNetwork(Block):
         self.random_state = random_state
 
     @classmethod
-    def lay_out(cls, inputs: Floats) -> Regions:
-        return Regions.of(inputs)
+    def lay_out(cls, inputs: Floats) -> CentreRegions:
+        return CentreRegions.of(inputs)
 
-    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Layout:
-        return Layout.of(X)
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> CentreLayout:
+        return CentreLayout.of(X)
 
-    def prepare_in(self, laid_out: Regions, X: Floats, y: NDArray[Any], n_classes: int) -> Layout:
-        return Layout.of(X, laid_out)
+    def prepare_in(self, laid_out: CentreRegions, X: Floats, y: NDArray[Any], n_classes: int) -> CentreLayout:
+        return CentreLayout.of(X, laid_out)
 
-    def fit_prepared(self, prepared: Layout, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_prepared(self, prepared: CentreLayout, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.placement_ = prepared.regions.placement
         self.centers_ = placed_centers([self], prepared)[0]
         squares = cdist(prepared.rows, self.centers_, "sqeuclidean")
@@ -177,7 +180,7 @@ class RBFNetwork(Block):
 
     @classmethod
     def generalised_table(
-        cls, X: Floats, y: NDArray[Any], n_classes: int, laid_out: Regions | None = None
+        cls, X: Floats, y: NDArray[Any], n_classes: int, laid_out: CentreRegions | None = None
     ) -> GeneralisedTable:
         # It is made for these networks, and so imports this module.
         from msl.blocks.rbf_batch import NetworkBatch
@@ -185,6 +188,7 @@ class RBFNetwork(Block):
         return NetworkBatch(X, y, n_classes, laid_out)
 
 
+@public
 class RBFNetworkClassifier(RBFNetwork, BlockClassifier):
     """A network with one output a class, fitted to 1 for the class and 0 for the others."""
 
@@ -192,6 +196,7 @@ class RBFNetworkClassifier(RBFNetwork, BlockClassifier):
         return self.linear_outputs(X)
 
 
+@public
 class RBFNetworkRegressor(RBFNetwork, BlockRegressor):
     """A network with one output."""
 
@@ -199,7 +204,7 @@ class RBFNetworkRegressor(RBFNetwork, BlockRegressor):
         return self.linear_outputs(X)[:, 0]
 
 
-def placed_centers(networks: Sequence[RBFNetwork], layout: Layout) -> list[Floats]:
+def placed_centers(networks: Sequence[RBFNetwork], layout: CentreLayout) -> list[Floats]:
     """The centres of each network, in the layout's units."""
     placed: dict[int, Floats] = {}
     by_regions: dict[int, dict[int, RegionCenters]] = defaultdict(dict)

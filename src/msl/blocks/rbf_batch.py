@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 
 from msl.blocks.base import Floats
 from msl.blocks.basis import BASES, Basis
-from msl.blocks.rbf import Layout, RBFNetwork, Regions, placed_centers, target_columns, unit_widths
+from msl.blocks.rbf import CentreLayout, CentreRegions, RBFNetwork, placed_centers, target_columns, unit_widths
 from msl.blocks.slot import filled
 
 #: Numbers in the designs of one batch: half a megabyte stays in a core's own cache.
@@ -28,9 +28,9 @@ WELL_CONDITIONED = 1e-7
 class NetworkBatch:
     """A table on which many networks are judged; keep it for all of them."""
 
-    def __init__(self, X: Floats, y: NDArray[Any], n_classes: int, regions: Regions | None = None) -> None:
+    def __init__(self, X: Floats, y: NDArray[Any], n_classes: int, regions: CentreRegions | None = None) -> None:
         """`y` holds class codes, or numbers when `n_classes` is 0; `regions` are those of the rows unless given."""
-        self.layout = Layout.of(X, regions)
+        self.layout = CentreLayout.of(X, regions)
         self.targets = target_columns(y, n_classes)
 
     def complexities(self, networks: Sequence[RBFNetwork]) -> Floats:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from msl.blocks.base import Codes, Floats
-from msl.blocks.references import Library, ReferencePoints
+from msl.blocks.references import ReferencePoints, ReferenceTable
 
 
-def class_probabilities(library: Library, chosen: ReferencePoints, placed: Floats, soft: bool) -> Floats:
+def class_probabilities(library: ReferenceTable, chosen: ReferencePoints, placed: Floats, soft: bool) -> Floats:
     """One line of class probabilities a reference.
 
     Hard: a reference has its own class; one that has none takes the most frequent class of the rows nearest to it.
@@ -32,7 +32,7 @@ def class_probabilities(library: Library, chosen: ReferencePoints, placed: Float
     return np.asarray(identity[(counts + frequency / (2.0 * len(library.y))).argmax(axis=1)])
 
 
-def number_values(library: Library, chosen: ReferencePoints, placed: Floats, soft: bool) -> Floats:
+def number_values(library: ReferenceTable, chosen: ReferencePoints, placed: Floats, soft: bool) -> Floats:
     """One number a reference: its own, or the mean of the rows nearest to it."""
     if chosen.rows is not None and not soft:
         return np.asarray(library.y[chosen.rows], dtype=np.float64)
@@ -45,11 +45,11 @@ def number_values(library: Library, chosen: ReferencePoints, placed: Floats, sof
     return np.asarray(values, dtype=np.float64)
 
 
-def nearest_references(library: Library, placed: Floats) -> Codes:
+def nearest_references(library: ReferenceTable, placed: Floats) -> Codes:
     """The reference nearest to each row, the first on ties."""
     return np.asarray(library.metric.powers(library.placed, placed).argmin(axis=1))
 
 
-def nearest_rows(library: Library, placed: Floats) -> Codes:
+def nearest_rows(library: ReferenceTable, placed: Floats) -> Codes:
     """The row nearest to each reference, the first on ties."""
     return np.asarray(library.metric.powers(placed, library.placed).argmin(axis=1))

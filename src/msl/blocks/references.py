@@ -13,26 +13,27 @@ from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Codes, Floats
 from msl.blocks.clusters import k_means, means
-from msl.blocks.metric import Metric
+from msl.blocks.metric import FittedDistance
 from msl.blocks.neighbours import TIE, Neighbours
 from msl.blocks.placement import Scaled
+from msl.blocks.public import public
 from msl.blocks.slot import Filling
 from msl.blocks.vote import class_outputs
-from msl.blocks.weighting import Uniform
+from msl.blocks.weighting import UniformWeighting
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class ReferenceTable:
     """The rows that references are chosen from, with the metric that compares them; `n_classes` is 0 for numbers."""
 
     X: Floats
     y: NDArray[Any]
     n_classes: int
-    metric: Metric
+    metric: FittedDistance
     placed: Floats
 
     @classmethod
-    def of(cls, X: Floats, y: NDArray[Any], n_classes: int, metric: Metric) -> Library:
+    def of(cls, X: Floats, y: NDArray[Any], n_classes: int, metric: FittedDistance) -> ReferenceTable:
         return cls(X, y, n_classes, metric, metric.place(X))
 
     def powers_to(self, row: int) -> Floats:
@@ -40,6 +41,7 @@ class Library:
         return np.asarray(self.metric.powers(self.placed, self.placed[row : row + 1])[:, 0])
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class ReferencePoints:
     """Points in the space of the rows.
@@ -62,7 +64,7 @@ class References(Filling):
     #: Makes points that are no rows, which symbols have no meaning for.
     makes_points: ClassVar[bool] = False
 
-    def choose(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+    def choose(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> ReferencePoints:
         """About n references; fewer when rows are equal, and as many as it takes where the method decides itself."""
         self.check()
         if self.needs_classes and not library.n_classes:
@@ -74,45 +76,49 @@ class References(Filling):
             )
         return self.points(library, min(n, len(library.X)), rng)
 
-    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+    def points(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> ReferencePoints:
         rows = self.rows(library, n, rng)
         return ReferencePoints(library.X[rows], rows)
 
-    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+    def rows(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> Codes:
         """The rows chosen, for methods that choose rows."""
         raise NotImplementedError
 
 
+@public
 class AllRows(References):
     """All training rows."""
 
-    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+    def points(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> ReferencePoints:
         return ReferencePoints(library.X, np.arange(len(library.X)))
 
 
+@public
 class RandomRows(References):
     """Rows drawn at random."""
 
-    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+    def rows(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> Codes:
         return np.sort(rng.choice(len(library.X), size=n, replace=False))
 
 
+@public
 class KMeans(References):
     """The centroids of k-means on the features in use, with their weights; always by euclidean distance."""
 
     makes_points = True
 
-    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+    def points(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> ReferencePoints:
         columns = library.metric.numeric
         placement = Scaled.fitted(library.X[:, columns], np.ones(len(columns)), power=2.0)
         clusters = k_means(placement.place(library.X[:, columns]) * np.sqrt(library.metric.importance), n, rng)
         return ReferencePoints(means(library.X, clusters.labels, len(clusters.centroids)))
 
 
+@public
 class FarthestFirst(References):
     """Farthest-first traversal from a random row; it ends early when every row is as good as chosen."""
 
-    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+    def rows(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> Codes:
         chosen = [int(rng.integers(len(library.X)))]
         nearest = library.powers_to(chosen[0])
         while len(chosen) < n and nearest.any():
@@ -121,13 +127,14 @@ class FarthestFirst(References):
         return np.array(chosen)
 
 
+@public
 class Density(References):
     """A random row, its nearest rows removed with it, and again, each time about one n-th of all rows.
 
     What is removed together belongs together, also where a row is nearer to a reference that was chosen later.
     """
 
-    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+    def points(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> ReferencePoints:
         left = np.arange(len(library.X))
         cells = np.empty(len(left), dtype=np.intp)
         chosen = []
@@ -143,6 +150,7 @@ class Density(References):
         return ReferencePoints(library.X[rows], rows, cells=cells)
 
 
+@public
 class Edited(References):
     """Rows that their neighbours classify rightly (Wilson, 1972); all rows when none would be left."""
 
@@ -152,17 +160,18 @@ class Edited(References):
     def __init__(self, neighbours: int = 3) -> None:
         self.neighbours = neighbours
 
-    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+    def rows(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> Codes:
         everything = np.arange(len(library.X))
         if len(everything) == 1:
             return everything
         own = np.eye(library.n_classes)[library.y]
         hood = Neighbours(library.metric, library.placed, library.placed, leave_one_out=True).nearest(self.neighbours)
-        outputs = class_outputs(hood, Uniform(), own, own.sum(axis=0) - own, risk=None)
+        outputs = class_outputs(hood, UniformWeighting(), own, own.sum(axis=0) - own, risk=None)
         right = np.flatnonzero(outputs.argmax(axis=1) == library.y)
         return right if len(right) else everything
 
 
+@public
 class Condensed(References):
     """The rows needed to classify all others rightly with one neighbour (Hart, 1968), in the order of the table.
 
@@ -172,7 +181,7 @@ class Condensed(References):
 
     needs_classes = True
 
-    def rows(self, library: Library, n: int, rng: np.random.Generator) -> Codes:
+    def rows(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> Codes:
         nearest = np.full(len(library.X), np.inf)
         own_votes = np.zeros(len(library.X))
         votes = np.zeros(len(library.X))
@@ -195,6 +204,7 @@ class Condensed(References):
         return np.flatnonzero(kept)
 
 
+@public
 class LVQ(References):
     """Learning vector quantisation (LVQ1, Kohonen, 1990): each row pulls its nearest prototype when they have the
     same class and pushes it away otherwise, at a rate that falls to 0. Each class has prototypes by its share of the
@@ -211,7 +221,7 @@ class LVQ(References):
         self.epochs = epochs
         self.rate = rate
 
-    def points(self, library: Library, n: int, rng: np.random.Generator) -> ReferencePoints:
+    def points(self, library: ReferenceTable, n: int, rng: np.random.Generator) -> ReferencePoints:
         start = self.start_rows(library, n, rng)
         prototypes, classes = library.X[start], library.y[start]
         placed = library.metric.place(prototypes)
@@ -229,7 +239,7 @@ class LVQ(References):
         return ReferencePoints(prototypes, classes=classes)
 
     @staticmethod
-    def start_rows(library: Library, n: int, rng: np.random.Generator) -> Codes:
+    def start_rows(library: ReferenceTable, n: int, rng: np.random.Generator) -> Codes:
         counts = np.bincount(library.y, minlength=library.n_classes)
         wanted = np.minimum(np.maximum(np.round(n * counts / counts.sum()).astype(int), 1), counts)
         return np.concatenate(

@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Codes, Floats
 from msl.blocks.frame import unit_range
+from msl.blocks.public import public
 from msl.blocks.ranking import Ranker, Ranking
 
 #: How many numbers the largest temporary arrays hold.
@@ -26,7 +27,8 @@ BLOCK = 1 << 20
 ROUNDING = 1e-12
 
 
-class Relief(Ranker):
+@public
+class ReliefRanker(Ranker):
     """Ranks by ReliefF with `knum` neighbours of each class, or by RReliefF for numbers.
 
     A row that is alone in its class has no hits to weigh its misses against and is not counted.

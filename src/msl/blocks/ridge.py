@@ -11,6 +11,7 @@ from msl.blocks.cholesky import inverse_diagonal, inverse_root
 from msl.blocks.kernel_machine import KernelMachine, ridge_solve, ridged, safe_ridge
 from msl.blocks.least_squares_svm import LSSVMClassifier, LSSVMRegressor
 from msl.blocks.present import present_classes, scores_of_all, signed_targets
+from msl.blocks.public import public
 from msl.blocks.virtual_ridge import GKRidgeClassifier, GKRidgeRegressor
 
 __all__ = [
@@ -49,6 +50,7 @@ class KRidge(KernelMachine):
         return float(len(kernel) - (safe_ridge(kernel, self.shrinkage) * inverse).sum())
 
 
+@public
 class KRidgeRegressor(KRidge, BlockRegressor):
     """Kernel ridge regression with the kernel (coef0 + x·z)^degree · exp(-gamma ‖x - z‖²)."""
 
@@ -59,6 +61,7 @@ class KRidgeRegressor(KRidge, BlockRegressor):
         return query @ self.dual_coef_
 
 
+@public
 class KRidgeClassifier(KRidge, BlockClassifier):
     """Kernel ridge regression on targets of ±1, one against the rest beyond two classes."""
 

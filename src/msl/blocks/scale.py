@@ -11,6 +11,7 @@ from sklearn.base import OneToOneFeatureMixin
 from msl.blocks.base import BlockTransformer, Floats
 from msl.blocks.frame import Frame, frame_of, mean_and_deviation
 from msl.blocks.moments import spent_moments
+from msl.blocks.public import public
 
 #: Outside these bounds the square of a length may have lost what its smallest parts add, or overflowed.
 SMALLEST_SQUARE, LARGEST_SQUARE = 1e-200, 1e200
@@ -23,6 +24,7 @@ class Scaler(OneToOneFeatureMixin, BlockTransformer):
         return 0.0
 
 
+@public
 class Normalize(Scaler):
     """Scales each row to unit length, after subtracting the row's mean with `center`; a row of zeros stays one."""
 
@@ -57,6 +59,7 @@ def unit_length(rows: Floats) -> Floats:
     return scaled
 
 
+@public
 class Standardize(Scaler):
     """Divides each column by its standard deviation, after subtracting its mean with `center`.
 
@@ -94,6 +97,7 @@ class Standardize(Scaler):
         return scaled
 
 
+@public
 class ShiftScale(Scaler):
     """Subtracts the smallest value of the whole matrix and divides by its standard deviation.
 

@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike
 from msl.blocks.base import Floats
 from msl.blocks.distance import Distance
 from msl.blocks.feature_distance import Difference, FeatureDistance, Overlap
+from msl.blocks.public import public
 from msl.blocks.references import AllRows, References
 from msl.blocks.weighting import Weighting
 
 
+@public
 @dataclass(frozen=True, slots=True, eq=False)
-class Setting:
+class SimilaritySettings:
     """What M = {X, Δ, D, k, G, R, p(R), E, S} stands for, ready for use."""
 
     k: int
@@ -35,12 +37,12 @@ class Setting:
     random_state: int | None = 0
 
 
-def risk_matrix(setting: Setting, n_classes: int) -> Floats | None:
+def risk_matrix(setting: SimilaritySettings, n_classes: int) -> Floats | None:
     """The cost of each decision (column) when each class is true (row), if given."""
     return class_matrix(setting.risk, n_classes, "risk")
 
 
-def similarity_matrix(setting: Setting, n_classes: int) -> Floats | None:
+def similarity_matrix(setting: SimilaritySettings, n_classes: int) -> Floats | None:
     """What goes to each class (column) of a vote for each class (row), if given."""
     matrix = class_matrix(setting.class_similarity, n_classes, "class_similarity")
     if matrix is not None and np.any(matrix < 0):

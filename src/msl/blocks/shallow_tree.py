@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base import Codes, Floats
+from msl.blocks.public import public
 
 Bools = NDArray[np.bool_]
 
@@ -80,6 +81,7 @@ def midpoint(below: float, above: float) -> float:
     return float(middle if below <= middle < above else below)
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class ShallowTrees:
     """Trees of one depth, one a row, each laid out as a heap: the children of node i are 2i + 1 and 2i + 2.

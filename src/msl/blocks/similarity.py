@@ -14,21 +14,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from msl.blocks.base import Block, BlockRegressor, Floats, LeaveOneOutTable, ProbabilisticClassifier
 from msl.blocks.distance import DISTANCES, Distance
 from msl.blocks.feature_distance import FEATURE_DISTANCES, FeatureDistance
-from msl.blocks.metric import Metric, feature_importance, fit_metric
+from msl.blocks.metric import FittedDistance, feature_importance, fit_metric
 from msl.blocks.neighbours import Neighbourhood, Neighbours
+from msl.blocks.public import public
 from msl.blocks.reference_targets import class_probabilities, number_values
-from msl.blocks.references import REFERENCES, Library, ReferencePoints, References
-from msl.blocks.setting import Setting, risk_matrix, similarity_matrix
+from msl.blocks.references import REFERENCES, ReferencePoints, References, ReferenceTable
+from msl.blocks.setting import SimilaritySettings, risk_matrix, similarity_matrix
 from msl.blocks.slot import filled, slot_constraint
 from msl.blocks.vote import class_outputs, number_outputs
 from msl.blocks.weighting import WEIGHTINGS, Weighting
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class FittedReferences:
     """What siblings share: the metric, and the references placed in it."""
 
-    library: Library
+    library: ReferenceTable
     chosen: ReferencePoints
     placed: Floats
 
@@ -36,7 +38,7 @@ class FittedReferences:
 class SimilarityLearner(Block):
     """What learners of classes and of numbers have in common."""
 
-    def setting(self) -> Setting:
+    def setting(self) -> SimilaritySettings:
         """The slots, filled."""
         raise NotImplementedError
 
@@ -45,14 +47,14 @@ class SimilarityLearner(Block):
 
     def fit_prepared(self, prepared: FittedReferences, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         # Not the library, which holds the whole table.
-        self.metric_: Metric = prepared.library.metric
+        self.metric_: FittedDistance = prepared.library.metric
         self.references_: Floats = prepared.chosen.points
         self.placed_: Floats = prepared.placed
         setting = self.setting()
         setting.weighting.check()
         self.fit_targets(setting, prepared)
 
-    def fit_targets(self, setting: Setting, fitted: FittedReferences) -> None:
+    def fit_targets(self, setting: SimilaritySettings, fitted: FittedReferences) -> None:
         """Learns what the references stand for."""
         raise NotImplementedError
 
@@ -77,7 +79,7 @@ class SimilarityLearner(Block):
 class ClassVoter(SimilarityLearner):
     """Votes for classes."""
 
-    def fit_targets(self, setting: Setting, fitted: FittedReferences) -> None:
+    def fit_targets(self, setting: SimilaritySettings, fitted: FittedReferences) -> None:
         library = fitted.library
         self.risk_ = risk_matrix(setting, library.n_classes)
         similarity = similarity_matrix(setting, library.n_classes)
@@ -94,7 +96,7 @@ class ClassVoter(SimilarityLearner):
 class NumberVoter(SimilarityLearner):
     """Votes for numbers: their mean."""
 
-    def fit_targets(self, setting: Setting, fitted: FittedReferences) -> None:
+    def fit_targets(self, setting: SimilaritySettings, fitted: FittedReferences) -> None:
         risk_matrix(setting, n_classes=0)
         similarity_matrix(setting, n_classes=0)
         self.values_ = number_values(fitted.library, fitted.chosen, fitted.placed, setting.soft)
@@ -104,18 +106,18 @@ class NumberVoter(SimilarityLearner):
         return number_outputs(neighbourhood(query, setting), setting.weighting, self.values_)
 
 
-def fit_references(setting: Setting, X: Floats, y: NDArray[Any], n_classes: int) -> FittedReferences:
+def fit_references(setting: SimilaritySettings, X: Floats, y: NDArray[Any], n_classes: int) -> FittedReferences:
     importance = feature_importance(setting.features, setting.weights, X.shape[1])
     metric = fit_metric(
         X, y, n_classes, setting.distance, importance, setting.numbers, setting.symbols, setting.symbolic_columns
     )
-    library = Library.of(X, y, n_classes, metric)
+    library = ReferenceTable.of(X, y, n_classes, metric)
     chosen = setting.references.choose(library, setting.n_references, np.random.default_rng(setting.random_state))
     placed = library.placed if chosen.points is X else metric.place(chosen.points)
     return FittedReferences(library, chosen, placed)
 
 
-def neighbourhood(query: Neighbours, setting: Setting) -> Neighbourhood:
+def neighbourhood(query: Neighbours, setting: SimilaritySettings) -> Neighbourhood:
     return query.nearest(setting.k) if setting.radius is None else query.within(setting.radius)
 
 
@@ -196,8 +198,8 @@ class SimilaritySlots(Block):
         self.symbolic_columns = symbolic_columns
         self.random_state = random_state
 
-    def setting(self) -> Setting:
-        return Setting(
+    def setting(self) -> SimilaritySettings:
+        return SimilaritySettings(
             k=self.k,
             distance=filled(self.distance, DISTANCES, Distance, "distance"),
             weighting=filled(self.weighting, WEIGHTINGS, Weighting, "weighting"),
@@ -234,27 +236,31 @@ class NeighbourSlots(Block):
         self.distance = distance
         self.weighting = weighting
 
-    def setting(self) -> Setting:
-        return Setting(
+    def setting(self) -> SimilaritySettings:
+        return SimilaritySettings(
             k=self.k,
             distance=filled(self.distance, DISTANCES, Distance, "distance"),
             weighting=filled(self.weighting, WEIGHTINGS, Weighting, "weighting"),
         )
 
 
+@public
 class SimilarityClassifier(SimilaritySlots, ClassVoter, ProbabilisticClassifier):
     """Similarity-based classifier: p(class | x) is the weighted sum of the class probabilities of the references near
     x. Every reference at the k-th distance votes; a tie between classes goes to the class of the nearest, then to the
     more frequent one."""
 
 
+@public
 class SimilarityRegressor(SimilaritySlots, NumberVoter, BlockRegressor):
     """Similarity-based regression: the weighted mean of the targets of the references near x."""
 
 
+@public
 class KNNClassifier(NeighbourSlots, ClassVoter, ProbabilisticClassifier):
     """k nearest neighbours, with the tie rules of the similarity-based classifier."""
 
 
+@public
 class KNNRegressor(NeighbourSlots, NumberVoter, BlockRegressor):
     """The mean of the targets of the k nearest neighbours and of all at the distance of the k-th."""

@@ -20,6 +20,7 @@ from msl.blocks.kernel_machine import KernelMachine
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.margin import widest_margin
 from msl.blocks.present import present_classes, scores_of_all
+from msl.blocks.public import public
 
 #: libsvm's bound of the multipliers: none in effect, for a hard margin.
 HARD = 1e30
@@ -28,6 +29,7 @@ STEPS = 2_000
 STEPS_A_ROW = 5
 
 
+@public
 class SVC(KernelMachine, BlockClassifier):
     """A hard margin with the kernel (coef0 + x·z)^degree · exp(-gamma ‖x - z‖²) and a ridge of `shrinkage`.
 

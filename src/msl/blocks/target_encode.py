@@ -14,11 +14,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from msl.blocks.public import public
+
 N_FOLDS = 5
 #: From 1.9 on, the folds themselves are given, and a seed beside them is deprecated.
 _TAKES_SEED = getattr(signature(TargetEncoder).parameters.get("random_state"), "default", "deprecated") is None
 
 
+@public
 class TargetEncode(TransformerMixin, BaseEstimator):
     """Replaces a symbol by the target's mean, or by the share of each class, among the rows that have it.
 

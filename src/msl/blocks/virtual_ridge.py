@@ -17,6 +17,7 @@ from msl.blocks.base import Block, BlockClassifier, BlockRegressor, Floats
 from msl.blocks.kernels import gaussian, median_squared_distance, squared_distances
 from msl.blocks.magnitude import unit_scale
 from msl.blocks.present import present_classes, scores_of_all, signed_targets
+from msl.blocks.public import public
 
 #: From interpolation of all rows to little more than their mean, the strongest first, so that it wins ties.
 RIDGES: Floats = np.logspace(3, -6, 30)
@@ -119,6 +120,7 @@ class GKRidge(Block):
         return self.freedom_
 
 
+@public
 class GKRidgeRegressor(GKRidge, BlockRegressor):
     """Gaussian kernel ridge for numbers, its ridge and width chosen by virtual leave-one-out."""
 
@@ -129,6 +131,7 @@ class GKRidgeRegressor(GKRidge, BlockRegressor):
         return self._values(X)[:, 0]
 
 
+@public
 class GKRidgeClassifier(GKRidge, BlockClassifier):
     """Gaussian kernel ridge on targets of ±1, one against the rest beyond two classes with one choice for all."""
 

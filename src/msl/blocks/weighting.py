@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base import Floats
+from msl.blocks.public import public
 from msl.blocks.slot import Filling
 
 #: Where the straight line of the triangular weighting meets zero, in units of the reach: just beyond it.
@@ -27,14 +28,16 @@ class Weighting(Filling):
         raise NotImplementedError
 
 
-class Uniform(Weighting):
+@public
+class UniformWeighting(Weighting):
     """Every neighbour counts the same."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
         return np.ones_like(lengths)
 
 
-class Inverse(Weighting):
+@public
+class InverseWeighting(Weighting):
     """A neighbour counts by the inverse of its distance; those at distance 0 outvote all others."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
@@ -43,7 +46,8 @@ class Inverse(Weighting):
         return np.divide(nearest, lengths, out=np.ones_like(lengths), where=lengths > 0)
 
 
-class Gaussian(Weighting):
+@public
+class GaussianWeighting(Weighting):
     """A neighbour counts by exp(-(d / width)²), in units of the reach."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"width": [Interval(Real, 0, None, closed="neither")]}
@@ -57,7 +61,8 @@ class Gaussian(Weighting):
         return np.asarray(np.exp(squares[:, :1] - squares))
 
 
-class HardSphere(Weighting):
+@public
+class HardSphereWeighting(Weighting):
     """Neighbours within a fraction of the reach count the same, those outside not at all; the nearest always does."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"fraction": [Interval(Real, 0, None, closed="left")]}
@@ -70,7 +75,8 @@ class HardSphere(Weighting):
         return (units <= np.maximum(units[:, :1], self.fraction) * RIM).astype(np.float64)
 
 
-class Triangular(Weighting):
+@public
+class TriangularWeighting(Weighting):
     """A neighbour's vote falls in a straight line to nothing just beyond the reach."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
@@ -84,9 +90,9 @@ def relative(lengths: Floats, reach: Floats) -> Floats:
 
 
 WEIGHTINGS: Mapping[str, type[Weighting]] = {
-    "uniform": Uniform,
-    "inverse": Inverse,
-    "gaussian": Gaussian,
-    "hard_sphere": HardSphere,
-    "triangular": Triangular,
+    "uniform": UniformWeighting,
+    "inverse": InverseWeighting,
+    "gaussian": GaussianWeighting,
+    "hard_sphere": HardSphereWeighting,
+    "triangular": TriangularWeighting,
 }

@@ -91,7 +91,13 @@ def _as_json(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers:
         ],
         "budget": {name: value for name, value in asdict(plan.spec.budget).items() if value is not None},
         "seed": plan.seed,
-        "stored": {"kept": stock.kept, "outside": stock.outside, "other": stock.other, "unread": stock.unread},
+        "stored": {
+            "kept": stock.kept,
+            "outside": stock.outside,
+            "other": stock.other,
+            "changed": list(stock.changed),
+            "unread": stock.unread,
+        },
         "run": None if run is None else {"id": run.id, "status": run.status, "goes_on": expected.goes_on},
         "evaluations": expected.evaluations,
         "left": expected.left,
@@ -159,7 +165,7 @@ def _stored(stock: Stock) -> str:
     if not (stock.kept or stock.outside or stock.other or stock.unread):
         return "nothing of this table"
     words = [f"kept {stock.kept}", f"outside {stock.outside}"]
-    words += [f"{stock.other} with another seed or other versions"] if stock.other else []
+    words += [f"{stock.other} {stock.why_other}"] if stock.other else []
     words += [f"{stock.unread} not looked at"] if stock.unread else []
     return ", ".join(words)
 

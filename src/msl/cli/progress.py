@@ -164,9 +164,10 @@ def opening(plan: Plan, beginning: Beginning) -> list[str]:
         f"run {beginning.run} {'goes on' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"
     ]
-    if stock.kept or stock.outside or stock.unread:
+    if stock.kept or stock.outside or stock.unread or stock.changed:
         unread = f", {stock.unread} not looked at" if stock.unread else ""
-        lines.append(f"stored evaluations of this table: kept {stock.kept}, outside {stock.outside}{unread}")
+        other = f", {stock.other} {stock.why_other}" if stock.changed else ""
+        lines.append(f"stored evaluations of this table: kept {stock.kept}, outside {stock.outside}{other}{unread}")
     return lines
 
 

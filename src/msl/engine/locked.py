@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from msl.engine.plan import Plan, written_space
-from msl.engine.versions import versions_of_packages
+from msl.engine.versions import versions_of_packages, versions_of_space
 from msl.runs.lock import Lock, Plain
 from msl.space.digest import run_digest
-from msl.space.node import BlockUse, bottom_up
 
 #: Kinds of dimensions whose values a table may bound; which blocks there are is in the digest of the space.
 _NUMBERS = ("int", "real", "bool", "ordered", "count", "unit", "place")
@@ -25,7 +24,7 @@ def plan_to_lock(plan: Plan) -> Lock:
             "data": digests.data,
         },
         bounds=_bounds(plan),
-        versions=dict(versions_of_packages(frozenset({"msl", *_packages(plan)}))),
+        versions={**versions_of_packages(frozenset({"msl"})), **versions_of_space(plan.spec.space)},
     )
 
 
@@ -37,9 +36,3 @@ def _bounds(plan: Plan) -> dict[str, Plain]:
             size = "" if meaning.width == 1 else f"{meaning.width} of "
             found.setdefault(meaning.path, {})[f"{size}{meaning.range}"] = None
     return {path: "; ".join(domains) for path, domains in found.items()}
-
-
-def _packages(plan: Plan) -> set[str]:
-    """The packages that the classes of the space come from."""
-    uses = [node for node in bottom_up(plan.spec.space.root) if isinstance(node, BlockUse)]
-    return {use.block.target.split(":")[0].split(".")[0] for use in uses}

@@ -14,6 +14,8 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
+from msl.blocks.public import current_name
+
 _SCHEMA = "schema.json"
 #: Sparse matrices are packed by scipy: so many bytes may they have when unpacked.
 _MOST_UNPACKED = 500_000_000
@@ -45,6 +47,33 @@ def check_model_file(content: bytes) -> None:
                 _check_array(archive.read(name))
             elif name.endswith(".npz"):
                 _check_packed_arrays(archive.read(name))
+
+
+def with_current_names(content: bytes) -> bytes:
+    """The file with the classes of our blocks by the names that they have today."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        schema = json.loads(archive.read(_SCHEMA))
+        if not _rename_classes(schema):
+            return content
+        renamed = io.BytesIO()
+        with ZipFile(renamed, "w", ZIP_STORED) as written:
+            for entry in archive.infolist():
+                part = json.dumps(schema).encode() if entry.filename == _SCHEMA else archive.read(entry)
+                written.writestr(entry.filename, part)
+        return renamed.getvalue()
+
+
+def _rename_classes(schema: Any) -> bool:
+    """Puts today's names into a schema; whether any was another one."""
+    any_renamed, pending = False, [schema]
+    while pending:
+        part = pending.pop()
+        pending.extend(part if isinstance(part, list) else part.values() if isinstance(part, dict) else ())
+        if isinstance(part, dict) and {"__module__", "__class__"} <= part.keys():
+            before = str(part["__module__"]), str(part["__class__"])
+            part["__module__"], part["__class__"] = now = current_name(*before)
+            any_renamed |= now != before
+    return any_renamed
 
 
 def _named_files(schema: Any) -> list[tuple[int | None, str]]:

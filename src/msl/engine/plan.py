@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msl.engine.terrain import SpaceTerrain, space_to_terrain, start_vector
+from msl.engine.versions import block_revisions
 from msl.evaluate.executors.task import Job
 from msl.evaluate.executors.task import Limits as EvaluationLimits
 from msl.evaluate.ground import Ground
@@ -103,6 +104,7 @@ def _digests(spec: Spec, table: Table) -> Digests:
             "data": table.fingerprint,
             "seed": spec.seed,
             "keys": KEY_FORM,
+            "blocks": block_revisions(spec.space),
         }
     )
     return Digests(space, run, table.fingerprint, evaluation, search)

@@ -16,10 +16,10 @@ import numpy as np
 from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import Tree
 
-from msl.engine.model_file import check_model_file
+from msl.blocks.public import PACKAGE
+from msl.engine.model_file import check_model_file, with_current_names
 
 _PACKAGES = frozenset({"numpy", "scipy", "sklearn"})
-_BLOCKS = "msl.blocks."
 _FUNCTIONS = frozenset(
     {
         "numpy.mean",
@@ -57,6 +57,7 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
 
     try:
         check_model_file(content)
+        content = with_current_names(content)
         types = skops.io.get_untrusted_types(data=content)
     except Exception as reason:  # bytes that somebody has chosen may be complained of in any way
         raise _damaged(name, reason) from None
@@ -83,7 +84,7 @@ def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
         return True
     module, _, attribute = type_name.rpartition(".")
     package = module.partition(".")[0]
-    if not (_is_harmless(module, type_name) or package in trusted or module.startswith(_BLOCKS)) or "__" in module:
+    if not (_is_harmless(module, type_name) or package in trusted or module == PACKAGE) or "__" in module:
         return False
     try:
         return isinstance(getattr(importlib.import_module(module), attribute, None), type)

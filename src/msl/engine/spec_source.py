@@ -13,7 +13,7 @@ from msl.engine.overriding import override_text
 from msl.evaluate.options import DataOptions
 from msl.space.facts import Facts
 from msl.space.measure import MEASURES
-from msl.space.node import BlockUse, bottom_up
+from msl.space.node import blocks_in
 from msl.space.spec import DataStatement, Spec, measures_of
 from msl.text.diagnostic import Diagnostic
 from msl.text.regular_file import read_regular
@@ -89,6 +89,6 @@ def declared_task(spec: Spec) -> str | None:
     judged = {MEASURES[name].task for objective in spec.objectives for name in measures_of(objective.loss)}
     if len(judged := judged - {None}) == 1:
         return judged.pop()
-    blocks = [node.block for node in bottom_up(spec.space.root) if isinstance(node, BlockUse)]
+    blocks = blocks_in(spec.space.root)
     learners = {block.task for block in blocks if block.role == "learner"}
     return learners.pop() if len(learners) == 1 else None

@@ -9,10 +9,11 @@ from statistics import median
 from msl.check.library import ReadFile
 from msl.check.model import ModelReader
 from msl.engine.plan import Plan
-from msl.engine.versions import versions_of
+from msl.engine.versions import CHAIN, changed_since
 from msl.runs.evaluation import Evaluation
 from msl.runs.store import Store
 from msl.space.derive import Deriver, NotInSpace
+from msl.space.node import blocks_in
 from msl.text.source import Source
 
 #: Models of other versions of a spec that are read, some milliseconds each; the latest count.
@@ -24,14 +25,24 @@ class Stock:
     """Stored evaluations of a table and a way to judge.
 
     `kept` are in the space and will be reused, `outside` are not in the space, `other` have another seed or were made
-    with other versions. `unread` are too many to look at. `seconds` is the median of what one took, None without any.
+    with other versions of what is in `changed`: blocks whose source was edited, and packages. `unread` are too many to
+    look at. `seconds` is the median of what one took, None without any.
     """
 
     kept: int = 0
     outside: int = 0
     other: int = 0
+    changed: tuple[str, ...] = ()
     unread: int = 0
     seconds: float | None = None
+
+    @property
+    def why_other(self) -> str:
+        """Why the evaluations counted in `other` are not reused, in words that follow their number."""
+        if not self.changed:
+            return "with another seed"
+        names = ", ".join(f"`{name}`" for name in self.changed)
+        return f"not reused, because {names} {'has' if len(self.changed) == 1 else 'have'} changed since"
 
 
 def stock_of(store: Store, plan: Plan, source: Source, read_file: ReadFile | None = None) -> Stock:
@@ -47,6 +58,7 @@ def stock_of(store: Store, plan: Plan, source: Source, read_file: ReadFile | Non
         kept=looked.count("kept"),
         outside=looked.count("outside"),
         other=looked.count("other") + len(rows) - len(own),
+        changed=tuple(looking.changed),
         unread=looked.count("unread"),
         seconds=median(timings) if timings else None,
     )
@@ -60,13 +72,23 @@ class _Looking:
         self._deriver = Deriver(plan.spec.space)
         self._reader: ModelReader | None = None
         self._verdicts: dict[str, str] = {}
+        self._names = {block.target: block.name for block in blocks_in(plan.spec.space.root)}
+        #: What has changed since evaluations were made, in words.
+        self.changed: dict[str, None] = {}
 
     def at(self, row: Evaluation) -> str:
         """What becomes of an evaluation; each model is read once."""
+        changed = changed_since(row.question.versions)
+        if changed:
+            self.changed.update(dict.fromkeys(map(self._name, changed)))
+            return "other"
         model = row.question.model
         if model not in self._verdicts:
             self._verdicts[model] = self._verdict(row)
         return self._verdicts[model]
+
+    def _name(self, changed: str) -> str:
+        return "msl" if changed == CHAIN else self._names.get(changed, changed)
 
     def _verdict(self, row: Evaluation) -> str:
         if row.run is not None and self._spaces.get(row.run) == self._plan.digests.space:
@@ -82,4 +104,4 @@ class _Looking:
             self._deriver.derive(model)
         except NotInSpace:
             return "outside"
-        return "kept" if versions_of(model) == dict(row.question.versions) else "other"
+        return "kept"

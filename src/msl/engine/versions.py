@@ -1,4 +1,8 @@
-"""Versions: of what a model's classes come from — a distribution's number, or the digest of local source."""
+"""Versions of the code that a model's result depends on.
+
+A package has the number of its distribution, local code without one the digest of its source. Our own blocks have a
+revision each, so that an edited block is evaluated again while everything else that is stored stays valid.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,10 @@ from functools import cache
 from pathlib import Path
 
 from msl import __version__
+from msl.blocks.public import PACKAGE
+from msl.blocks.revision import chain_revision, target_revision
+from msl.space.node import blocks_in
+from msl.space.space import Space
 from msl.space.truth import occurrences
 from msl.space.value import Model
 
@@ -19,14 +27,54 @@ _BEHIND_MSL = ("numpy", "scipy", "scikit-learn")
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
+#: The name of what all models are built with, among the revisions of blocks.
+CHAIN = f"{PACKAGE}:chain"
+
+
 def versions_of(model: Model) -> dict[str, str]:
     """The versions that the outcome of a model depends on."""
-    packages = {found.block.target.split(":")[0].split(".")[0] for found in occurrences(model.steps)}
-    return dict(versions_of_packages(frozenset(packages)))
+    return dict(versions_of_targets(frozenset(found.block.target for found in occurrences(model.steps))))
+
+
+def versions_of_space(space: Space) -> Mapping[str, str]:
+    """The versions that the outcomes of all models of a space depend on."""
+    return versions_of_targets(frozenset(block.target for block in blocks_in(space.root)))
+
+
+@cache
+def versions_of_targets(targets: frozenset[str]) -> Mapping[str, str]:
+    """The versions of the packages behind some blocks, and the revision of each block of ours."""
+    packages = frozenset(target.split(":")[0].split(".")[0] for target in targets)
+    revisions = {target: revision for target in sorted(targets) if (revision := target_revision(target)) is not None}
+    return {**versions_of_packages(packages), **revisions, CHAIN: chain_revision()}
+
+
+def block_revisions(space: Space) -> dict[str, str]:
+    """The revisions of the blocks of ours: a run that was interrupted before an edit is not continued after it."""
+    return {name: of for name, of in versions_of_space(space).items() if name.startswith(f"{PACKAGE}:")}
+
+
+def changed_since(before: Mapping[str, str]) -> list[str]:
+    """What has another version now than an evaluation was made with: packages, and targets of blocks of ours.
+
+    Evaluations from before blocks had revisions know none of them, so that all of them count as changed.
+    """
+    unknown = [] if CHAIN in before else [CHAIN]
+    return [*unknown, *(name for name, version in before.items() if _current(name) != version)]
+
+
+@cache
+def _current(name: str) -> str | None:
+    if name == CHAIN:
+        return chain_revision()
+    if name.startswith(f"{PACKAGE}:"):
+        return target_revision(name)
+    return versions_of_packages(frozenset({"msl"})).get(name) or _version(name)
 
 
 @cache
 def versions_of_packages(packages: frozenset[str]) -> Mapping[str, str]:
+    """The versions of some packages; ours comes with those of the libraries that its blocks compute with."""
     found: dict[str, str] = {}
     for package in sorted(packages):
         if package == "msl":

@@ -9,9 +9,7 @@ from sklearn.feature_selection import SelectorMixin
 from msl.blocks.load import load_class
 from msl.space.value import BlockType, BlockValue, Branches, Model, Step, Value
 
-_PASSTHROUGH = BlockValue(
-    BlockType("passthrough", "sklearn", "transformer", None, "msl.blocks.columns:Passthrough"), ()
-)
+_PASSTHROUGH = BlockValue(BlockType("passthrough", "sklearn", "transformer", None, "msl.blocks:Passthrough"), ())
 
 
 def with_all_features(model: Model, task: str, trusted: Collection[str] = ()) -> Model:

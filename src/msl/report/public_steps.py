@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
 from msl.blocks.columns import Columns, Passthrough
-from msl.blocks.keep import Keep
+from msl.blocks.keep import KeepFeatures
 from msl.blocks.prepare import MOST_COLUMNS, Prepare
 from msl.report.estimator_code import EstimatorCode
 from msl.report.python_code import Code, literal, template
@@ -25,7 +25,7 @@ def has_public_form(step: Any) -> bool:
         if step.encode:
             return all(len(symbols) <= MOST_COLUMNS for symbols in step.symbols_)
         return not len(step.symbolic_)
-    return type(step) in (Passthrough, Columns, Keep)
+    return type(step) in (Passthrough, Columns, KeepFeatures)
 
 
 def public_form(code: EstimatorCode, step: Any, depth: int) -> Code:

@@ -66,7 +66,9 @@ def differences(lock: Lock, current: Lock) -> list[Difference]:
 
 
 def _goes_without_saying(one: Difference, lock: Lock, current: Lock) -> bool:
-    """Another space is encoded otherwise, and a lock of an earlier version does not know the encoding."""
+    """Another space is encoded otherwise; a lock of an earlier version knows neither the encoding nor revisions."""
+    if one.section == "versions" and ":" in one.name:  # the revision of a block
+        return one.locked is None or one.current is None  # one that is in one space alone is in its digest
     if (one.section, one.name) != ("digests", "encoding"):
         return False
     return one.locked is None or lock.digests.get("space") != current.digests.get("space")

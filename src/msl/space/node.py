@@ -267,6 +267,11 @@ def with_children(node: Node, below: Sequence_[Node]) -> Node:
     return node
 
 
+def blocks_in(root: Node) -> list[BlockType]:
+    """The block of each use, parameters included; one that is used twice is there twice."""
+    return [node.block for node in bottom_up(root) if isinstance(node, BlockUse)]
+
+
 def rebuilt(root: Node, change: Callable[[Node], Node]) -> Node:
     """The tree with every node changed, those below first; what was shared stays shared."""
     done: dict[int, Node] = {}

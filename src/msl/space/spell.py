@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from msl.space.condition import Condition, Requirement
-from msl.space.node import BlockUse, Node, bottom_up
+from msl.space.node import Node, blocks_in
 from msl.space.spell_condition import ConditionSpeller
 from msl.space.spell_node import NodeSpeller
 from msl.space.spell_word import BlockNames
@@ -40,7 +40,7 @@ def spell_value(value: Value) -> str:
 def spell_node(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
     """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
     and with `most`, long lists are cut."""
-    names = BlockNames([piece.block for piece in bottom_up(node) if isinstance(piece, BlockUse)])
+    names = BlockNames(blocks_in(node))
     return NodeSpeller(names, parameters=parameters, parts=parts, most=most).node(node)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from msl.blocks.load import TRUSTED
+from msl.blocks.public import target_modules
 from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator, Request
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.ground import Ground
@@ -104,7 +105,7 @@ def failed(n_losses: int, failure: Failure, effort: Effort | None = None) -> Out
 def modules_of(model: Model) -> set[str]:
     """The modules that hold the classes of a model's blocks."""
     found: set[str] = set()
-    _visit(model.steps, lambda value: found.add(value.block.target.partition(":")[0]))
+    _visit(model.steps, lambda value: found.update(target_modules(value.block.target)))
     return found
 
 

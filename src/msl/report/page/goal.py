@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from msl.check.library import ReadFile
 from msl.check.spec import check_source
 from msl.space.measure import MEASURES
-from msl.space.node import BlockUse, bottom_up
+from msl.space.node import blocks_in
 from msl.space.spec import Objective, Spec, measures_of
 from msl.syntax import ast
 from msl.syntax.parse import text_to_ast
@@ -66,7 +66,7 @@ def read_plan(main: str, sources: Mapping[str, str], chain: str, named: Iterable
         goals = [Goal(name, not (name in MEASURES and MEASURES[name].larger_is_better)) for name in named]
     if spec is None:
         return Plan(tuple(goals))
-    blocks = [node.block for node in bottom_up(spec.space.root) if isinstance(node, BlockUse)]
+    blocks = blocks_in(spec.space.root)
     return Plan(
         tuple(goals), tuple(stage.call.name for stage in spec.search), {block.name: block.role for block in blocks}
     )

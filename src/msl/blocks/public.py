@@ -1,0 +1,134 @@
+"""The public names of block classes: `msl.blocks.NaiveBayes`, whichever file the class is in.
+
+Digests, saved models, lock files and exported code know a class by this name, so that moving a file changes none of
+them. A class that a fitted model may hold is listed here and decorated with `public`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+#: How classes were called in saved models before they had public names.
+_RENAMED = {
+    "basis.Gaussian": "GaussianBasis",
+    "basis.InverseMultiquadric": "InverseMultiquadricBasis",
+    "basis.Multiquadric": "MultiquadricBasis",
+    "basis.ThinPlate": "ThinPlateBasis",
+    "bayes.Naive": "NaiveBayes",
+    "keep.Keep": "KeepFeatures",
+    "kernel_map.Cauchy": "CauchyKernel",
+    "kernel_map.Gaussian": "GaussianKernel",
+    "kernel_map.Linear": "LinearKernel",
+    "kernel_map.Regions": "KernelRegions",
+    "kernel_map.Sigmoid": "SigmoidKernel",
+    "metric.Metric": "FittedDistance",
+    "network.Shape": "NetworkShape",
+    "rank.Auc": "AucRanker",
+    "rank.FTest": "FTestRanker",
+    "rank.ForestImportance": "ForestImportanceRanker",
+    "rank.OddsRatio": "OddsRatioRanker",
+    "rank.Pearson": "PearsonRanker",
+    "rank.SignalToNoise": "SignalToNoiseRanker",
+    "rank.TTest": "TTestRanker",
+    "rank.ZFilter": "ZFilterRanker",
+    "rbf.Layout": "CentreLayout",
+    "rbf.Regions": "CentreRegions",
+    "relief.Relief": "ReliefRanker",
+    "setting.Setting": "SimilaritySettings",
+    "weighting.Gaussian": "GaussianWeighting",
+    "weighting.HardSphere": "HardSphereWeighting",
+    "weighting.Inverse": "InverseWeighting",
+    "weighting.Triangular": "TriangularWeighting",
+    "weighting.Uniform": "UniformWeighting",
+}
+_SUFFIXES = ("", "Classifier", "Regressor")
+
+C = TypeVar("C", bound=type)
+
+PACKAGE = "msl.blocks"
+#: The module of each class.
+HOMES: dict[str, str] = {
+    name: module
+    for module, names in (
+        ("msl.blocks.basis", "GaussianBasis ThinPlateBasis MultiquadricBasis InverseMultiquadricBasis"),
+        ("msl.blocks.bayes", "GaussianBayes NaiveBayes"),
+        ("msl.blocks.bias", "Bias"),
+        ("msl.blocks.boost", "LogitBoost"),
+        ("msl.blocks.chain", "Branch ChainClassifier ChainRegressor"),
+        ("msl.blocks.columns", "Passthrough Columns"),
+        ("msl.blocks.committee", "CommitteeClassifier CommitteeRegressor"),
+        ("msl.blocks.distance", "Euclidean Manhattan Minkowski Chebyshev Canberra Angle Mahalanobis"),
+        ("msl.blocks.eliminate", "SVCElimination"),
+        ("msl.blocks.equal_priors", "EqualPriors"),
+        ("msl.blocks.feature_distance", "Difference Overlap ValueDifference OverlapGaps ValueGaps"),
+        ("msl.blocks.forest", "Grove ForestRegressor ForestClassifier"),
+        ("msl.blocks.keep", "KeepFeatures"),
+        ("msl.blocks.kernel_map", "LinearKernel GaussianKernel SigmoidKernel CauchyKernel KernelRegions KernelMap"),
+        ("msl.blocks.least_squares_svm", "LSSVMRegressor LSSVMClassifier"),
+        ("msl.blocks.linear", "Zarbi"),
+        ("msl.blocks.logistic", "KernelLogistic"),
+        ("msl.blocks.metric", "SpecialColumn FittedDistance"),
+        ("msl.blocks.neighbours", "Neighbours"),
+        ("msl.blocks.network", "NetworkShape NeuralRegressor NeuralClassifier"),
+        ("msl.blocks.orthogonal", "GramSchmidt PrincipalComponents"),
+        ("msl.blocks.placement", "Scaled Quartered Directions Whitened"),
+        ("msl.blocks.prepare", "Prepare"),
+        (
+            "msl.blocks.rank",
+            "FTestRanker PearsonRanker TTestRanker ZFilterRanker SignalToNoiseRanker AucRanker OddsRatioRanker"
+            " ForestImportanceRanker",
+        ),
+        ("msl.blocks.rbf", "CentreRegions CentreLayout RBFNetworkClassifier RBFNetworkRegressor"),
+        (
+            "msl.blocks.references",
+            "ReferencePoints AllRows RandomRows KMeans FarthestFirst Density Edited Condensed LVQ",
+        ),
+        ("msl.blocks.relief", "ReliefRanker"),
+        ("msl.blocks.ridge", "KRidgeRegressor KRidgeClassifier"),
+        ("msl.blocks.scale", "Normalize Standardize ShiftScale"),
+        ("msl.blocks.setting", "SimilaritySettings"),
+        ("msl.blocks.shallow_tree", "ShallowTrees"),
+        (
+            "msl.blocks.similarity",
+            "FittedReferences SimilarityClassifier SimilarityRegressor KNNClassifier KNNRegressor",
+        ),
+        ("msl.blocks.support", "SVC"),
+        ("msl.blocks.target_encode", "TargetEncode"),
+        ("msl.blocks.virtual_ridge", "GKRidgeRegressor GKRidgeClassifier"),
+        (
+            "msl.blocks.weighting",
+            "UniformWeighting InverseWeighting GaussianWeighting HardSphereWeighting TriangularWeighting",
+        ),
+    )
+    for name in names.split()
+}
+
+
+def public_names(target: str) -> list[str]:
+    """The public classes behind a target such as `msl.blocks:NaiveBayes`; none for a class that is not ours.
+
+    A target that ends in `*` stands for a classifier and a regressor.
+    """
+    module, _, name = target.partition(":")
+    names = [name[:-1] + suffix for suffix in _SUFFIXES] if name.endswith("*") else [name]
+    return [each for each in names if each in HOMES] if module == PACKAGE else []
+
+
+def target_modules(target: str) -> set[str]:
+    """The modules to import for a target such as `msl.blocks:NaiveBayes` or `sklearn.svm:SVC`."""
+    module = target.partition(":")[0]
+    return {HOMES[name] for name in public_names(target)} if module == PACKAGE else {module}
+
+
+def current_name(module: str, name: str) -> tuple[str, str]:
+    """The module and name of a class today, from those that a saved model was written with."""
+    if not module.startswith(f"{PACKAGE}."):
+        return module, name
+    place = module.removeprefix(f"{PACKAGE}.")
+    return PACKAGE, _RENAMED.get(f"{place}.{name}", name)
+
+
+def public(found: C) -> C:
+    """Makes a class known by its public name, as `numpy` and `scikit-learn` do with theirs."""
+    found.__module__ = PACKAGE
+    return found
