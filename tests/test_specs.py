@@ -25,7 +25,7 @@ def test_every_spec_checks_without_a_word_and_is_formatted(path: Path) -> None:
     assert format_source(source)[0] == source.text
 
 
-def test_the_first_spec_of_the_readme_stands_alone(tmp_path: Path) -> None:
+def test_the_quick_spec_stands_alone(tmp_path: Path) -> None:
     copy = tmp_path / "quick.msl"
     copy.write_text((SPECS / "quick.msl").read_text(encoding="utf-8"), encoding="utf-8")
     assert not check_source(Source(str(copy), copy.read_text(encoding="utf-8"), str(copy))).diagnostics

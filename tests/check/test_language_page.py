@@ -10,12 +10,20 @@ import pytest
 from specs import checked
 
 ROOT = Path(__file__).parents[2]
+PAGES = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/how-to.md",
+    "docs/language.md",
+    "docs/extending.md",
+    "docs/decisions/012-colon-opens-equals-closes.md",
+)
 _FENCE = re.compile(r"```msl([^\n]*)\n(.*?)```", re.DOTALL)
 
 
 def examples() -> list[tuple[str, str | None]]:
     found = []
-    for name in ("docs/language.md", "docs/tutorial.md", "docs/how-to.md", "README.md"):
+    for name in PAGES:
         for options, text in _FENCE.findall((ROOT / name).read_text(encoding="utf-8")):
             wanted = dict(item.split("=", 1) for item in options.split()).get("error")
             found.append((text, wanted))
