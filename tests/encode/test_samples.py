@@ -97,7 +97,7 @@ def test_by_choices_models_are_not_as_likely() -> None:
     assert chisquare(list(seen.values())).pvalue < 1e-6
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(spaces(), st.integers(0, 3))
 def test_by_models_on_generated_spaces(space: Space, seed: int) -> None:
     number = count(space).models
