@@ -1,4 +1,4 @@
-"""What tests of several folders share: runs that have come to their end, each made once."""
+"""What tests of several folders share: how generated cases are drawn, and runs that have come to their end."""
 
 from __future__ import annotations
 
@@ -9,11 +9,28 @@ import tempfile
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 from winner_cases import CASES, Case, Finished, finished_run
 
 # No test, nor any process that one starts, reads what whoever runs the tests has configured, such as the trust file.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="msl-tests-config-")
 atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
+
+# How long a case takes says nothing on a machine that does other things too, so that none has a deadline. `fast` is for
+# a first look: `pytest --hypothesis-profile=fast`.
+settings.register_profile("default", deadline=None)
+settings.register_profile("fast", settings.get_profile("default"), max_examples=10)
+settings.load_profile("default")
+#: Where Hypothesis keeps what `@settings` says of a test; it has no public way to change that later.
+_SETTINGS = "_hypothesis_internal_use_settings"
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """With `fast`, tests that ask for a number of cases of their own have no more than the others."""
+    function = getattr(item, "obj", None)
+    own, now = getattr(function, _SETTINGS, None), settings()
+    if own is not None and now.max_examples < min(own.max_examples, settings.get_profile("default").max_examples):
+        setattr(getattr(function, "__func__", function), _SETTINGS, settings(own, max_examples=now.max_examples))
 
 
 @pytest.fixture(scope="session")

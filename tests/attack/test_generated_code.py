@@ -114,7 +114,7 @@ BENIGN = {
 }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     kind=st.sampled_from(list(ESTIMATORS)),
     title=HOSTILE,

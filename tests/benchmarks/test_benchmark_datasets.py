@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.datasets import drawn_split, listed_split, published_split, read_data, stratified
@@ -52,7 +52,6 @@ def test_drawn_splits_keep_the_classes(folder: Path) -> None:
     assert split.train["class"].value_counts()["count"].to_list() == [6, 6]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=5), st.floats(0.1, 0.9), st.integers(0, 99))
 def test_stratified_rows_are_distinct_and_within_one_of_their_share(counts: list[int], share: float, seed: int) -> None:
     labels = np.repeat(np.arange(len(counts)), counts)

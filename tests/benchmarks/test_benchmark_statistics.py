@@ -42,7 +42,7 @@ def test_friedman_sees_a_method_that_always_wins() -> None:
     assert friedman(ahead) < 0.001 < friedman(even)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))
 def test_wins_ties_and_losses_make_up_all(pairs: list[tuple[int, int]]) -> None:
     ours, theirs = zip(*pairs, strict=True)
@@ -79,7 +79,6 @@ def test_fronts_are_joined_as_in_the_paper() -> None:
     assert best_front([]) == []
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 20)), max_size=8))
 def test_a_volume_is_the_share_of_points_that_a_front_dominates(points: list[tuple[int, int]]) -> None:
     front = [(features, error / 20) for features, error in points]

@@ -24,7 +24,7 @@ def test_gaussian_bayes_is_scikit_learns(load):
 
 
 @given(arrays(np.float64, (12, 2), elements=st.floats(-50, 50, allow_subnormal=False)), st.integers(2, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_gaussian_bayes_is_scikit_learns_on_any_table(X, n_classes):
     y = np.arange(12) % n_classes
     with warnings.catch_warnings():

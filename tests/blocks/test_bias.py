@@ -42,7 +42,7 @@ def cases(draw: st.DrawFn, n_classes: st.SearchStrategy[int], values: st.SearchS
 grid = st.integers(-40, 40).map(lambda eighths: eighths / 8)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(cases(st.just(2), grid))
 def test_two_classes_get_the_best_of_all_thresholds(case: tuple[Outputs, Labels]) -> None:
     outputs, y = case
@@ -52,7 +52,7 @@ def test_two_classes_get_the_best_of_all_thresholds(case: tuple[Outputs, Labels]
     assert training_error(with_bias(outputs, y), y) == pytest.approx(best, abs=1e-12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases(st.integers(2, 5), st.floats(-1e300, 1e300)))
 def test_offsets_never_make_it_worse(case: tuple[Outputs, Labels]) -> None:
     outputs, y = case
@@ -61,7 +61,7 @@ def test_offsets_never_make_it_worse(case: tuple[Outputs, Labels]) -> None:
     assert training_error(biased, y) <= training_error(outputs, y) + 1e-12
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(st.integers(3, 4), grid))
 def test_no_single_offset_of_more_classes_can_be_improved(case: tuple[Outputs, Labels]) -> None:
     outputs, y = case

@@ -101,7 +101,7 @@ def test_trees_are_scikit_learns(depth, n_features):
     st.integers(1, 4),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_trees_agree_with_themselves_on_tables_full_of_ties(X, depth, seed):
     """Rows that cannot be told apart share a leaf, whose value is their weighted mean; prediction finds the leaf."""
     rng = np.random.default_rng(seed)

@@ -38,7 +38,7 @@ def test_kernel_is_the_product_of_scikit_learns():
 
 
 @given(X=tables, Z=tables)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_distances_match_scipy(X, Z):
     size = max(1.0, np.abs(X).max(), np.abs(Z).max())
     np.testing.assert_allclose(squared_distances(X, Z), cdist(X, Z, "sqeuclidean"), atol=1e-13 * size**2)
@@ -50,7 +50,7 @@ def test_distances_match_scipy(X, Z):
 
 
 @given(X=tables, coef0=st.integers(0, 1), degree=st.integers(0, 3), gamma=st.floats(0, 10))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_kernel_is_positive_semidefinite(X, coef0, degree, gamma):
     values = Kernel(coef0, degree, gamma).matrix(X, X)
     assert np.linalg.eigvalsh(values).min() >= -1e-12 * max(1.0, np.abs(values).max()) * len(X)
@@ -98,7 +98,7 @@ def test_the_median_distance_is_over_pairs_and_never_zero():
 
 
 @given(arrays(np.float64, (4, 2), elements=st.floats(allow_nan=False, allow_infinity=False)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_unit_scale_is_a_power_of_two_that_brings_numbers_near_one(X):
     for axis in (None, 0):
         scale = np.atleast_1d(unit_scale(X, axis=axis))

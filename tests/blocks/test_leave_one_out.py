@@ -43,7 +43,7 @@ SETTINGS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SETTINGS)
 def test_classes_are_those_of_explicit_refits(setting):
     expected = refitted(SimilarityClassifier(**setting), *CLASS_TABLE, 3)
@@ -51,14 +51,14 @@ def test_classes_are_those_of_explicit_refits(setting):
     np.testing.assert_array_equal(CLASS_LOO.outputs(**setting).argmax(axis=1), expected.argmax(axis=1))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(SETTINGS)
 def test_numbers_are_those_of_explicit_refits(setting):
     expected = refitted(SimilarityRegressor(**setting), *NUMBER_TABLE, 0)
     np.testing.assert_allclose(NUMBER_LOO.outputs(**setting), expected, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SETTINGS, st.none() | st.floats(0.1, 3.0))
 def test_what_was_asked_before_leaves_no_trace(setting, radius):
     for table, n_classes, used, kind in (

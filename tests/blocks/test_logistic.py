@@ -61,7 +61,7 @@ def test_more_classes_are_normalised_ones_against_the_rest():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-4, 0.01, 1.0, 100.0]), st.floats(0.05, 0.95))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_newton_ends_where_the_gradient_vanishes(seed, penalty, share):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(25, 2))

@@ -35,7 +35,7 @@ def brute_force(lengths, k, tolerance=1e-7):
     return {place for place, length in enumerate(lengths) if length <= kth * (1 + tolerance)}
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     X=arrays(np.float64, (9, 3), elements=st.integers(-2, 2).map(float)),
     Q=arrays(np.float64, (5, 3), elements=st.integers(-2, 2).map(float)),

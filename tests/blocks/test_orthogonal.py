@@ -45,7 +45,7 @@ def in_order(X: NDArray[np.float64], y: NDArray[np.generic], n_classes: int, cou
     return GramSchmidt().prepare(X, y, n_classes).first(count).tolist()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.sampled_from([(30, 8), (12, 25), (60, 4)]))
 def test_numbers_are_explained_as_by_explicit_gram_schmidt(seed: int, shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(seed)

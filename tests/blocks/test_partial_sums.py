@@ -11,7 +11,7 @@ def fresh_sum(terms, weights):
     return sum(weight * term for weight, term in zip(weights, terms, strict=True) if weight)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), n_terms=st.integers(1, 13), seed=st.integers(0, 99))
 def test_any_walk_gives_the_sum_to_the_last_digits(data, n_terms, seed):
     # Terms of very different size: a subtraction anywhere would leave noise larger than the small ones.

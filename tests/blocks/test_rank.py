@@ -157,7 +157,7 @@ def test_auc_is_that_of_scikit_learn_and_mann_whitney(
     np.testing.assert_allclose(block.pvalues_, np.minimum(len(tests) * np.min(tests, axis=0), 1.0), **CLOSE)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(arrays(np.float64, st.tuples(st.integers(4, 30), st.integers(1, 4)), elements=st.integers(-3, 3)), st.data())
 def test_auc_of_many_ties_is_exact(X: NDArray[np.float64], data: st.DataObject) -> None:
     y = data.draw(arrays(np.intp, len(X), elements=st.integers(0, 1)))
@@ -232,7 +232,7 @@ def test_weights_are_parts_of_the_best_score(scores: NDArray[np.float64]) -> Non
     assert (np.diff(weights[order]) >= 0.0).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     fmax=st.one_of(st.none(), st.integers(1, 30)), wmin=st.floats(0, 1), pval=st.floats(0, 1), fdrmax=st.floats(0, 1)
 )

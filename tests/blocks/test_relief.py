@@ -60,7 +60,7 @@ def relief_of_numbers_by_loops(X: Rows, y: Rows, knum: int) -> Rows:
     return both / changed - (differed - both) / (len(X) - changed)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 12), st.booleans())
 def test_classes_as_by_a_double_loop(seed: int, n_classes: int, knum: int, tied: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -79,7 +79,7 @@ def test_rows_alone_in_their_class_are_misses_of_others_only() -> None:
     assert (ReliefRanker().fit(X, np.arange(20)).scores_ == 0.0).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000), st.integers(1, 12), st.booleans())
 def test_numbers_as_by_a_double_loop(seed: int, knum: int, tied: bool) -> None:
     rng = np.random.default_rng(seed)

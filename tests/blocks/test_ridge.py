@@ -153,7 +153,7 @@ def test_balanced_lssvm_complexity_is_its_trace():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(3, 25), st.integers(1, 3), st.sampled_from([1e-3, 0.1, 1.0, 30.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_virtual_leave_one_out_is_explicit_leave_one_out(seed, n_rows, n_columns, gamma):
     rng = np.random.default_rng(seed)
     X, targets = rng.normal(size=(n_rows, 3)), rng.normal(size=(n_rows, n_columns))

@@ -87,7 +87,7 @@ def test_more_classes_are_scikit_learns_pairs(n_classes):
     st.floats(-4, 2).map(lambda exponent: 10.0**exponent),
     st.floats(-4, 0.3).map(lambda exponent: 10.0**exponent),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_conditions_of_the_optimum_hold(seed, n_rows, degree, gamma, ridge):
     """Only rows that fall short of the margin have multipliers, as large as the shortfall over the ridge."""
     rng = np.random.default_rng(seed)

@@ -106,7 +106,7 @@ def specs(draw: st.DrawFn) -> str:
     return f"use clop, sklearn, sbm\n{own}chain m = {chain}\n{draw(REQUIRE)}"
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(specs())
 @example('block own: learner "mine:Own" { p: real 0..n_features step 1e-300 }\nchain m = own\n')
 @example('block own: learner "mine:Own" { p: vector(1_000_000_000) of bool }\nchain m = own\n')

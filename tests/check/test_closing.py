@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from msl.check.model import text_to_model
@@ -149,7 +149,6 @@ GAMMA = st.sampled_from(["", "gamma = 0.3", "gamma: 0.2..0.4"])
 BEND = st.sampled_from(["", "bend = soft", "bend = hard", "bend: soft", "bend = soft(edge: 2..3)", "bend: soft | hard"])
 
 
-@settings(deadline=None)
 @given(sign=st.sampled_from([" =", ":"]), gamma=GAMMA, bend=BEND, rest=st.sampled_from(["", "rest = default"]))
 def test_a_space_prints_as_itself_and_holds_its_models(sign: str, gamma: str, bend: str, rest: str) -> None:
     inside = ", ".join(filter(None, (gamma, bend, rest)))

@@ -66,7 +66,7 @@ def is_sound(path: tuple[str, ...]) -> bool:
     return all(role in ("transformer", "selector") for role in path[:at]) and set(path[at + 1 :]) <= {"post"}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.recursive(LEAVES, grown, max_leaves=6))
 def test_a_chain_is_sound_exactly_when_all_its_paths_are(node: Node) -> None:
     assert (not broken_paths(node)) == all(is_sound(path) for path in paths(node))

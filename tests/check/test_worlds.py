@@ -85,7 +85,7 @@ def _inside(mark: str, facts: World, steps: tuple[tuple[str, str], ...]) -> Worl
     return facts | (within & MENTIONED.blocks) | {Came(mark, named if len(named) < 2 else MANY)}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.recursive(LEAVES, grown, max_leaves=5))
 def test_worlds_are_those_of_the_models(node: Node) -> None:
     assert Worlds(node).of(MENTIONED) == {facts for facts, _ in outcomes(node)}

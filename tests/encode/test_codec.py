@@ -59,7 +59,7 @@ def _points(codec: Codec, seed: int, count: int = 12) -> np.ndarray:
     return points
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=slow_draws)
+@settings(max_examples=100, suppress_health_check=slow_draws)
 @given(spaces(finite=False), encodings, st.integers(0, 9))
 def test_a_model_comes_back_from_its_vector(space: Space, encoding: str, seed: int) -> None:
     codec = space_to_codec(space, encoding)
@@ -67,7 +67,7 @@ def test_a_model_comes_back_from_its_vector(space: Space, encoding: str, seed: i
     for model in batch:
         if isinstance(model, Model):
             vector = codec.encode(model)
-            assert codec.model(vector) == model
+            assert typed_steps(codec.model(vector).steps) == typed_steps(model.steps)
             again = codec.decode(vector[None, :])
             active = again.active[0]
             np.testing.assert_array_equal(again.snapped[0][active], vector[active])
@@ -75,7 +75,7 @@ def test_a_model_comes_back_from_its_vector(space: Space, encoding: str, seed: i
             assert all("order" in {m.kind for m in codec.genes[slot].meanings} for slot in unused)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=slow_draws)
+@settings(max_examples=100, suppress_health_check=slow_draws)
 @given(spaces(finite=False), encodings, st.integers(0, 9))
 def test_what_is_written_back_is_the_same_point(space: Space, encoding: str, seed: int) -> None:
     codec = space_to_codec(space, encoding)
@@ -90,7 +90,7 @@ def test_what_is_written_back_is_the_same_point(space: Space, encoding: str, see
     np.testing.assert_array_equal(batch.snapped[~batch.active], clipped[~batch.active])
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=slow_draws)
+@settings(max_examples=100, suppress_health_check=slow_draws)
 @given(spaces(finite=False), encodings, st.integers(0, 9))
 def test_dimensions_without_effect_have_none(space: Space, encoding: str, seed: int) -> None:
     codec = space_to_codec(space, encoding)
@@ -100,7 +100,7 @@ def test_dimensions_without_effect_have_none(space: Space, encoding: str, seed: 
     assert [repr(one) for one in codec.decode(moved)] == [repr(one) for one in batch]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=slow_draws)
+@settings(max_examples=100, suppress_health_check=slow_draws)
 @given(spaces(finite=False), encodings, st.integers(0, 9))
 def test_one_by_one_is_all_at_once(space: Space, encoding: str, seed: int) -> None:
     codec = space_to_codec(space, encoding)
@@ -110,7 +110,7 @@ def test_one_by_one_is_all_at_once(space: Space, encoding: str, seed: int) -> No
     assert repr(alone[-1]) == repr(together[-1])
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=slow_draws)
+@settings(max_examples=120, suppress_health_check=slow_draws)
 @given(spaces(), encodings, st.integers(0, 9))
 def test_decoded_models_are_those_of_brute_force(space: Space, encoding: str, seed: int) -> None:
     assume(Models(Space(space.root, (), space.facts)).number <= 1_000)
@@ -123,7 +123,7 @@ def test_decoded_models_are_those_of_brute_force(space: Space, encoding: str, se
             assert outcome.requirement in space.requirements
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=slow_draws)
+@settings(max_examples=100, suppress_health_check=slow_draws)
 @given(spaces(), encodings)
 def test_every_model_has_a_vector_and_no_other_has(space: Space, encoding: str) -> None:
     free = Space(space.root, (), space.facts)
@@ -132,14 +132,40 @@ def test_every_model_has_a_vector_and_no_other_has(space: Space, encoding: str) 
     inside = {typed_steps(model.steps) for model in Models(space)}
     for model in Models(free):
         if typed_steps(model.steps) in inside:
-            assert codec.model(codec.encode(model)) == model
+            assert typed_steps(codec.model(codec.encode(model)).steps) == typed_steps(model.steps)
         else:
             with pytest.raises(NotInSpace, match="requirement") as caught:
                 codec.encode(model)
             assert caught.value.requirement in space.requirements
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=slow_draws)
+@pytest.mark.parametrize("encoding", ["shared", "separate"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (RealRange(0, 1, step=0.5), Const(1)),
+        (Const(1), RealRange(0, 1, step=0.5)),
+        (RealRange(0, 1), Const(1)),
+        (RealRange(0, 4, step=1), IntRange(0, 4)),
+        (RealRange(0, 1, step=1), Bool(), IntRange(0, 1)),
+    ],
+)
+def test_a_whole_number_is_not_taken_for_the_real_beside_it(options: tuple[Node, ...], encoding: str) -> None:
+    """1 and 1.0 are two models, which a class may treat unlike: `max_features = 1` is one of them, 1.0 all."""
+    codec = space_to_codec(Space(use("a", v=choice(*options))), encoding)
+    for model in codec.decode(_points(codec, 1, 50)).models():
+        assert isinstance(model, Model)
+        assert typed_steps(codec.model(codec.encode(model)).steps) == typed_steps(model.steps)
+
+
+def test_a_whole_number_is_a_real_where_nothing_else_takes_it() -> None:
+    codec = space_to_codec(Space(use("a", v=choice(RealRange(0, 2), Const("auto")))))
+    (step,) = codec.model(codec.encode(Model((BlockValue(block("a"), (("v", 1),)),)))).steps
+    assert isinstance(step, BlockValue)
+    assert repr(dict(step.params)["v"]) == "1.0"
+
+
+@settings(max_examples=100, suppress_health_check=slow_draws)
 @given(spaces(finite=False), spaces(finite=False), st.integers(0, 9))
 def test_a_model_of_another_space_is_refused_or_comes_to_rest(one: Space, other: Space, seed: int) -> None:
     codec, source = space_to_codec(one), space_to_codec(other)

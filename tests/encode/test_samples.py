@@ -97,7 +97,7 @@ def test_by_choices_models_are_not_as_likely() -> None:
     assert chisquare(list(seen.values())).pvalue < 1e-6
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(spaces(), st.integers(0, 3))
 def test_by_models_on_generated_spaces(space: Space, seed: int) -> None:
     number = count(space).models
@@ -129,6 +129,25 @@ def test_open_reals_are_uniform_on_their_scale_and_all_else_as_likely() -> None:
     assert chisquare([seen[("a",)], seen[("b",)]], [500, 1_500]).pvalue > LEVEL
     logs = [np.log10(dict(m.steps[0].params)["g"]) for m in models if _names(m) == ("a",)]  # type: ignore[union-attr]
     assert kstest((np.array(logs) + 4) / 6, "uniform").pvalue > LEVEL
+
+
+@pytest.mark.parametrize("edges", [(), (3,), (3, 5, 7, 11)])
+def test_a_requirement_that_rejects_next_to_nothing_changes_no_draw_by_models(edges: tuple[int, ...]) -> None:
+    """Each edge parts an open real in three, as requirements see it; the pieces are no models of their own."""
+    root = choice(use("a", g=RealRange(1, 100)), use("b", n=IntRange(1, 3)))
+    cuts = tuple(Requirement(Comparison("!=", Parameter(A, "g"), Literal(edge))) for edge in edges)
+    drawn = sample(space_to_codec(Space(root, cuts)), 200, _rng(7), by="models").models()
+    assert drawn == sample(space_to_codec(Space(root)), 200, _rng(7), by="models").models()
+    assert 25 < sum(_names(model) == ("a",) for model in drawn) < 75, "one in four, as `b` is three"
+
+
+def test_where_requirements_leave_no_real_the_few_models_that_are_left_are_found() -> None:
+    """One in ten thousand of what the structure allows: drawing and rejecting would hardly find it."""
+    root = seq(choice(use("a", g=RealRange(1, 100)), Empty()), *(use(f"s{i}", n=IntRange(1, 100)) for i in range(2)))
+    sevens = tuple(Requirement(Comparison("==", Parameter(block(f"s{i}"), "n"), Literal(7))) for i in range(2))
+    codec = space_to_codec(Space(root, (Requirement(Negation(Present(A))), *sevens)))
+    (model,) = set(sample(codec, 20, _rng(8), by="models").models())
+    assert _names(model) == ("s0", "s1")
 
 
 # --- every choice as likely -------------------------------------------------------------------------------------------

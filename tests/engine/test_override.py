@@ -63,7 +63,7 @@ def test_a_limit_is_taken_back(text: str, sets: list[str]) -> None:
     assert spec_of(changed(text, *sets)).budget == spec_of(HEAD).budget
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**63 - 1), st.integers(1, 10_000), st.integers(1, 10**6))
 def test_what_is_set_is_what_the_checker_reads(seed: int, swarm: int, evaluations: int) -> None:
     sets = [f"search.pso.swarm={swarm}", f"seed={seed}", f"budget.evaluations={evaluations}"]

@@ -57,7 +57,7 @@ def fingerprint(frame: pl.DataFrame, **options: object) -> str:
     return read_table(frame, options=dataclasses.replace(OPTIONS, **options)).fingerprint  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(frames())
 def test_it_survives_every_format(frame: pl.DataFrame) -> None:
     expected = outcome(frame)
@@ -73,7 +73,7 @@ def test_it_survives_every_format(frame: pl.DataFrame) -> None:
             assert outcome(Path(folder, name), "\t" if name == "t.tsv" else ",") == expected, name
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(frames(), st.randoms(use_true_random=False))
 def test_it_survives_other_orders_of_the_columns(frame: pl.DataFrame, random: object) -> None:
     shuffled = frame.columns
@@ -82,7 +82,7 @@ def test_it_survives_other_orders_of_the_columns(frame: pl.DataFrame, random: ob
     assert sorted(map(str, there)) == sorted(map(str, here)) if isinstance(there, list) else there == here  # type: ignore[call-overload]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_it_changes_with_every_cell(data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(4, 9), st.integers(1, 4)))

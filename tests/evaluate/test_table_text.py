@@ -265,7 +265,7 @@ cell = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(cell, cell, st.sampled_from("xy")), min_size=2, max_size=8), st.sampled_from(",;\t"))
 def test_the_fast_and_the_careful_reader_agree(
     tmp_path: Path, rows: list[tuple[str, str, str]], separator: str

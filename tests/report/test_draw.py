@@ -39,7 +39,7 @@ from msl.space.node import (
 from msl.space.space import Space
 
 SVG = "{http://www.w3.org/2000/svg}"
-SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=80)
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=80)
 spaces = small | generated(finite=False)
 
 

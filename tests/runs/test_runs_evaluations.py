@@ -168,7 +168,7 @@ def same(one: Evaluation, other: Evaluation) -> bool:
     return plain(one) == plain(other)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(batch=st.lists(evaluations(questions()), max_size=4, unique_by=lambda one: one.key))
 def test_what_is_written_is_read(batch: list[Evaluation]) -> None:
     store = emptied_store()
@@ -179,7 +179,7 @@ def test_what_is_written_is_read(batch: list[Evaluation]) -> None:
         assert same(found[one.key], replace(one, run="20251116-025301-lusab", created=BEGINNING, tool=msl.__version__))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     writes=st.lists(st.lists(evaluations(st.sampled_from([question(1), question(2)])), max_size=3), max_size=6),
 )
@@ -201,7 +201,7 @@ def test_the_better_known_one_stays(writes: list[list[Evaluation]]) -> None:
 
 
 @given(message=strange_texts)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_words_of_a_failing_block_can_be_stored(message: str) -> None:
     failed = Evaluation(
         question(1), "knn", (math.inf,), trouble=Trouble("exception", message, message), warnings=(message,)

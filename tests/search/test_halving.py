@@ -1,9 +1,15 @@
-"""What the forest of successive halving learns from: who got how far."""
+"""Successive halving: who goes on when models fail, and what its forest learns from: who got how far."""
+
+import math
 
 import numpy as np
+import pytest
+from strategy_options import options
 
-from msl.search.ask import Told
-from msl.search.halving import _farthest_first
+from msl.search.ask import Ask, Told
+from msl.search.halving import _farthest_first, halving
+from msl.testing.play import Played, exact, play
+from msl.testing.problems import Problem, sphere
 
 
 def test_models_are_ranked_by_how_far_they_got_and_failures_come_last() -> None:
@@ -15,3 +21,36 @@ def test_models_are_ranked_by_how_far_they_got_and_failures_come_last() -> None:
     ranked = _farthest_first(got_to)
     assert [one.vector[0] for one in ranked] == [a[0], b[0], d[0], c[0]]
     assert [one.loss for one in ranked] == [0.4, 0.5, 0.9, float("inf")]
+
+
+def _failing_on_few_rows(failures: int) -> Played:
+    """A round of 27 models in which the first ones cannot be judged on a tenth of the rows."""
+
+    def answer(problem: Problem, ask: Ask, number: int) -> Told:
+        told = exact(problem, ask, number)
+        return Told(told.vector, (math.inf,)) if number < failures else told
+
+    return play(halving, options("halving(evaluations = 39)"), sphere(), answer=answer)
+
+
+@pytest.mark.parametrize(
+    ("failures", "rungs"),
+    [
+        (0, [27, 9, 3]),
+        (9, [27, 9, 3]),
+        (18, [27, 9, 3]),
+        (20, [27, 7, 2]),  # all that are left go on
+        (26, [27, 1, 1]),
+    ],
+)
+def test_failures_do_not_cost_others_their_places_on_the_next_rung(failures: int, rungs: list[int]) -> None:
+    """One in `factor` of those that were tried goes on, not of those that did not fail: their evaluations are paid."""
+    played = _failing_on_few_rows(failures)
+    assert [len(batch) for batch in played.batches[:3]] == rungs
+    alive = sorted(played.told[failures:27], key=lambda one: one.loss)
+    assert [ask.vector.tolist() for ask in played.batches[1]] == [one.vector.tolist() for one in alive[: rungs[1]]]
+
+
+def test_none_that_failed_goes_on() -> None:
+    played = _failing_on_few_rows(27)
+    assert played.batches[1][0].share == played.batches[0][0].share, "a new round begins"

@@ -163,7 +163,7 @@ def test_flipped_bits() -> None:
     assert (mutated[:, 2] == 0.3).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**31), st.integers(1, 5))
 def test_adding_and_deleting(seed: int, units: int) -> None:
     """One unit more or less at most; never none."""

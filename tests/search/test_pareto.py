@@ -46,7 +46,7 @@ def told(losses: tuple[float, ...], complexity: float = 0.0, bound: bool = False
     return Told(np.zeros(1), losses, complexity, bound)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(several)
 def test_dominance_and_fronts(losses: Losses) -> None:
     points: Rows = [tuple(row) for row in losses.tolist()]
@@ -60,7 +60,7 @@ def test_dominance_and_fronts(losses: Losses) -> None:
     assert set(non_dominated(losses).tolist()) == set(next(iter(fronts(losses))).tolist())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(several, st.integers(1, 12))
 def test_the_best_are_whole_fronts_and_a_part_of_one(losses: Losses, size: int) -> None:
     size = min(size, len(losses))
@@ -77,7 +77,7 @@ def test_the_best_are_whole_fronts_and_a_part_of_one(losses: Losses, size: int) 
             assert not inside or min(room[i] for i in inside) >= max(room[i] for i in outside)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(several)
 def test_crowding(losses: Losses) -> None:
     """By its definition: in each objective the distance of both neighbours over the spread, infinite at the ends."""
@@ -109,7 +109,7 @@ def test_of_equal_points_the_front_has_the_simplest() -> None:
 
 @pytest.mark.parametrize(("objectives", "high"), [(1, 6), (2, 6), (3, 5), (4, 3)])
 def test_hypervolume_counts_cubes(objectives: int, high: int) -> None:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(rows(objectives, most=8, high=high + 1))
     def check(losses: Losses) -> None:
         reference = (float(high),) * objectives
@@ -128,7 +128,7 @@ def test_hypervolume_of_nothing() -> None:
     assert hypervolume(np.array([[math.inf, 0.0]]), (1.0, 1.0)) == 0.0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     arrays(np.float64, st.integers(1, 30).map(lambda n: (n, 2)), elements=st.floats(0, 1)), st.sampled_from([0.05, 0.3])
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from strategy_options import FixedNumbers, options
 
-from msl.search.ask import Ask, Told, worse_than
+from msl.search.ask import Ask, Told
 from msl.search.bpso import bpso
 from msl.search.pattern import pattern
 from msl.search.pso import pso
@@ -21,6 +21,11 @@ def points(asks: list[Ask]) -> list[list[float]]:
 def told(terrain: Terrain, asks: list[Ask], *losses: float) -> list[Told]:
     """Answers as a decoder gives them: genes with levels in the middle of their values."""
     return [Told(terrain.centres(terrain.cells(ask.vector)), (loss,)) for ask, loss in zip(asks, losses, strict=True)]
+
+
+def just_above(loss: float) -> float:
+    """What a loss as low as this one is below, and no higher loss is."""
+    return float(np.nextafter(loss, np.inf))
 
 
 def ends(strategy: Strategy, answers: list[Told]) -> bool:
@@ -49,7 +54,7 @@ def test_particle_swarm() -> None:
     # v = 2·1·(0.2 − 0.9) = −1.4 and 2·0.5·(0.4 − 0.5) = −0.1; x = (−0.5 → 0, 0.4).
     asks = strategy.send(told(terrain, asks, 0.1, 0.7))
     assert points(asks) == [[0.2, 0.4], [0.0, 0.4]]
-    assert [ask.beat for ask in asks] == [worse_than(0.1), worse_than(0.7)]
+    assert [ask.beat for ask in asks] == [just_above(0.1), just_above(0.7)]
 
     # The second got worse, so its best is where it started. W = 0.4:
     # v = 0.4·(−1.4) + 2·0.5·(0.9 − 0) + 2·0.5·(0.2 − 0) = 0.54
@@ -136,7 +141,7 @@ def test_pattern_search() -> None:
     asks = next(strategy)
     for number, (here, loss, beat) in enumerate(answers):
         assert points(asks) == [here]
-        assert asks[0].beat == (None if beat is None else worse_than(beat))
+        assert asks[0].beat == (None if beat is None else just_above(beat))
         answer = told(terrain, asks, loss)
         if number + 1 < len(answers):
             asks = strategy.send(answer)

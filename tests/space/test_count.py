@@ -61,7 +61,7 @@ def _structure(typed: object) -> object:
     return tuple(_structure(step) for step in typed)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(spaces())
 def test_count_and_models_are_those_of_brute_force(space: Space) -> None:
     expected = _listed(space)

@@ -44,7 +44,7 @@ from msl.space.node import (
 from msl.space.relation import Relation, Verdict
 from msl.space.space import Space
 
-SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=150)
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 spaces = small | generated(finite=False)
 
 

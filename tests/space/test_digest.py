@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from example_spaces import EXAMPLES, block, choice, numbers, optional, param, seq, texts, use
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from msl.space.condition import (
@@ -380,7 +380,6 @@ def test_steps_and_branches_count_in_their_order() -> None:
     assert model_digest(nested) == model_digest(Model((Branches(((one,), (two,), (one,))),)))
 
 
-@settings(deadline=None)
 @given(st.lists(st.booleans(), max_size=6), st.lists(st.booleans(), max_size=6))
 def test_models_with_other_vectors_are_other_models(one: list[bool], other: list[bool]) -> None:
     digests = [model_digest(model(("features", tuple(bits)))) for bits in (one, other)]

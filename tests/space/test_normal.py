@@ -18,7 +18,7 @@ from msl.space.node import Choice, Const, IntRange, Marked, Node, Permute, RealR
 from msl.space.normal import normal_form
 from msl.space.space import Space
 
-SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=200)
+SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=200)
 
 
 @SLOW

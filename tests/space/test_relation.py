@@ -22,7 +22,7 @@ from msl.space.node import Choice, Const, IntRange, Node, Permute, RealRange, Se
 from msl.space.relation import Relation, Verdict, relate
 from msl.space.space import Space
 
-SLOW = settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=150)
+SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=150)
 SAME, WIDENED, NARROWED, CHANGED, UNDECIDED = Relation
 
 

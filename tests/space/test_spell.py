@@ -151,14 +151,12 @@ _steps = st.one_of(_blocks, st.builds(Branches, st.lists(_rows, min_size=2, max_
 models = st.builds(Model, st.lists(_steps, min_size=1, max_size=3).map(tuple))
 
 
-@settings(deadline=None)
 @given(models)
 def test_a_model_reads_back_as_itself(model: Model) -> None:
     assert read_chain(f"chain m = {spell_model(model)}") == plain_model(model)
     assert read_chain(spell_model_file(model)) == plain_model(model)
 
 
-@settings(deadline=None)
 @given(models)
 def test_order_of_parameters_does_not_show(model: Model) -> None:
     def turned(step: Step) -> Step:
@@ -169,7 +167,6 @@ def test_order_of_parameters_does_not_show(model: Model) -> None:
     assert spell_model(Model(tuple(map(turned, model.steps)))) == spell_model(model)
 
 
-@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_real_reads_back_exactly_and_as_a_real(number: float) -> None:
     text = spell_number(number)
@@ -369,7 +366,7 @@ def test_long_texts_are_cut_even_where_the_whole_would_never_end() -> None:
     assert len(spell_node(node, most=40)) <= 40
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(generated(finite=False))
 def test_any_space_and_any_requirement_can_be_read(space: Space) -> None:
     parsed(f"chain m = {spell_node(space.root)}")

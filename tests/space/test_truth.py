@@ -212,7 +212,7 @@ def test_constants() -> None:
 # --- sights -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(spaces(finite=False), st.lists(st.builds(Requirement, conditions, st.none() | conditions), max_size=3))
 def test_what_is_seen_decides_as_the_whole_model_does(space: Space, requirements: list[Requirement]) -> None:
     codec = space_to_codec(Space(space.root, (), space.facts))

@@ -106,7 +106,7 @@ def test_comments_anywhere_in_the_corpus_are_kept(path: Path) -> None:
         check_comments_survive(text, with_comments(text, places))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(files, st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(_COMMENT_SHAPES)), max_size=6))
 def test_comments_anywhere_in_any_tree_are_kept(file: ast.File, places: list[tuple[int, str]]) -> None:
     text = ast_to_text(file)

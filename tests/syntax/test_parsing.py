@@ -68,7 +68,7 @@ def test_every_code_of_the_syntax_is_in_the_corpus() -> None:
 # --- spans ------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(files)
 def test_every_span_holds_its_node(file: ast.File) -> None:
     """Each node, cut out by its span and read alone, is the node; children lie inside their parents, in order."""

@@ -34,7 +34,7 @@ def kinds_of_numbers(file: ast.File) -> list[type]:
     return [type(node.value) for node in everything if isinstance(node, ast.Number)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(files)
 def test_a_printed_tree_is_read_back_the_same(file: ast.File) -> None:
     text = ast_to_text(file)
@@ -67,13 +67,13 @@ def check_no_pair_can_go(text: str) -> None:
         assert diagnostics or file != tree
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(expressions)
 def test_no_parenthesis_of_a_space_can_go(space: ast.Expression) -> None:
     check_no_pair_can_go(ast_to_text(ast.Part(ast.Name("x"), space)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(conditions)
 def test_no_parenthesis_of_a_condition_can_go(condition: ast.Condition) -> None:
     check_no_pair_can_go(ast_to_text(ast.Require(condition)))

@@ -98,7 +98,7 @@ def _models(codec: Codec) -> Models:
         models = Models(codec.space)
     except TooCostly:
         return Models(codec.space, free=True)
-    return Models(codec.space, free=True) if models.reals and codec.space.requirements else models
+    return Models(codec.space, free=True) if models.reals else models
 
 
 def _reasons(batch: Batch) -> Counter[str]:

@@ -71,7 +71,8 @@ class Deriver:
     def derive(self, model: Model) -> Tree:
         """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none.
 
-        Ranges may overlap and round unlike: a way that takes every real as it is goes before one that rounds.
+        Ranges may overlap and round unlike: a way that takes every number as it is goes before one that rounds, or
+        that takes a whole number for a real.
         """
         try:
             return self._derive(model, rounds=False)

@@ -61,7 +61,8 @@ _State = tuple[Params, Sights, tuple[Any, ...]]
 
 
 class ValueReader:
-    """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range."""
+    """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range, nor be written as
+    a real: `1` is a value of `real 0..2`, but beside `1` itself it is not meant."""
 
     def __init__(self, watch: Watch, facts: Facts | None, rounds: bool) -> None:
         self._watch = watch
@@ -213,8 +214,8 @@ def _typed(value: Any) -> Any:
 
 
 def _real(node: RealRange, value: Value, rounds: bool) -> float | None:
-    """The real that a value is in a range; a whole number is one too."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """The real that a value is in a range; a whole number is one too where nothing takes it as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float if rounds else float):
         return None
     low, high = ends(node)
     if not low <= value <= high:

@@ -1,0 +1,90 @@
+"""Races: lost for certain or not lost, to the last digit of the sums that they are decided by."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from judged import numbers, objectives, two_moons
+
+from msl.blocks.base import Floats
+from msl.evaluate.diary import FitFigures
+from msl.evaluate.ground import Ground
+from msl.evaluate.racing import LostRace, Race
+from msl.evaluate.trial import Trial
+from msl.evaluate.trials import Trials
+from msl.space.spec import Objective
+
+GOALS = [
+    "minimize mse by cv(folds = 7)",
+    "minimize rmse by cv(folds = 7)",
+    "minimize mae by cv(folds = 7)",
+    "maximize 1 - mse by cv(folds = 7)",
+    "minimize mse by cv(folds = 4, repeats = 3)",
+    "minimize mae by bootstrap632(6)",
+    "minimize ber by cv(folds = 7)",
+    "minimize error by bootstrap632(6)",
+    "minimize ber by bootstrap632(6)",
+]
+
+
+def _setting(goal: str, seed: int) -> tuple[Ground, Objective, Trial]:
+    ground = two_moons(70, seed=seed) if "er" in goal.split()[1] else numbers(70, seed=seed)
+    (objective,) = objectives(goal, ground)
+    return ground, objective, Trials(ground, [objective.estimate], seed).trial(objective.estimate, 0, 1.0, 0)
+
+
+def _outputs(ground: Ground, trial: Trial, seed: int) -> list[tuple[int, Floats]]:
+    """What a model might say of each fold: nothing wrong on the last ones, so that all is decided before."""
+    rng = np.random.default_rng(seed)
+    found: list[tuple[int, Floats]] = []
+    for place, split in enumerate(trial.splits):
+        y = ground.y[split.test]
+        is_right = place >= len(trial.splits) // 2
+        if ground.n_classes:
+            said = np.where(is_right | (rng.random(len(y)) < 0.7), y, 1 - y)
+            found.append((split.pool, np.eye(2)[said]))
+        else:
+            found.append((split.pool, np.asarray(y + (0.0 if is_right else rng.normal(0, 0.3, len(y))))))
+    return found
+
+
+def _loss(ground: Ground, objective: Objective, trial: Trial, outputs: list[tuple[int, Floats]]) -> float:
+    """As it is computed when all folds are there."""
+    by_pool = [np.concatenate([said for pool, said in outputs if pool == place]) for place in range(len(trial.pools))]
+    measure = next(name for name in ("mse", "rmse", "mae", "ber", "error") if name in objective.text.split())
+    value = trial.score(measure, by_pool, ground.n_classes)
+    return value if objective.minimize else -(1.0 - value)
+
+
+def _bound(ground: Ground, objective: Objective, trial: Trial, outputs: list[tuple[int, Floats]], beat: float) -> float:
+    """What a lost race says of the loss; minus infinity when it is not lost."""
+    race = Race(objective, beat, trial, ground.n_classes, ground.X.shape[1], 1.0)
+    try:
+        for pool, said in outputs:
+            race.add(pool, said, FitFigures())
+    except LostRace as lost:
+        return lost.bound
+    return -math.inf
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_whoever_comes_out_as_good_as_the_one_to_beat_has_not_lost(goal: str) -> None:
+    """Sums over folds differ from those over all rows in the last digits, and must not decide."""
+    for seed in range(30):
+        ground, objective, trial = _setting(goal, seed)
+        outputs = _outputs(ground, trial, seed)
+        just_above = math.nextafter(_loss(ground, objective, trial, outputs), math.inf)
+        assert _bound(ground, objective, trial, outputs, just_above) == -math.inf
+
+
+@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("worse_by", [1e-10, 0.3])
+def test_whoever_is_worse_by_more_than_the_last_digits_has_lost_at_a_true_bound(goal: str, worse_by: float) -> None:
+    for seed in range(30):
+        ground, objective, trial = _setting(goal, seed)
+        outputs = _outputs(ground, trial, seed)
+        loss = _loss(ground, objective, trial, outputs)
+        beat = loss - worse_by * abs(loss)
+        assert beat <= _bound(ground, objective, trial, outputs, beat) <= loss

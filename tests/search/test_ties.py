@@ -1,0 +1,74 @@
+"""Of two models that are as good the simpler one is to be found, though evaluations end once they cannot matter."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategy_options import options
+
+from msl.search.ask import Ask, Told, Vector, best_of, worse_than
+from msl.search.registry import load_strategy
+from msl.search.terrain import Terrain
+from msl.testing.play import Played, exact, play
+from msl.testing.problems import Problem
+
+
+def plateaus() -> Problem:
+    """Few different losses, and on each plateau some points that are simpler than others."""
+    terrain = Terrain.of([3, 40], ordered=[True, True])
+
+    def losses(point: Vector) -> tuple[float, ...]:
+        return (0.1 + 0.2 * float(terrain.cells(point)[0]),)
+
+    return Problem("plateaus", terrain, losses, 0.1, lambda point: 40.0 - float(terrain.cells(point)[1]))
+
+
+def raced(problem: Problem, ask: Ask, number: int) -> Told:
+    """What is told of a race: whoever has not come below `beat` is at least that bad, and no more is known."""
+    told = exact(problem, ask, number)
+    if ask.beat is not None and told.loss >= ask.beat:
+        return Told(told.vector, (ask.beat,), told.complexity, bound=True)
+    return told
+
+
+def chosen(played: Played) -> Told:
+    best = best_of(played.told)
+    assert best is not None
+    return best
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "random(evaluations = 200)",
+        "grid",
+        "pso(swarm = 6, iterations = 20)",
+        "bpso(swarm = 6, iterations = 20)",
+        "pattern(evaluations = 60)",
+        "best_first",
+        "best_first(inner = coordinate)",
+    ],
+)
+def test_races_do_not_hide_a_model_that_is_as_good_and_simpler(call: str) -> None:
+    strategy = load_strategy(call.partition("(")[0])
+    openly, in_races = (play(strategy, options(call), plateaus(), answer=answer) for answer in (exact, raced))
+    best = chosen(openly)
+    first = next(one for one in openly.told if one.loss == best.loss)
+    assert best.complexity < first.complexity, "it was found after one that is as good"
+    assert any(ask.beat is not None for ask in in_races.asks)
+    assert (chosen(in_races).loss, chosen(in_races).complexity) == (best.loss, best.complexity)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False))
+def test_what_is_to_beat_parts_those_as_good_from_those_worse(loss: float, other: float) -> None:
+    beat = worse_than(loss)
+    assert beat is not None
+    assert (other < beat) == (other <= loss)
+    assert loss < beat
+
+
+def test_before_there_is_a_loss_there_is_nothing_to_beat() -> None:
+    assert worse_than(math.inf) is None
