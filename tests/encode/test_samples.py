@@ -1,4 +1,4 @@
-"""Samples, neighbours and grids: without bias, without repetition, and with a reason where there is nothing to find."""
+"""Samples and grids: without bias, without repetition, and with a reason where there is nothing to find."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from scipy.stats import chisquare, kstest
 
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.grid import enumerate_models
-from msl.encode.neighbour import neighbours
 from msl.encode.sample import AlmostEmpty, sample
 from msl.space.condition import (
     AllOf,
@@ -36,18 +35,12 @@ from msl.space.count import count
 from msl.space.facts import Facts
 from msl.space.models import Models
 from msl.space.node import (
-    Arrange,
-    Bool,
-    Const,
     Empty,
     IntRange,
     Marked,
-    Node,
     Permute,
     RealRange,
     Regions,
-    Repeat,
-    Subset,
     Vector,
 )
 from msl.space.resolve import resolve
@@ -246,77 +239,6 @@ def test_an_almost_empty_space_is_explained() -> None:
 def test_by_models_the_needle_is_found() -> None:
     batch = sample(_needle(), 3, _rng(), by="models")
     assert [dict(step.params)["n"] for step in batch[0].steps] == [7, 7, 7, 7]  # type: ignore[union-attr]
-
-
-# --- neighbours -------------------------------------------------------------------------------------------------------
-
-
-def _neighbours(root: Node, shares: list[float], *requirements: Requirement, step: float = 0.1) -> list[Model]:
-    codec = space_to_codec(Space(root, requirements))
-    return neighbours(codec, codec.model(shares), step)
-
-
-def _values(models: list[Model]) -> list[object]:
-    return [dict(model.steps[0].params).get("n") for model in models]  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    ("node", "share", "values"),
-    [
-        (IntRange(1, 10), 0.55, [5, 7]),
-        (IntRange(1, 10), 0.0, [2]),
-        (Bool(), 0.0, [True]),
-        (choice(Const(1), Const(5), Const(9)), 0.5, [1, 9]),
-        (choice(Const("x"), Const("y"), Const("z")), 0.5, ["x", "z"]),
-        (RealRange(0, 1), 0.5, [0.4, 0.6]),
-        (RealRange(0, 1, step=0.25), 0.5, [0.25, 0.75]),
-        (Vector(2, Bool()), 0.0, [(True, False), (False, True)]),
-    ],
-)
-def test_neighbouring_values(node: Node, share: float, values: list[object]) -> None:
-    width = 2 if isinstance(node, Vector) else 1
-    assert _values(_neighbours(use("a", n=node), [share] * width)) == values
-
-
-def test_neighbouring_structures() -> None:
-    assert [_names(m) for m in _neighbours(choice(use("a"), use("b"), Empty()), [0.1])] == [("b",), ()]
-    assert {_names(m) for m in _neighbours(Subset((use("a"), use("b"), use("c"))), [0.0])} == {("a",), ("b",), ("c",)}
-    assert {_names(m) for m in _neighbours(Permute((use("a"), use("b"), use("c"))), [0.0])} == {
-        ("b", "a", "c"),
-        ("c", "b", "a"),
-        ("a", "c", "b"),
-    }
-    assert {_names(m) for m in _neighbours(Arrange(0, 2, (use("a"), use("b"))), [0.0])} == {("a",), ("b",)}
-    assert {_names(m) for m in _neighbours(Repeat(0, 3, use("a")), [0.4])} == {(), ("a", "a")}
-
-
-def test_neighbours_meet_the_requirements_and_have_no_repetition() -> None:
-    space, _ = resolve(kms(), TABLE)
-    codec = space_to_codec(space)
-    for model in sample(codec, 20, _rng(9)):
-        assert isinstance(model, Model)
-        found = neighbours(codec, model)
-        assert len(found) == len(set(found)) > 0
-        assert model not in found
-        for other in found:
-            assert codec.model(codec.encode(other)) == other
-
-
-def test_neighbourhood_is_mutual() -> None:
-    chain = seq(
-        use("a", n=IntRange(1, 3), b=Bool()), Permute((use("b"), use("c"), use("d"))), choice(use("e"), Empty())
-    )
-    codec = space_to_codec(Space(chain))
-    every = list(enumerate_models(codec))
-    near = {model: set(neighbours(codec, model)) for model in every}
-    assert all(model in near[other] for model in every for other in near[model])
-    assert {len(found) for found in near.values()} == {1 + 1 + 3 + 1, 2 + 1 + 3 + 1}
-
-
-def test_a_step_is_a_share_of_the_range() -> None:
-    assert _values(_neighbours(use("a", n=RealRange(0, 10)), [0.5], step=0.25)) == [2.5, 7.5]
-    with pytest.raises(ValueError, match="a step is"):
-        _neighbours(use("a", n=RealRange(0, 10)), [0.5], step=0.0)
 
 
 # --- all models in turn -----------------------------------------------------------------------------------------------

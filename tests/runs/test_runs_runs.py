@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from run_examples import BEGINNING, Ticking, asked, evaluation, order
 
-from msl.runs.asked import Asked, Divergence, first_divergence
+from msl.runs.asked import Asked
 from msl.runs.problem import StoreProblem
 from msl.runs.process import Process, this_process
 from msl.runs.run import Event, Order
@@ -193,14 +193,6 @@ def test_what_the_strategy_tells_is_apart_from_what_befalls_the_run(store: Store
     store.runs.note(run, Event("time is up"))
     assert [event.figures["best"] for event in store.runs.events(run)] == [[0.7], [0.5, float("inf")]]
     assert [event.kind for event in store.runs.life(run)] == ["time is up", "time is up"]
-
-
-def test_the_first_difference_of_two_runs_is_found() -> None:
-    one = [asked(position) for position in range(4)]
-    assert first_divergence(one, [asked(position) for position in range(4)]) is None
-    told = replace(one[2], losses=(one[2].losses[0] + 1e-18 + 2**-53,))
-    assert first_divergence(one, [*one[:2], told, one[3]]) == Divergence(2, "losses", one[2].losses, told.losses)
-    assert first_divergence(one, one[:3]) == Divergence(3, "length", 4, 3)
 
 
 # --- names ---

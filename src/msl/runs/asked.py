@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from msl.runs.run_name import is_run_id
@@ -29,28 +29,6 @@ class Asked:
     bound: bool = False
     beat: float | None = None
     vector: tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """The first place where two runs differ, and in what: a field of Asked, or `length`."""
-
-    position: int
-    field: str
-    one: object
-    other: object
-
-
-def first_divergence(one: Sequence[Asked], other: Sequence[Asked]) -> Divergence | None:
-    """None proves that two runs asked the same and were told the same, to the last bit."""
-    for place, (first, second) in enumerate(zip(one, other, strict=False)):
-        for each in fields(Asked):
-            left, right = getattr(first, each.name), getattr(second, each.name)
-            if repr(left) != repr(right):  # tells every two floats apart, and takes NaN for NaN
-                return Divergence(place, each.name, left, right)
-    if len(one) != len(other):
-        return Divergence(min(len(one), len(other)), "length", len(one), len(other))
-    return None
 
 
 def asked_to_row(run: str, asked: Asked) -> tuple[Any, ...]:
