@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 _TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path[:0] = [str(_TESTS), str(_TESTS / "runs"), str(_TESTS / "check"), str(_TESTS / "syntax")]
+sys.path[:0] = [str(_TESTS), str(_TESTS / "store"), str(_TESTS / "check"), str(_TESTS / "language")]
 
 from killed_runs import SPECS, content, is_finished, run_command  # noqa: E402
 from winner_cases import write_table  # noqa: E402

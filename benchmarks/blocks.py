@@ -32,23 +32,21 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import SVC as SklearnSVC
 
 from benchmarks.figures import Row, Sections, in_turns, measured, show
-from msl.blocks.base import Floats
-from msl.blocks.basis import GaussianBasis
-from msl.blocks.bayes import GaussianBayes
-from msl.blocks.boost import LogitBoost
-from msl.blocks.forest import ForestClassifier
-from msl.blocks.kernels import Kernel
-from msl.blocks.leave_one_out import LeaveOneOut
-from msl.blocks.network import NeuralClassifier
-from msl.blocks.orthogonal import PrincipalComponents
-from msl.blocks.rank import FTestRanker
-from msl.blocks.rbf import CentreLayout
-from msl.blocks.rbf_batch import batch_gcv
-from msl.blocks.relief import ReliefRanker
-from msl.blocks.ridge import GKRidgeRegressor, KRidgeRegressor
-from msl.blocks.scale import Normalize, Standardize
-from msl.blocks.similarity import KNNClassifier
-from msl.blocks.support import SVC
+from msl.blocks.base.block import Floats
+from msl.blocks.kernels.kernel_machine import Kernel
+from msl.blocks.kernels.ridge import GKRidgeRegressor, KRidgeRegressor
+from msl.blocks.kernels.svm import SVC
+from msl.blocks.learners.forest import ForestClassifier
+from msl.blocks.learners.logitboost import LogitBoost
+from msl.blocks.learners.naive_bayes import GaussianBayes
+from msl.blocks.learners.neural import NeuralClassifier
+from msl.blocks.learners.rbf import CentreLayout, GaussianBasis
+from msl.blocks.learners.rbf_batch import batch_gcv
+from msl.blocks.preprocessing.scalers import Normalize, Standardize
+from msl.blocks.selection.orthogonal import PrincipalComponents
+from msl.blocks.selection.rankers import FTestRanker, ReliefRanker
+from msl.blocks.similarity.learners import KNNClassifier
+from msl.blocks.similarity.leave_one_out import LeaveOneOut
 
 
 def against(

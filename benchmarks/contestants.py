@@ -21,9 +21,9 @@ from benchmarks.baselines import prepared
 from benchmarks.datasets import TARGET, Split
 from benchmarks.translation import Chance, OptunaTrial, Settings, choose_model, space_to_configspace
 from benchmarks.trial import balanced_error, commissioned, outputs_on, run_spec
-from msl.engine.plan import Plan
 from msl.evaluate.evaluator import Evaluator
-from msl.space.value import Model
+from msl.runner.plan import Plan
+from msl.space.values import Model
 
 #: What a failed model counts as: worse than any BER, and finite, since not every peer takes infinity.
 FAILED = 2.0

@@ -25,11 +25,12 @@ from ConfigSpace import (
 )
 from ConfigSpace.hyperparameters import Hyperparameter
 
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.space.count import count
-from msl.space.facts import Facts
-from msl.space.node import (
+from msl.space.enumerate.count import count
+from msl.space.formulas import Facts
+from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
@@ -44,10 +45,9 @@ from msl.space.node import (
     bottom_up,
     rebuilt,
 )
-from msl.space.number import ends, whole_numbers
-from msl.space.space import Space
-from msl.space.value import BlockType
-from msl.text.source import Source
+from msl.space.numbers import ends, whole_numbers
+from msl.space.spec import Space
+from msl.space.values import BlockType
 
 ROWS = 10_000
 REPEATS = 5

@@ -28,17 +28,17 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 
 from benchmarks.feature_weights import best_first
 from benchmarks.figures import Row, Sections, measured, show, timed
-from msl.blocks.base import Block
-from msl.blocks.construct import model_to_chain
-from msl.check.spec import check_source
+from msl.blocks.base.block import Block
+from msl.blocks.base.build import model_to_chain
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import Codec, space_to_codec
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator, Request
-from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Effort, Outcome
-from msl.space.facts import Facts
+from msl.space.formulas import Facts
 from msl.space.spec import Spec
-from msl.space.value import BlockValue, Model
-from msl.text.source import Source
+from msl.space.values import BlockValue, Model
 
 CANDIDATES = 300
 Visit = tuple[Model, float | None, Outcome]

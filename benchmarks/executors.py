@@ -25,15 +25,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from benchmarks.figures import Row, Sections, measured, show
-from msl.evaluate.executors.executor import Executor
-from msl.evaluate.executors.inprocess import InProcessExecutor
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import Job, Task
-from msl.evaluate.ground import Ground
+from msl.evaluate.dataset import Ground
 from msl.evaluate.outcome import Outcome
 from msl.space.spec import Call, Measured, Objective
-from msl.space.value import BlockType, BlockValue, Model, Value
+from msl.space.values import BlockType, BlockValue, Model, Value
+from msl.workers.executor import Executor
+from msl.workers.fork_server import Nursery
+from msl.workers.in_process import InProcessExecutor
+from msl.workers.local import LocalExecutor
+from msl.workers.task import Job, Task
 
 CACHE_BYTES = 5_000_000
 NUMBERS = itertools.count(1)
@@ -82,9 +82,15 @@ def tasks(count: int, *before: BlockValue) -> list[Task]:
 
 def own_tasks(count: int, columns: int) -> list[Task]:
     """Models of blocks that come with the language, each without another column."""
-    scale, learn = step("msl.blocks.scale:Standardize"), step("msl.blocks.linear:Zarbi", "learner")
+    scale, learn = (
+        step("msl.blocks.preprocessing.scalers:Standardize"),
+        step("msl.blocks.learners.zarbi:Zarbi", "learner"),
+    )
     masks = [tuple(column != left_out for column in range(columns)) for left_out in range(count)]
-    return [Task(Model((scale, step("msl.blocks.keep:Keep", "selector", features=mask), learn))) for mask in masks]
+    return [
+        Task(Model((scale, step("msl.blocks.selection.selectors:Keep", "selector", features=mask), learn)))
+        for mask in masks
+    ]
 
 
 def pauses(count: int, seconds: float, busy: bool) -> list[Task]:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path[:0] = [str(_TESTS), str(_TESTS / "runs")]
+sys.path[:0] = [str(_TESTS), str(_TESTS / "store")]
 
 from killed_runs import SPECS, Start, forker, kill_and_resume, plain_start  # noqa: E402
 from winner_cases import write_table  # noqa: E402

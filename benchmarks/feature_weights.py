@@ -15,8 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.figures import Row, timed
 from msl import ModelSearch
-from msl.blocks.leave_one_out import LeaveOneOut as Table
-from msl.blocks.partial_sums import FEW, PartialSums
+from msl.blocks.numerics.partial_sums import FEW, PartialSums
+from msl.blocks.similarity.leave_one_out import LeaveOneOut as Table
 
 WEIGHTS = """use sbm
 chain nearest = sbm(weights: vector(n_features) of real 0..1 step 0.1, k = 1, rest = default)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from msl.search.pareto import hypervolume, non_dominated
+from msl.search.operators.pareto import hypervolume, non_dominated
 
 #: Number of features and error rate.
 Point = tuple[int, float]

@@ -19,16 +19,15 @@ from sklearn.datasets import make_classification
 
 from benchmarks.datasets import TARGET
 from benchmarks.trial import commissioned
-from msl.check.spec import check_source
-from msl.engine.session import run_plan
-from msl.engine.spec_source import sound_spec
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.evaluate.evaluator import Evaluator
-from msl.search.ask import Told
-from msl.search.registry import load_strategy
+from msl.runner.session import run_plan
+from msl.runner.spec_source import sound_spec
+from msl.search.base import Terrain, Told
 from msl.search.setting import Setting
-from msl.search.terrain import Terrain
-from msl.space.value import Model
-from msl.text.source import Source
+from msl.search.stages import load_strategy
+from msl.space.values import Model
 
 _REPEATS = 3
 

@@ -32,8 +32,8 @@ CHECK = [sys.executable, "-m", "msl", "check", str(ROOT / "specs" / "psms.msl")]
 CASES = 20_000
 _TIMED = """
 import sys, time
-from msl.check.spec import check_source
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 text = sys.stdin.read()
 check_source(Source("warm.msl", "use clop\\nchain m = svc\\n"))
 start = time.process_time()
@@ -110,7 +110,7 @@ def growth(environment: dict[str, str], repeats: int) -> list[Figure]:
 
 def mutated(cases: int) -> list[Figure]:
     """Specs with seeded mistakes through check, every renderer and the formatter: what fails, and what takes long."""
-    sys.path[:0] = [str(ROOT / "tests" / "check"), str(ROOT / "tests" / "syntax")]
+    sys.path[:0] = [str(ROOT / "tests" / "check"), str(ROOT / "tests" / "language")]
     try_case = import_module("mutated_specs").try_case
     failed, longest = 0, 0.0
     for number in range(cases):

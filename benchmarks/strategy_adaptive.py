@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.strategy_problems import Arena, larger_searches, made_up, real_searches
-from msl.search.registry import load_strategy
-from msl.testing.options import options_of
-from msl.testing.play import play
+from msl.search.stages import load_strategy
+from msl.testing.play import options_of, play
 
 Figure = tuple[str, float, float | None, str]
 

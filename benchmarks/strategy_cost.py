@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from msl.search.ask import Told
-from msl.search.registry import load_strategy
+from msl.search.base import Terrain, Told
 from msl.search.setting import Setting
-from msl.search.terrain import Terrain
-from msl.testing.options import options_of
+from msl.search.stages import load_strategy
+from msl.testing.play import options_of
 
 Figure = tuple[str, float, float | None, str]
 

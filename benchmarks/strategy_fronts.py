@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from msl.search.ask import Vector
-from msl.search.pareto import hypervolume, losses_of
-from msl.search.registry import load_strategy
-from msl.search.terrain import Terrain
-from msl.testing.options import options_of
-from msl.testing.play import play
-from msl.testing.problems import Problem
+from msl.search.base import Terrain, Vector
+from msl.search.operators.pareto import hypervolume, losses_of
+from msl.search.stages import load_strategy
+from msl.testing.play import options_of, play
+from msl.testing.toy_problems import Problem
 
 Figure = tuple[str, float, float | None, str]
 

@@ -13,14 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.significance import trimmed_mean
-from msl.blocks.clusters import k_means
-from msl.evaluate.hermite import hermite_curve, hermite_rows
-from msl.search.ask import Vector
-from msl.search.registry import load_strategy
-from msl.search.terrain import Terrain
-from msl.testing.options import options_of
-from msl.testing.play import play
-from msl.testing.problems import Problem
+from msl.blocks.numerics.kmeans import k_means
+from msl.data.toy import hermite_curve, hermite_rows
+from msl.search.base import Terrain, Vector
+from msl.search.stages import load_strategy
+from msl.testing.play import options_of, play
+from msl.testing.toy_problems import Problem
 
 Figure = tuple[str, float, float | None, str]
 Floats = NDArray[np.float64]

@@ -12,19 +12,18 @@ import numpy as np
 import polars as pl
 import sklearn.datasets
 
-from msl.check.spec import check_source
-from msl.engine.plan import make_plan
-from msl.engine.terrain import SpaceTerrain
-from msl.evaluate.executors.choice import open_executor
-from msl.evaluate.executors.executor import Executor
-from msl.evaluate.executors.task import Task
-from msl.evaluate.read import read_table
-from msl.search.ask import Ask, Told, Vector
-from msl.search.terrain import Terrain
-from msl.space.value import Model
+from msl.check.check_spec import check_source
+from msl.data.read import read_table
+from msl.diagnostics.source import Source
+from msl.runner.plan import make_plan
+from msl.runner.search_space import SpaceTerrain
+from msl.search.base import Ask, Terrain, Told, Vector
+from msl.space.values import Model
 from msl.testing.play import exact
-from msl.testing.problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
-from msl.text.source import Source
+from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
+from msl.workers.executor import Executor
+from msl.workers.local import open_executor
+from msl.workers.task import Task
 
 SPECS = Path(__file__).parents[1] / "specs"
 #: How far a loss on a share of the rows is from the one on all, times the root of the share.

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import wilcoxon
 
-from msl.search.registry import load_strategy
-from msl.testing.options import options_of
-from msl.testing.play import play
-from msl.testing.problems import Problem, conditional, mixed, rastrigin, rosenbrock, sphere
+from msl.search.stages import load_strategy
+from msl.testing.play import options_of, play
+from msl.testing.toy_problems import Problem, conditional, mixed, rastrigin, rosenbrock, sphere
 
 Figure = tuple[str, float, float | None, str]
 

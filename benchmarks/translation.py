@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from msl.space.node import (
+from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
@@ -27,9 +27,9 @@ from msl.space.node import (
     Sequence,
     Subset,
 )
-from msl.space.number import ends, whole_numbers
-from msl.space.space import Space
-from msl.space.value import BlockValue, Model, Step, Value
+from msl.space.numbers import ends, whole_numbers
+from msl.space.spec import Space
+from msl.space.values import BlockValue, Model, Step, Value
 
 
 class Chooser(Protocol):

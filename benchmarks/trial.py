@@ -14,16 +14,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.datasets import TARGET, Split
-from msl.engine.loop import Search, search
-from msl.engine.plan import Plan, make_plan
-from msl.engine.session import Commission, Result, run_plan, start_or_resume
-from msl.engine.spec_source import sound_spec, statement_to_options
-from msl.engine.verdict import judge, refit, winner_chain
-from msl.evaluate.executors.choice import open_executor
-from msl.evaluate.read import read_like, read_table
-from msl.runs.store import Store
-from msl.space.value import Model
-from msl.text.source import Source
+from msl.data.read import read_like, read_table
+from msl.diagnostics.source import Source
+from msl.runner.loop import Search, search
+from msl.runner.plan import Plan, make_plan
+from msl.runner.session import Commission, Result, run_plan, start_or_resume
+from msl.runner.spec_source import sound_spec, statement_to_options
+from msl.runner.verdict import judge, refit, winner_chain
+from msl.space.values import Model
+from msl.store.store import Store
+from msl.workers.local import open_executor
 
 SPECS = Path(__file__).parent.parent / "specs"
 

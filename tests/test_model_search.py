@@ -20,10 +20,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import msl
 from msl import ModelSearch
-from msl.check.model import text_to_model
-from msl.check.spec import check_source
-from msl.engine.spec_source import declared_task
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.check.read_model import text_to_model
+from msl.diagnostics.source import Source
+from msl.runner.spec_source import declared_task
 
 TINY = "search random(evaluations = 3)\nminimize {goal} by holdout(0.3)\n"
 CLASSES = "use sklearn chain m = decision_tree(max_depth = 3, rest = default) " + TINY.format(goal="error")

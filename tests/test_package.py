@@ -55,7 +55,7 @@ def test_the_import_contract_catches_a_planted_violation(tmp_path: Path) -> None
     sound = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert sound.returncode == 0, sound.stdout
     planted = tmp_path / "src" / "msl" / "search" / "planted.py"
-    planted.write_text('"""A strategy that looks at estimators."""\n\nimport msl.blocks.base\n', encoding="utf-8")
+    planted.write_text('"""A strategy that looks at estimators."""\n\nimport msl.blocks.base.block\n', encoding="utf-8")
     broken = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert broken.returncode == 1
     assert "msl.search.planted" in broken.stdout

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_wine
 
-from msl.check.spec import check_source
-from msl.syntax.format import format_source
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
+from msl.language.formatter import format_source
 
 SPECS = Path(__file__).parents[1] / "specs"
 

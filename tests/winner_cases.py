@@ -9,19 +9,17 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
-import msl.engine.finish as engine_finish
-from msl.cli.specs import Loaded, load
-from msl.engine.final_tasks import FinalTasks, final_costs
-from msl.engine.finish import finish
-from msl.engine.loop import search
-from msl.engine.plan import Plan, make_plan
-from msl.engine.saved import save_trained
-from msl.engine.time_limit import TimeLimit
-from msl.engine.trained import Trained
-from msl.engine.verdict import judge
-from msl.evaluate.executors.choice import open_executor
-from msl.runs.run import Order
-from msl.runs.store import Store
+import msl.runner.finish as engine_finish
+from msl.cli.shared.load_spec import Loaded, load
+from msl.runner.final_costs import TimeLimit
+from msl.runner.finish import FinalTasks, final_costs, finish
+from msl.runner.loop import search
+from msl.runner.plan import Plan, make_plan
+from msl.runner.trained import Trained, save_trained
+from msl.runner.verdict import judge
+from msl.store.store import Store
+from msl.store.stored_run import Order
+from msl.workers.local import open_executor
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from benchmarks.cell import Cell, Record
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.significance import compare_pairs, mean, trimmed_mean
 from benchmarks.trial import outputs_on, watch_spec
-from msl.evaluate.hermite import hermite_curve, hermite_rows
-from msl.space.value import BlockValue, Model
+from msl.data.toy import hermite_curve, hermite_rows
+from msl.space.values import BlockValue, Model
 
 NOISE = ("0.0001", "0.0003", "0.001", "0.003", "0.01", "0.03", "0.1")
 REPEATS = 50

@@ -12,7 +12,7 @@ from benchmarks.fronts import Point, average_front, best_front, dominated_share,
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.significance import mean
 from benchmarks.trial import Watched, error_on, watch_spec
-from msl.space.value import BlockValue, Model
+from msl.space.values import BlockValue, Model
 
 #: The nine data sets with the least work first; hill_valley by its first file, as its size in the paper says.
 FILES = {

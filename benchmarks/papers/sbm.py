@@ -11,7 +11,7 @@ from benchmarks.cell import Cell, Record
 from benchmarks.datasets import Split, listed_split, read_data
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.trial import error_on, watch_spec
-from msl.space.spell import spell_model
+from msl.space.to_text import spell_model
 
 #: Accuracy in percent, leave-one-out on the training rows and on the test rows, for what each method opens.
 PAPER: dict[tuple[str, str], tuple[float, float]] = {

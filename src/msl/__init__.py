@@ -3,7 +3,7 @@
 __version__ = "0.1.0"
 __all__ = ["ModelSearch", "Result", "SpecError", "Trained", "__version__", "check_spec", "load", "load_model", "run"]
 
-_PLACES = {"ModelSearch": "msl.estimator", "load_ipython_extension": "msl.notebook"}
+_PLACES = {"ModelSearch": "msl.sklearn", "load_ipython_extension": "msl.notebook"}
 
 
 # The types of what is exported stand in `__init__.pyi`.

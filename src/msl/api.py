@@ -7,19 +7,18 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from msl.engine.plan import make_plan
-from msl.engine.progress import Progress
-from msl.engine.saved import load_trained
-from msl.engine.session import Commission, Result, run_plan
-from msl.engine.spec_source import SpecError, read_spec, sound_spec, statement_to_options, with_seed
-from msl.engine.trained import Trained
-from msl.evaluate.executors.scheduler import SCHEMES, Scheduler
-from msl.evaluate.read import read_like, read_table
-from msl.evaluate.table import Table
-from msl.runs.run_name import find_run_id
-from msl.runs.store import Store, store_folder
+from msl.data.read import read_like, read_table
+from msl.data.table import Table
+from msl.diagnostics.diagnostic import Diagnostic
+from msl.runner.plan import make_plan
+from msl.runner.progress import Progress
+from msl.runner.session import Commission, Result, run_plan
+from msl.runner.spec_source import SpecError, read_spec, sound_spec, statement_to_options, with_seed
+from msl.runner.trained import Trained, load_trained
 from msl.space.spec import Spec
-from msl.text.diagnostic import Diagnostic
+from msl.store.store import Store, store_folder
+from msl.store.stored_run import find_run_id
+from msl.workers.dask_address import SCHEMES, Scheduler
 
 __all__ = ["Result", "SpecError", "Trained", "check_spec", "load", "load_model", "run"]
 
@@ -45,9 +44,9 @@ def load(spec: str | Path, data: Any = None, *, chain: str | None = None) -> Spe
 def check_spec(spec: str | Path, data: Any = None, *, chain: str | None = None) -> tuple[Diagnostic, ...]:
     """Everything there is to say about a spec, errors and warnings, in the order of reading; none of it is raised.
 
-    The parameters are those of `load`. `msl.text.render.render` shows diagnostics as the command does.
+    The parameters are those of `load`. `msl.diagnostics.render.render` shows diagnostics as the command does.
     """
-    from msl.check.spec import check_source
+    from msl.check.check_spec import check_source
 
     source = read_spec(spec)
     checked = check_source(source, chain=chain)

@@ -7,9 +7,9 @@ import shlex
 from typing import Any
 
 from msl.api import check_spec, run
-from msl.engine.spec_source import SpecError
-from msl.evaluate.problem import DataError
-from msl.text.render import render
+from msl.data.data_errors import DataError
+from msl.diagnostics.render import render
+from msl.runner.spec_source import SpecError
 
 
 class _Arguments(argparse.ArgumentParser):

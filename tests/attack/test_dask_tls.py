@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import msl
 from msl.cli.main import command_line
-from msl.evaluate.executors.scheduler import Scheduler
+from msl.workers.dask_address import Scheduler
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(
@@ -116,7 +116,7 @@ def test_a_stranger_is_not_let_in(cluster: DaskCluster, tmp_path: Path, trusted:
     """Nor a user who trusts another authority than that of the cluster."""
     from executor_models import job
 
-    from msl.evaluate.executors.dask import DaskExecutor
+    from msl.workers.dask import DaskExecutor
 
     other = authority(tmp_path / "other")
     cert, key = other.certificate("stranger")
@@ -172,7 +172,7 @@ def test_the_warning_is_told(here: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*arguments: object) -> None:
         raise ConnectionError("no Dask scheduler answers")
 
-    monkeypatch.setattr("msl.engine.session.open_executor", refuse)
+    monkeypatch.setattr("msl.runner.session.open_executor", refuse)
     shown = run("--on", "dask://cluster.example.org:8786")
     assert shown.exit_code == 2
     assert shown.stderr.startswith("warning: dask://cluster.example.org:8786 has neither encryption nor passwords")

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from msl.check.spec import Checked, check_source
-from msl.engine.spec_source import read_spec
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_table
-from msl.text.source import Source
+from msl.check.check_spec import Checked, check_source
+from msl.data.data_errors import DataError
+from msl.data.read import read_table
+from msl.diagnostics.source import Source
+from msl.runner.spec_source import read_spec
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes, sockets and links")
 BLOCK = 'block b: learner "m:B" { p: int 1..5 }\n'

@@ -20,12 +20,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
-from msl.blocks.chain import ChainClassifier
-from msl.blocks.committee import CommitteeClassifier
+from msl.blocks.base.chain import ChainClassifier
+from msl.blocks.ensemble import CommitteeClassifier
 from msl.cli.main import main
-from msl.report.estimator_code import EstimatorCode
-from msl.report.export_python import Exportable, export_python
-from msl.report.python_code import Unwritable
+from msl.export.python_code import EstimatorCode, Unwritable
+from msl.export.python_file import Exportable, export_python
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 X[:, 2] = np.arange(60) % 2
@@ -275,7 +274,7 @@ def test_names_of_classes(module: Any, own: str) -> None:
 def test_what_is_no_text_is_told_before_it_is_onnx() -> None:
     pytest.importorskip("skl2onnx")
     pytest.importorskip("onnxruntime")
-    from msl.report.export_onnx import NoOnnx, export_onnx
+    from msl.export.onnx import NoOnnx, export_onnx
 
     names, labels = ["a", "b", "c", "y"], ["p", "q", "r"]
     for place in range(4):

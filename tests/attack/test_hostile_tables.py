@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from msl.cli.main import main
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_table
+from msl.data.data_errors import DataError
+from msl.data.read import read_table
 
 ROWS = "".join(f"{place}.5,{'ab'[place % 2]}\n" for place in range(30))
 LONG = "z" * 2_000_000

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from msl.runs.problem import StoreProblem
-from msl.runs.store import DATABASE, Store
+from msl.store.store import DATABASE, Store
+from msl.store.store_error import StoreProblem
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills processes")
 

@@ -12,8 +12,8 @@ MOST_KILOBYTES = 300_000
 _MEASURED = r"""
 import re, sys
 from pathlib import Path
-from msl.check.spec import check_source
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 text = eval(sys.argv[1])
 found = check_source(Source("big.msl", text))
 peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())

@@ -10,18 +10,17 @@ import executor_models as em
 import pytest
 from leaking_blocks import LEAKS
 
-from msl.cli.specs import load
-from msl.engine.loop import search
-from msl.engine.plan import make_plan
-from msl.engine.session import Commission, start_or_resume
-from msl.evaluate.executors.choice import open_executor
-from msl.evaluate.executors.executor import Executor
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import Job, Task
+from msl.cli.shared.load_spec import load
 from msl.evaluate.outcome import Outcome
-from msl.runs.asked import Asked
-from msl.runs.store import Store
+from msl.runner.loop import search
+from msl.runner.plan import make_plan
+from msl.runner.session import Commission, start_or_resume
+from msl.store.evaluation import Asked
+from msl.store.store import Store
+from msl.workers.executor import Executor
+from msl.workers.fork_server import Nursery
+from msl.workers.local import LocalExecutor, open_executor
+from msl.workers.task import Job, Task
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="worker processes are killed as Linux does")
 

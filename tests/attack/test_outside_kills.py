@@ -17,10 +17,10 @@ import executor_models as em
 import pytest
 from executor_processes import children, is_alive, none_alive, wait_until
 
-from msl.evaluate.executors.inprocess import InProcessExecutor
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import Task
+from msl.workers.fork_server import Nursery
+from msl.workers.in_process import InProcessExecutor
+from msl.workers.local import LocalExecutor
+from msl.workers.task import Task
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 
@@ -141,9 +141,9 @@ EVALUATE = str(Path(__file__).parents[1] / "evaluate")
 PROGRAM = """
 import sys, time
 import executor_models as em
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import Task
+from msl.workers.local import LocalExecutor
+from msl.workers.fork_server import Nursery
+from msl.workers.task import Task
 
 fault = em.step("executor_faults:Fault", what="starts_daemon_and_sleeps", note=sys.argv[1])
 with Nursery() as nursery, LocalExecutor(em.job(), 1, nursery) as executor:

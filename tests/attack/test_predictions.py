@@ -15,20 +15,20 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.neighbors import RadiusNeighborsClassifier
 
 from msl.api import run
-from msl.blocks.chain import learner_outputs
-from msl.blocks.construct import model_to_chain
-from msl.blocks.outputs import SURE, BadOutputs
-from msl.check.spec import check_source
+from msl.blocks.base.build import model_to_chain
+from msl.blocks.base.chain import learner_outputs
+from msl.blocks.base.outputs import SURE, BadOutputs
+from msl.check.check_spec import check_source
 from msl.cli.main import main
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.engine.trained import PredictionError
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
+from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Outcome
-from msl.evaluate.scoring import score
-from msl.space.facts import Facts
-from msl.space.value import BlockType, BlockValue, Model
-from msl.text.source import Source
+from msl.runner.trained import PredictionError
+from msl.space.formulas import Facts
+from msl.space.values import BlockType, BlockValue, Model
 
 TRUSTED = ["odd_learners"]
 

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from skops.io._protocol import PROTOCOL
 
-from msl.engine.safe_load import ModelProblem, load_estimator
-from msl.engine.saved import load_trained
-from msl.runs.files import Files
+from msl.runner.safe_load import ModelProblem, load_estimator
+from msl.runner.trained import load_trained
+from msl.store.files import Files
 
 Get = Callable[[str], Any]
 
@@ -127,7 +127,7 @@ def test_what_asks_for_all_memory_or_all_time_is_refused(kind: str, tmp_path: Pa
     file.write_bytes(HUGE[kind]())
     program = (
         "import resource, sys; from pathlib import Path; import skops.io;"
-        "from msl.engine.safe_load import ModelProblem, load_estimator;"
+        "from msl.runner.safe_load import ModelProblem, load_estimator;"
         "held = int(Path('/proc/self/statm').read_text().split()[5]) * 4096 if sys.platform == 'linux' else 0;"
         "held and resource.setrlimit(resource.RLIMIT_DATA, (held + 700_000_000, held + 700_000_000))\n"
         "try: load_estimator(Path(sys.argv[1]).read_bytes(), 'it')\n"

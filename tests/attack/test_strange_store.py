@@ -20,14 +20,13 @@ from winner_cases import write_table
 
 from msl import run as msl_run
 from msl.cli.main import main
-from msl.runs.doctor import examine, repair
-from msl.runs.files import Files, write_whole
-from msl.runs.problem import StoreProblem
-from msl.runs.run_name import is_run_id, make_run_id
-from msl.runs.run_row import run_checksum
-from msl.runs.schema import TABLES, selection
-from msl.runs.storable import checksum
-from msl.runs.store import DATABASE, Store
+from msl.store.doctor import examine, repair
+from msl.store.files import Files, write_whole
+from msl.store.run_table import run_checksum
+from msl.store.schema import TABLES, checksum, selection
+from msl.store.store import DATABASE, Store
+from msl.store.store_error import StoreProblem
+from msl.store.stored_run import is_run_id, make_run_id
 
 CODE = 'x"""\nimport pathlib; pathlib.Path("run").touch()\n"""'
 STRANGE = [

@@ -6,10 +6,9 @@ from scipy.stats import rankdata
 
 from benchmarks.strategy_adaptive import adaptive_calls, best_within, mean_ranks, single_calls
 from benchmarks.strategy_problems import Arena, made_up, pipelines
-from msl.search.ask import Told
-from msl.testing.options import options_of
-from msl.testing.play import exact
-from msl.testing.problems import sphere
+from msl.search.base import Told
+from msl.testing.play import exact, options_of
+from msl.testing.toy_problems import sphere
 
 
 def test_mean_ranks_share_places_among_equals() -> None:

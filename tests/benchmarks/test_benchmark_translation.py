@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from benchmarks.translation import Chance, OptunaTrial, Settings, choose_model, questions, space_to_configspace
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.space.derive import Deriver
-from msl.space.facts import Facts
-from msl.space.space import Space
-from msl.space.value import Model
-from msl.text.source import Source
+from msl.space.formulas import Facts
+from msl.space.membership import Deriver
+from msl.space.spec import Space
+from msl.space.values import Model
 
 FACTS = Facts(n_samples=100, n_features=12, n_classes=2, task="classification")
 PSMS = Path(__file__).parents[2] / "specs" / "psms.msl"

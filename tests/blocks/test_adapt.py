@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from msl.blocks.adapt import ColumnKinds, adapt_model
-from msl.blocks.problem import BlockProblem
-from msl.space.value import BlockType, BlockValue, Branches, Model, Step, Value
+from msl.blocks.base.build import ColumnKinds, adapt_model
+from msl.blocks.base.load import BlockProblem
+from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 TARGETS = {
     "columns": ("msl.blocks:Columns", "selector"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from msl.blocks.basis import BASES
+from msl.blocks.learners.rbf import BASES
 
 V = np.array([[0.0, 0.5, 1.0], [2.0, 3.0, 40.0]])
 SIGMA = np.array([0.5, 1.0, 2.0])

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
-from msl.blocks.bayes import GaussianBayes, NaiveBayes
+from msl.blocks.learners.naive_bayes import GaussianBayes, NaiveBayes
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])

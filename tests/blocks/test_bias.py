@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score
 
-from msl.blocks.bias import Bias, balanced_error, best_offset
+from msl.blocks.calibration import Bias, balanced_error, best_offset
 
 Outputs = NDArray[np.float64]
 Labels = NDArray[np.intp]

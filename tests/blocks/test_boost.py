@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import make_classification, make_moons
 from sklearn.tree import DecisionTreeRegressor
 
-from msl.blocks.boost import LogitBoost
-from msl.blocks.shallow_tree import ShallowTrees, SortedRows, midpoint
+from msl.blocks.learners.logitboost import LogitBoost, ShallowTrees, SortedRows, midpoint
 
 
 def plain_stump(X, weights, response):
@@ -138,7 +137,7 @@ def test_predictions_in_parts_are_predictions_at_once(monkeypatch):
     X, y = make_classification(50, 4, n_informative=4, n_redundant=0, n_classes=3, random_state=0)
     model = LogitBoost(units=11).fit(X, y)
     expected = model.predict_proba(X)
-    monkeypatch.setattr("msl.blocks.shallow_tree.PAIRS_AT_ONCE", 400)
+    monkeypatch.setattr("msl.blocks.learners.logitboost.PAIRS_AT_ONCE", 400)
     np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-13)
 
 

@@ -13,13 +13,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.bayes import GaussianBayes, NaiveBayes
-from msl.blocks.boost import LogitBoost
-from msl.blocks.forest import ForestClassifier, ForestRegressor
-from msl.blocks.linear import Zarbi
-from msl.blocks.logistic import KernelLogistic
-from msl.blocks.network import NeuralClassifier, NeuralRegressor
-from msl.blocks.ridge import (
+from msl.blocks.kernels.logistic import KernelLogistic
+from msl.blocks.kernels.ridge import (
     GKRidgeClassifier,
     GKRidgeRegressor,
     KRidgeClassifier,
@@ -27,7 +22,12 @@ from msl.blocks.ridge import (
     LSSVMClassifier,
     LSSVMRegressor,
 )
-from msl.blocks.support import SVC
+from msl.blocks.kernels.svm import SVC
+from msl.blocks.learners.forest import ForestClassifier, ForestRegressor
+from msl.blocks.learners.logitboost import LogitBoost
+from msl.blocks.learners.naive_bayes import GaussianBayes, NaiveBayes
+from msl.blocks.learners.neural import NeuralClassifier, NeuralRegressor
+from msl.blocks.learners.zarbi import Zarbi
 
 CLASSIFIERS = [
     Zarbi(),
@@ -114,7 +114,7 @@ def test_constructors_have_the_parameters_of_the_catalogue(block):
         assert class_path.replace("*", "Classifier" if is_classifier(learner()) else "Regressor").endswith(
             f":{learner.__name__}"
         )
-        assert class_path.split(":")[0] in (learner.__module__, "msl.blocks.ridge")
+        assert class_path.split(":")[0] in (learner.__module__, "msl.blocks.kernels.ridge")
         signature = inspect.signature(learner).parameters
         assert set(signature) - {"random_state"} == set(parameters)
         for name, written in parameters.items():

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 
-from msl.blocks.clusters import k_means, spread_rows
+from msl.blocks.numerics.kmeans import k_means, spread_rows
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -48,7 +48,7 @@ def test_more_clusters_than_rows_are_one_for_each_row():
 
 def test_an_empty_cluster_takes_a_far_row(monkeypatch):
     X = np.array([[100.0], [101.0], [102.0], [150.0]])
-    monkeypatch.setattr("msl.blocks.clusters.spread_rows", lambda rows, k, rng: np.array([3, 3, 0]))
+    monkeypatch.setattr("msl.blocks.numerics.kmeans.spread_rows", lambda rows, k, rng: np.array([3, 3, 0]))
     clusters = k_means(X, 3, np.random.default_rng(0))
     assert set(clusters.labels.tolist()) == {0, 1, 2}
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.columns import Columns, Passthrough
+from msl.blocks.preprocessing.prepare import Columns, Passthrough
 
 
 @parametrize_with_checks(

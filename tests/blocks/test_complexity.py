@@ -31,11 +31,11 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import all_estimators
 
-from msl.blocks.base import BlockTransformer, ProbabilisticClassifier
-from msl.blocks.columns import Columns
-from msl.blocks.complexity import _count, complexity, learner_complexity
-from msl.check.weighable import _OF_SKLEARN, not_weighable
-from msl.space.value import BlockType
+from msl.blocks.base.block import BlockTransformer, ProbabilisticClassifier
+from msl.blocks.base.complexity import _count, complexity, learner_complexity
+from msl.blocks.preprocessing.prepare import Columns
+from msl.check.objectives import _OF_SKLEARN, not_weighable
+from msl.space.values import BlockType
 
 N_ROWS, N_FEATURES, N_CLASSES = 90, 4, 3
 

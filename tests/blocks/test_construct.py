@@ -9,16 +9,20 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline, make_union
 
-from msl.blocks.adapt import ColumnKinds
-from msl.blocks.array_model import are_probabilities, probabilities
-from msl.blocks.bias import Bias
-from msl.blocks.build import flat_parameters, recipe_of, step_to_estimator
-from msl.blocks.chain import Branch, ChainClassifier
-from msl.blocks.construct import model_to_chain, split_at_learner
-from msl.blocks.linear import Zarbi
-from msl.blocks.problem import BlockProblem
-from msl.blocks.scale import Normalize, Standardize
-from msl.space.value import BlockType, BlockValue, Branches, Model, SymbolValue, Value
+from msl.blocks.base.build import (
+    ColumnKinds,
+    flat_parameters,
+    model_to_chain,
+    recipe_of,
+    split_at_learner,
+    step_to_estimator,
+)
+from msl.blocks.base.chain import Branch, ChainClassifier, are_probabilities, probabilities
+from msl.blocks.base.load import BlockProblem
+from msl.blocks.calibration import Bias
+from msl.blocks.learners.zarbi import Zarbi
+from msl.blocks.preprocessing.scalers import Normalize, Standardize
+from msl.space.values import BlockType, BlockValue, Branches, Model, SymbolValue, Value
 
 
 def use(target: str, role: str = "transformer", **params: Value) -> BlockValue:

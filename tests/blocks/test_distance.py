@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 
-from msl.blocks.distance import (
+from msl.blocks.similarity.distances import (
     DISTANCES,
     FEATURE_DISTANCES,
     Angle,

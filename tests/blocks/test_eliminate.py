@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from msl.blocks.eliminate import SVCElimination
+from msl.blocks.selection.selectors import SVCElimination
 
 
 def weights(columns: NDArray[np.float64], signs: NDArray[np.float64]) -> NDArray[np.float64]:

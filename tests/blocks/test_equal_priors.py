@@ -13,8 +13,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 
-from msl.blocks.array_model import probabilities
-from msl.blocks.equal_priors import EqualPriors
+from msl.blocks.base.chain import probabilities
+from msl.blocks.calibration import EqualPriors
 
 
 def test_naive_bayes_becomes_the_one_with_equal_priors() -> None:

@@ -7,9 +7,9 @@ import pytest
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from msl.blocks import tree_growth
-from msl.blocks.forest import ForestClassifier, ForestRegressor
-from msl.blocks.releases import VERSION
+from msl.blocks.base.load import VERSION
+from msl.blocks.learners import forest
+from msl.blocks.learners.forest import ForestClassifier, ForestRegressor
 
 
 @pytest.mark.parametrize(("mtry", "max_features"), [(1, 4), (3, 12), (10, 17)])
@@ -75,20 +75,20 @@ def test_rows_of_another_width_are_refused_before_trees_see_them(width):
 def test_rows_with_gaps_and_unknown_internals_are_left_to_scikit_learn(monkeypatch):
     X, y = make_classification(70, 5, random_state=0)
     plain = ForestClassifier(units=8, random_state=1).fit(X, y).predict_proba(X)
-    monkeypatch.setattr(tree_growth, "IS_KNOWN", False)
+    monkeypatch.setattr(forest, "IS_KNOWN", False)
     np.testing.assert_array_equal(ForestClassifier(units=8, random_state=1).fit(X, y).predict_proba(X), plain)
     monkeypatch.undo()
     X[::7, 1] = np.nan
     rows, codes = X.astype(np.float32), y
-    trees = tree_growth.TreeGrowth(rows, codes, 2, 2, None, 1).grown([], 8)
+    trees = forest.TreeGrowth(rows, codes, 2, 2, None, 1).grown([], 8)
     theirs = RandomForestClassifier(8, max_features=2, random_state=1).fit(X, y)
     assert [tree.node_count for tree in trees] == [tree.tree_.node_count for tree in theirs.estimators_]
 
 
 def test_a_grown_tree_is_scikit_learns_node_by_node():
     X, y = make_classification(90, 7, n_informative=5, n_classes=3, random_state=2)
-    growth = tree_growth.TreeGrowth(X.astype(np.float32), y, 3, 3, None, 11)
-    assert tree_growth.IS_KNOWN or VERSION < (1, 8), "the internals have changed: forests are grown the slow way"
+    growth = forest.TreeGrowth(X.astype(np.float32), y, 3, 3, None, 11)
+    assert forest.IS_KNOWN or VERSION < (1, 8), "the internals have changed: forests are grown the slow way"
     first = growth.grown([], 4)
     trees = growth.grown(first, 9)
     assert trees[:4] == first

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.blocks.keep import KeepFeatures
+from msl.blocks.selection.selectors import KeepFeatures
 
 X = np.arange(12.0).reshape(3, 4)
 

@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.distance import DISTANCES
-from msl.blocks.kernel_map import KERNELS, KernelMap
-from msl.blocks.references import REFERENCES, FarthestFirst
+from msl.blocks.kernels.kernel_map import KERNELS, KernelMap
+from msl.blocks.similarity.distances import DISTANCES
+from msl.blocks.similarity.references import REFERENCES, FarthestFirst
 
 
 @parametrize_with_checks(

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
-from msl.blocks.kernels import Kernel, gaussian, median_squared_distance, squared_distances
-from msl.blocks.magnitude import LARGEST_FEATURE, reject_huge, unit_scale
+from msl.blocks.kernels.kernel_machine import Kernel, gaussian, median_squared_distance, squared_distances
+from msl.blocks.numerics.safe_scaling import LARGEST_FEATURE, reject_huge, unit_scale
 
 ordinary = st.floats(-100, 100, allow_subnormal=False)
 tables = arrays(np.float64, st.tuples(st.integers(1, 8), st.just(3)), elements=ordinary)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.blocks.distance import DISTANCES, Minkowski
-from msl.blocks.leave_one_out import LeaveOneOut
-from msl.blocks.similarity import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
-from msl.blocks.weighting import WEIGHTINGS, GaussianWeighting
+from msl.blocks.similarity.distances import DISTANCES, Minkowski
+from msl.blocks.similarity.learners import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.leave_one_out import LeaveOneOut
+from msl.blocks.similarity.voting import WEIGHTINGS, GaussianWeighting
 
 
 def refitted(learner, X, y, n_classes):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from msl.blocks.linear import LARGEST_WEIGHT, Zarbi
+from msl.blocks.learners.zarbi import LARGEST_WEIGHT, Zarbi
 
 
 def test_two_classes_by_hand():

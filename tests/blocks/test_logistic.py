@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import make_classification, make_moons
 
-from msl.blocks.logistic import PENALTY, KernelLogistic, fit_logistic
+from msl.blocks.kernels.logistic import PENALTY, KernelLogistic, fit_logistic
 
 
 def gram(X, Z, X_train):

@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import make_classification, make_moons
 from sklearn.neural_network import MLPClassifier
 
-from msl.blocks.network import NetworkObjective, NetworkShape, NeuralClassifier, NeuralRegressor
+from msl.blocks.learners.neural import NetworkObjective, NetworkShape, NeuralClassifier, NeuralRegressor
 
 
 def objective(of_classes, seed=0):

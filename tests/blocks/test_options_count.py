@@ -17,19 +17,19 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import KBinsDiscretizer, minmax_scale, scale
 from threadpoolctl import threadpool_limits
 
-from msl.blocks.build import step_to_estimator
-from msl.blocks.chain import apply_steps, fit_learner, fit_step, learner_outputs
-from msl.blocks.releases import _SINCE as SINCE
-from msl.blocks.releases import VERSION
-from msl.check.spec import check_source
+from msl.blocks.base.build import step_to_estimator
+from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
+from msl.blocks.base.load import _SINCE as SINCE
+from msl.blocks.base.load import VERSION
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.encode.grid import enumerate_models
-from msl.space.facts import Facts
+from msl.encode.sample import enumerate_models
+from msl.language import ast
+from msl.language.parser import text_to_ast
+from msl.space.formulas import Facts
 from msl.space.resolve import resolve
-from msl.space.value import BlockValue, SymbolValue
-from msl.syntax import ast
-from msl.syntax.parse import text_to_ast
-from msl.text.source import Source
+from msl.space.values import BlockValue, SymbolValue
 
 CATALOGUES = ("clop", "sbm", "kms", "rbf", "sklearn")
 ROLES = ("transformer", "selector", "learner", "post")

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
-from msl.blocks import axes
-from msl.blocks.axes import PrincipalAxes
-from msl.blocks.forward import ForwardSelection
-from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents
+from msl.blocks.numerics import matrices
+from msl.blocks.numerics.matrices import PrincipalAxes
+from msl.blocks.selection.orthogonal import ForwardSelection, GramSchmidt, PrincipalComponents
 
 
 def forward_by_least_squares(X: NDArray[np.float64], targets: NDArray[np.float64], count: int) -> list[int]:
@@ -167,5 +166,5 @@ def test_components_keep_the_scale_of_the_data(exponent: int) -> None:
 def test_long_tables_are_added_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(0).normal(size=(500, 3)) + 1e3
     whole = PrincipalComponents().fit(X).deviations_
-    monkeypatch.setattr(axes, "BLOCK", 10)
+    monkeypatch.setattr(matrices, "BLOCK", 10)
     np.testing.assert_allclose(PrincipalComponents().fit(X).deviations_, whole, rtol=1e-12)

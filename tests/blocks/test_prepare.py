@@ -10,7 +10,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.prepare import MOST_COLUMNS, Prepare
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Prepare
 
 
 @parametrize_with_checks([Prepare()])

@@ -13,23 +13,22 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.base import BlockTransformer
-from msl.blocks.bias import Bias
-from msl.blocks.eliminate import SVCElimination
-from msl.blocks.keep import FeatureSelector, KeepFeatures
-from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents
-from msl.blocks.rank import (
+from msl.blocks.base.block import BlockTransformer
+from msl.blocks.calibration import Bias
+from msl.blocks.preprocessing.scalers import Normalize, Scaler, ShiftScale, Standardize
+from msl.blocks.selection.orthogonal import GramSchmidt, PrincipalComponents
+from msl.blocks.selection.rankers import (
     AucRanker,
     ForestImportanceRanker,
     FTestRanker,
     OddsRatioRanker,
     PearsonRanker,
+    ReliefRanker,
     SignalToNoiseRanker,
     TTestRanker,
     ZFilterRanker,
 )
-from msl.blocks.relief import ReliefRanker
-from msl.blocks.scale import Normalize, Scaler, ShiftScale, Standardize
+from msl.blocks.selection.selectors import FeatureSelector, KeepFeatures, SVCElimination
 
 Table = tuple[NDArray[np.float64], NDArray[Any], int]
 

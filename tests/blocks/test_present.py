@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from msl.blocks.present import (
+from msl.blocks.numerics.class_statistics import (
     balanced_weights,
     present_classes,
     probabilities_of_all,

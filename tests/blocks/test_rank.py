@@ -15,8 +15,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.metrics import roc_auc_score
 
-from msl.blocks import rank
-from msl.blocks.rank import (
+from msl.blocks.selection import rankers
+from msl.blocks.selection.rankers import (
     AucRanker,
     ForestImportanceRanker,
     FTestRanker,
@@ -26,7 +26,7 @@ from msl.blocks.rank import (
     TTestRanker,
     ZFilterRanker,
 )
-from msl.blocks.ranking import false_discovery, unit_weights
+from msl.blocks.selection.selectors import false_discovery, unit_weights
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 
@@ -148,7 +148,7 @@ def test_signal_to_noise_is_as_defined(n_classes: int) -> None:
 def test_auc_is_that_of_scikit_learn_and_mann_whitney(
     n_classes: int, block_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rank, "BLOCK", block_size)
+    monkeypatch.setattr(rankers, "BLOCK", block_size)
     X, y = table(), classes(n_classes=n_classes)
     block = AucRanker().fit(X, y)
     areas = [[abs(roc_auc_score(one, column) - 0.5) for column in X.T] for one in against_rest(y)]

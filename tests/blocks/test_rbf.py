@@ -6,9 +6,15 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.basis import BASES, MultiquadricBasis
-from msl.blocks.clusters import k_means
-from msl.blocks.rbf import CentreLayout, CentreRegions, RBFNetworkClassifier, RBFNetworkRegressor
+from msl.blocks.learners.rbf import (
+    BASES,
+    CentreLayout,
+    CentreRegions,
+    MultiquadricBasis,
+    RBFNetworkClassifier,
+    RBFNetworkRegressor,
+)
+from msl.blocks.numerics.kmeans import k_means
 
 
 @parametrize_with_checks(

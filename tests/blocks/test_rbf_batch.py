@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from msl.blocks.basis import BASES
-from msl.blocks.rbf import RBFNetworkClassifier, RBFNetworkRegressor
-from msl.blocks.rbf_batch import NetworkBatch, batch_gcv, design_gcv
+from msl.blocks.learners.rbf import BASES, RBFNetworkClassifier, RBFNetworkRegressor
+from msl.blocks.learners.rbf_batch import NetworkBatch, batch_gcv, design_gcv
 
 
 def curve(n=40, seed=0):

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from msl.blocks.distance import Euclidean
-from msl.blocks.feature_distance import Difference
-from msl.blocks.metric import fit_metric
-from msl.blocks.reference_targets import class_probabilities, number_values
-from msl.blocks.references import ReferencePoints, ReferenceTable
+from msl.blocks.similarity.distances import Difference, Euclidean
+from msl.blocks.similarity.fitted_distance import fit_metric
+from msl.blocks.similarity.references import ReferencePoints, ReferenceTable, class_probabilities, number_values
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 

@@ -5,10 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from msl.blocks.distance import DISTANCES, Euclidean
-from msl.blocks.feature_distance import Difference, Overlap
-from msl.blocks.metric import fit_metric
-from msl.blocks.references import (
+from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
+from msl.blocks.similarity.fitted_distance import fit_metric
+from msl.blocks.similarity.references import (
     LVQ,
     REFERENCES,
     AllRows,

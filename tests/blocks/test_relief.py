@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from msl.blocks import relief
-from msl.blocks.relief import ReliefRanker
+from msl.blocks.selection import rankers
+from msl.blocks.selection.rankers import ReliefRanker
 
 Rows = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def test_blocks_of_any_size_give_the_same(block_size: int, monkeypatch: pytest.M
     rng = np.random.default_rng(0)
     X, y, numbers = rng.normal(size=(60, 5)), np.arange(60) % 3, rng.normal(size=60)
     whole, whole_numbers = ReliefRanker().fit(X, y).scores_, ReliefRanker().fit(X, numbers).scores_
-    monkeypatch.setattr(relief, "BLOCK", block_size)
+    monkeypatch.setattr(rankers, "PAIRS_AT_ONCE", block_size)
     np.testing.assert_allclose(ReliefRanker().fit(X, y).scores_, whole, atol=1e-13)
     np.testing.assert_allclose(ReliefRanker().fit(X, numbers).scores_, whole_numbers, atol=1e-13)
 

@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification, make_moons
 from sklearn.kernel_ridge import KernelRidge
 
-from msl.blocks.kernels import Kernel
-from msl.blocks.ridge import (
+from msl.blocks.kernels.kernel_machine import Kernel
+from msl.blocks.kernels.ridge import (
+    RIDGES,
+    ROWS_FOR_WIDTH,
+    WIDTHS,
     GKRidgeClassifier,
     GKRidgeRegressor,
     KRidgeClassifier,
     KRidgeRegressor,
     LSSVMClassifier,
     LSSVMRegressor,
+    Spectrum,
 )
-from msl.blocks.virtual_ridge import RIDGES, ROWS_FOR_WIDTH, WIDTHS, Spectrum
 
 KERNELS = [(1, 1, 0.0), (0, 1, 0.0), (1, 0, 0.5), (1, 2, 0.1), (0, 3, 0.01), (1, 3, 10.0), (1, 0, 0.0)]
 each_kernel = pytest.mark.parametrize(("coef0", "degree", "gamma"), KERNELS)

@@ -10,8 +10,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from msl.blocks.frame import frame_of, mean_and_deviation, standard_columns, unit_range
-from msl.blocks.scale import Normalize, ShiftScale, Standardize
+from msl.blocks.numerics.safe_scaling import frame_of, mean_and_deviation, standard_columns, unit_range
+from msl.blocks.preprocessing.scalers import Normalize, ShiftScale, Standardize
 
 tables = arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 5)), elements=st.floats(-1e6, 1e6, width=32))
 any_tables = arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 4)), elements=st.floats(-1e307, 1e307))

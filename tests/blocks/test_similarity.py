@@ -10,10 +10,10 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from msl.blocks.distance import DISTANCES, Minkowski
-from msl.blocks.references import LVQ, REFERENCES, FarthestFirst
-from msl.blocks.similarity import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
-from msl.blocks.weighting import WEIGHTINGS, GaussianWeighting
+from msl.blocks.similarity.distances import DISTANCES, Minkowski
+from msl.blocks.similarity.learners import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.references import LVQ, REFERENCES, FarthestFirst
+from msl.blocks.similarity.voting import WEIGHTINGS, GaussianWeighting
 
 
 @parametrize_with_checks(

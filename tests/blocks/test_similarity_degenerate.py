@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from msl.blocks.distance import DISTANCES
-from msl.blocks.kernel_map import KERNELS, KernelMap
-from msl.blocks.references import REFERENCES
-from msl.blocks.similarity import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
-from msl.blocks.weighting import WEIGHTINGS
+from msl.blocks.kernels.kernel_map import KERNELS, KernelMap
+from msl.blocks.similarity.distances import DISTANCES
+from msl.blocks.similarity.learners import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.references import REFERENCES
+from msl.blocks.similarity.voting import WEIGHTINGS
 
 RNG = np.random.default_rng(0)
 CLASSES = np.array([0, 1] * 10)

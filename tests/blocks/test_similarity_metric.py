@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from msl.blocks.distance import DISTANCES, Canberra, Chebyshev, Euclidean, Minkowski
-from msl.blocks.feature_distance import Difference, Overlap
-from msl.blocks.metric import feature_importance, fit_metric
+from msl.blocks.similarity.distances import DISTANCES, Canberra, Chebyshev, Difference, Euclidean, Minkowski, Overlap
+from msl.blocks.similarity.fitted_distance import feature_importance, fit_metric
 
 
 def metric_on(X, distance, importance, symbolic=()):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from msl.blocks.neighbours import Neighbourhood
-from msl.blocks.vote import class_outputs, number_outputs
-from msl.blocks.weighting import InverseWeighting, UniformWeighting
+from msl.blocks.similarity.neighbours import Neighbourhood
+from msl.blocks.similarity.voting import InverseWeighting, UniformWeighting, class_outputs, number_outputs
 
 
 def hood(lengths, members=None):

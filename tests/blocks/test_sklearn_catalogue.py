@@ -20,11 +20,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import KBinsDiscretizer, minmax_scale, scale
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from msl.blocks.releases import _SINCE as SINCE
-from msl.blocks.releases import VERSION
-from msl.syntax import ast
-from msl.syntax.parse import text_to_ast
-from msl.text.source import Source
+from msl.blocks.base.load import _SINCE as SINCE
+from msl.blocks.base.load import VERSION
+from msl.diagnostics.source import Source
+from msl.language import ast
+from msl.language.parser import text_to_ast
 
 CHAIN_ROLES = {"transformer", "selector", "learner", "post"}
 TASKS = {"classification": "Classifier", "regression": "Regressor"}

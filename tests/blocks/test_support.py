@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from sklearn import svm
 from sklearn.datasets import load_iris, make_classification, make_moons
 
-from msl.blocks.kernels import Kernel
-from msl.blocks.margin import widest_margin
-from msl.blocks.support import SVC
+from msl.blocks.kernels.kernel_machine import Kernel
+from msl.blocks.kernels.svm import SVC, widest_margin
 
 KERNELS = [(1, 1, 1e-4), (0, 1, 0.1), (1, 2, 0.1), (1, 3, 1.0), (1, 1, 100.0)]
 
@@ -27,14 +26,16 @@ def reference(gram, y, shrinkage):
 @pytest.fixture(params=["libsvm", "newton"])
 def solver(request, monkeypatch):
     """Each of the two solvers alone."""
-    monkeypatch.setattr("msl.blocks.support.STEPS_A_ROW", 0)
-    monkeypatch.setattr("msl.blocks.support.STEPS", 0 if request.param == "newton" else 10_000_000)
+    monkeypatch.setattr("msl.blocks.kernels.svm.STEPS_A_ROW", 0)
+    monkeypatch.setattr("msl.blocks.kernels.svm.STEPS", 0 if request.param == "newton" else 10_000_000)
 
 
 def test_the_solvers_take_turns(monkeypatch):
     """Few steps are allowed: they do where the rows are easy to tell apart, and Newton's method where they are not."""
     used = []
-    monkeypatch.setattr("msl.blocks.support.widest_margin", lambda *args: used.append("newton") or widest_margin(*args))
+    monkeypatch.setattr(
+        "msl.blocks.kernels.svm.widest_margin", lambda *args: used.append("newton") or widest_margin(*args)
+    )
     X, y = load_iris(return_X_y=True)
     SVC(gamma=1.0, shrinkage=1.0).fit(X, y)
     assert not used

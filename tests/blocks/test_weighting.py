@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from msl.blocks.weighting import (
+from msl.blocks.similarity.voting import (
     WEIGHTINGS,
     GaussianWeighting,
     HardSphereWeighting,

@@ -3,4 +3,4 @@
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "syntax")]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "language")]

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from mutations import MUTATIONS, TEXTS, case, change_pieces
 
-from msl.check.spec import Checked, check_source
-from msl.space.facts import Facts
-from msl.syntax import ast
-from msl.syntax.format import format_source
-from msl.syntax.parse import text_to_ast
-from msl.text.codes import page, titles
-from msl.text.format import Format
-from msl.text.render import render
-from msl.text.source import Source
+from msl.check.check_spec import Checked, check_source
+from msl.diagnostics.diagnostic import Format, page, titles
+from msl.diagnostics.render import render
+from msl.diagnostics.source import Source
+from msl.language import ast
+from msl.language.formatter import format_source
+from msl.language.parser import text_to_ast
+from msl.space.formulas import Facts
 
 _FENCE = re.compile(r"```msl[^\n]*\n(.*?)```", re.DOTALL)
 _PAGES = [example for code in titles() for example in _FENCE.findall(page(code))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msl.check.spec import Checked, check_source
-from msl.space.facts import Facts
+from msl.check.check_spec import Checked, check_source
+from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.source import Source
+from msl.space.formulas import Facts
 from msl.space.spec import Spec
-from msl.text.diagnostic import Diagnostic
-from msl.text.source import Source
 
 TABLE = Facts(n_samples=150, n_features=8, n_classes=3, task="classification")
 

@@ -6,18 +6,18 @@ import numpy as np
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from msl.check.model import text_to_model
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.check.read_model import text_to_model
+from msl.diagnostics.render import render
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec, space_to_layout
 from msl.encode.sample import AlmostEmpty, sample
-from msl.report.draw import space_to_svg, space_to_tree
-from msl.space.count import count
-from msl.space.diff import diff_spaces
-from msl.space.digest import model_digest, space_digest
-from msl.space.spell import spell_model, spell_node
-from msl.syntax.format import format_source
-from msl.text.render import render
-from msl.text.source import Source
+from msl.language.formatter import format_source
+from msl.report.diagrams.tree import space_to_svg, space_to_tree
+from msl.space.canonical.digest import model_digest, space_digest
+from msl.space.diff.compare import diff_spaces
+from msl.space.enumerate.count import count
+from msl.space.to_text import spell_model, spell_node
 from specs import TABLE
 
 WHOLE = st.one_of(

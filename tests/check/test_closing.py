@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.check.model import text_to_model
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.check.read_model import text_to_model
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.space.derive import Deriver
-from msl.space.digest import space_digest
+from msl.space.canonical.digest import space_digest
+from msl.space.membership import Deriver
 from msl.space.resolve import resolve
-from msl.space.space import Space
-from msl.space.spell import spell_model, spell_node
-from msl.text.source import Source
+from msl.space.spec import Space
+from msl.space.to_text import spell_model, spell_node
 from specs import TABLE, checked, codes, only_error, sound
 
 #: A kernel with parameters, one of which has alternatives with parameters of their own.

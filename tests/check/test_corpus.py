@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from msl.check.spec import Checked, check_source
-from msl.text.codes import titles
-from msl.text.diagnostic import Severity
-from msl.text.render import render
-from msl.text.source import Source
+from msl.check.check_spec import Checked, check_source
+from msl.diagnostics.diagnostic import Severity, titles
+from msl.diagnostics.render import render
+from msl.diagnostics.source import Source
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 GOLDEN = Path(__file__).parent / "golden"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from msl.check.documentation import Entry, all_entries
-from msl.check.spec import check_source
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.check.names.documentation import Entry, all_entries
+from msl.diagnostics.source import Source
 
 #: Spaces for the examples that are statements of their own; `gcv` is for models that are linear in their weights.
 SPACE = "use clop\nchain model = naive\n"

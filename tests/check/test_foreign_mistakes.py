@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from msl.check.spec import check_source
-from msl.text.diagnostic import Diagnostic
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.source import Source
 
 FOREIGN = Path(__file__).parents[1] / "corpus" / "foreign"
 GOLDEN = Path(__file__).parent / "foreign_golden"

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from msl.check.spec import check_source
-from msl.text.codes import page, titles
-from msl.text.diagnostic import Diagnostic
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.diagnostic import Diagnostic, page, titles
+from msl.diagnostics.source import Source
 
 _BAD = Path(__file__).parents[1] / "corpus" / "bad"
 _WRONG = re.compile(r"## Wrong\n\n```msl[^\n]*\n(.*?)```", re.DOTALL)

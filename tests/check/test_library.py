@@ -8,10 +8,10 @@ from importlib import resources
 
 import pytest
 
-from msl.check import catalogues
-from msl.check.spec import check_source
-from msl.space.node import BlockUse, Choice
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.check.names import catalogues
+from msl.diagnostics.source import Source
+from msl.space.nodes import BlockUse, Choice
 from specs import codes, errors, only_error, sound
 
 SCALERS = 'block robust: transformer "sklearn.preprocessing:RobustScaler" { with_centering: bool }\n'
@@ -65,8 +65,8 @@ def test_only_msl_files_are_ever_read(target: str) -> None:
     def refuse(path: str) -> str:
         raise AssertionError(f"{path} was read")
 
-    from msl.check.spec import check_source
-    from msl.text.source import Source
+    from msl.check.check_spec import check_source
+    from msl.diagnostics.source import Source
 
     text = f'use "{target}"\nchain m = thing'
     result = check_source(Source("spec.msl", text, "spec.msl"), read_file=refuse)
@@ -77,8 +77,8 @@ def test_a_file_that_cannot_be_read_says_why() -> None:
     def undecodable(path: str) -> str:
         return b"\xff".decode()
 
-    from msl.check.spec import check_source
-    from msl.text.source import Source
+    from msl.check.check_spec import check_source
+    from msl.diagnostics.source import Source
 
     result = check_source(Source("s", 'use "x.msl"\nchain m = t', "s"), read_file=undecodable)
     assert "cannot read `x.msl`" in result.diagnostics[0].message

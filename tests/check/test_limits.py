@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from msl.check.spec import check_source
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from specs import TABLE, checked, codes, sound
 
 DEEP = 3000

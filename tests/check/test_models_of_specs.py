@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from msl.check.model import ModelReader
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.check.read_model import ModelReader
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import sample
-from msl.space.facts import Facts
-from msl.space.spell import spell_model
-from msl.space.value import Model
-from msl.text.source import Source
+from msl.space.formulas import Facts
+from msl.space.to_text import spell_model
+from msl.space.values import Model
 
 SPECS = Path(__file__).parents[2] / "specs"
 

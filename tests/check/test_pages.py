@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import msl
-from msl.check.model import text_to_model
-from msl.check.spec import Checked, check_source
-from msl.space.facts import Facts
-from msl.text.codes import page, titles
-from msl.text.source import Source
+from msl.check.check_spec import Checked, check_source
+from msl.check.read_model import text_to_model
+from msl.diagnostics.diagnostic import page, titles
+from msl.diagnostics.source import Source
+from msl.space.formulas import Facts
 
 _FENCE = re.compile(r"```(\w+)([^\n]*)\n(.*?)```", re.DOTALL)
 _CODE = re.compile(r'"(MSL\d{3})"')

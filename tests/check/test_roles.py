@@ -7,9 +7,9 @@ from itertools import permutations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.check.roles import broken_paths
-from msl.space.node import Arrange, BlockUse, Choice, Empty, Node, Permute, Repeat, Sequence, Subset
-from msl.space.value import BlockType
+from msl.check.structure.roles import broken_paths
+from msl.space.nodes import Arrange, BlockUse, Choice, Empty, Node, Permute, Repeat, Sequence, Subset
+from msl.space.values import BlockType
 
 
 def block(role: str) -> BlockUse:

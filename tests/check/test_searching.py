@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from msl.space.facts import Facts
-from msl.space.node import BlockUse, Const
+from msl.space.formulas import Facts
+from msl.space.nodes import BlockUse, Const
 from specs import TABLE, checked, codes, errors, only_error, sound, underlined
 
 NUMBERS = Facts(n_samples=100, n_features=10, n_classes=0, task="regression")
@@ -170,10 +170,9 @@ def test_a_stage_that_the_budget_leaves_nothing_for_is_told(text: str, words: st
 @pytest.mark.parametrize("evaluations", [9, 12, 40])
 def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
     """The strategies themselves, on a space without end."""
-    from msl.engine.terrain import space_to_terrain
-    from msl.search.ask import Told
-    from msl.search.registry import load_strategy
-    from msl.search.stages import Limits, Stage, then
+    from msl.runner.search_space import space_to_terrain
+    from msl.search.base import Told
+    from msl.search.stages import Limits, Stage, load_strategy, then
     from msl.space.resolve import resolve
 
     text = f"{REALS}search auto(evaluations = 12) then random(evaluations = 20) then confirm\n"

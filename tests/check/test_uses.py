@@ -6,11 +6,11 @@ import gc
 
 import pytest
 
-from msl.check.model import text_to_model
-from msl.check.spec import check_source
-from msl.space.formula import Formula
-from msl.space.node import BlockUse, Choice, Const, IntRange, Node, RealRange, bottom_up
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.check.read_model import text_to_model
+from msl.diagnostics.source import Source
+from msl.space.formulas import Formula
+from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, RealRange, bottom_up
 from specs import TABLE, checked, codes, only_error, sound, underlined
 
 TREE = 'block tree: learner "sklearn.tree:DecisionTree*"'

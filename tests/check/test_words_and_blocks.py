@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from msl.check.model import text_to_model
+from msl.check.read_model import text_to_model
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.space.node import BlockUse, Choice, Const, Node, bottom_up
+from msl.space.nodes import BlockUse, Choice, Const, Node, bottom_up
 from msl.space.resolve import resolve
-from msl.space.spell import spell_model
-from msl.text.source import Source
+from msl.space.to_text import spell_model
 from specs import TABLE, codes, only_error, sound
 
 USE = "use sklearn, sbm, kms\n"

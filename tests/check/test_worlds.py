@@ -7,9 +7,9 @@ from itertools import permutations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.check.worlds import MANY, Came, Has, Mentioned, World, Worlds
-from msl.space.node import Arrange, BlockUse, Choice, Empty, Marked, Node, Param, Permute, Repeat, Sequence, Subset
-from msl.space.value import BlockType
+from msl.check.constraints.combinations import MANY, Came, Has, Mentioned, World, Worlds
+from msl.space.nodes import Arrange, BlockUse, Choice, Empty, Marked, Node, Param, Permute, Repeat, Sequence, Subset
+from msl.space.values import BlockType
 
 SLOT = BlockUse(BlockType("slot", "test", "distance", None, "test:slot"))
 

@@ -12,13 +12,13 @@ from run_store import Ran
 from scipy.stats import wilcoxon
 from winner_cases import write_table
 
+from msl.data.read import read_table
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
-from msl.evaluate.read import read_table
-from msl.report.fold_losses import Winner, winning_model
-from msl.report.stored_spec import check_stored
-from msl.runs.run import Digests, Order
-from msl.runs.store import Store
+from msl.report.compare_runs import Winner, winning_model
+from msl.report.run_facts import check_stored
+from msl.store.store import Store
+from msl.store.stored_run import Digests, Order
 
 Verb = Callable[..., Any]
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from run_store import Ran
 
-from msl.runs.store import DATABASE, Store
+from msl.store.store import DATABASE, Store
 
 Verb = Callable[..., Any]
 PAGE = 4096

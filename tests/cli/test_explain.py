@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from msl.text.codes import page, titles
+from msl.diagnostics.diagnostic import page, titles
 
 
 def test_a_page_is_shown_as_it_is(msl) -> None:

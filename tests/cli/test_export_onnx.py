@@ -11,7 +11,7 @@ import pytest
 import skops.io
 from winner_cases import Finished
 
-from msl.cli import export as verb
+from msl.cli.verbs import export as verb
 
 Run = Callable[..., Any]
 Get = Callable[[str], Finished]

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from winner_cases import Finished
 
-from msl.cli.export_check import CheckFailed, check_python, check_skops
-from msl.engine.saved import estimator_bytes
-from msl.report import export_template
+from msl.cli.shared.verify_export import CheckFailed, check_python, check_skops
+from msl.export import python_template
+from msl.runner.trained import estimator_bytes
 
 Run = Callable[..., Any]
 Get = Callable[[str], Finished]
@@ -39,7 +39,7 @@ def test_code_is_tested_on_the_table_of_the_run(msl: Run, finished: Get, tmp_pat
 def test_what_fails_is_told_and_not_written(
     msl: Run, finished: Get, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str, words: str
 ) -> None:
-    monkeypatch.setattr(export_template, "FIT_ONE", export_template.FIT_ONE.replace(before, after))
+    monkeypatch.setattr(python_template, "FIT_ONE", python_template.FIT_ONE.replace(before, after))
     done = finished("plain")
     files = tmp_path / "model.py", tmp_path / "model.skops"
     given = ["-o", str(files[0]), "--skops", str(files[1]), "--store", str(done.store)]
@@ -110,7 +110,7 @@ def test_a_saved_model_that_predicts_otherwise_is_not_written(
 ) -> None:
     one, other = finished("plain"), finished("boosting")
     check_skops(estimator_bytes(one.trained), one.trained, ())
-    monkeypatch.setattr("msl.engine.saved.estimator_bytes", lambda trained: estimator_bytes(other.trained))
+    monkeypatch.setattr("msl.runner.trained.estimator_bytes", lambda trained: estimator_bytes(other.trained))
     path = tmp_path / "model.skops"
     shown = msl("export", "@", "--skops", str(path), "--store", str(one.store))
     assert (shown.code, shown.out) == (1, "")

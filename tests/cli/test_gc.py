@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from run_store import Ran
 
-from msl.runs.run_row import run_checksum
-from msl.runs.store import Store
+from msl.store.run_table import run_checksum
+from msl.store.store import Store
 
 Verb = Callable[..., Any]
 

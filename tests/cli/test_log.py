@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from run_store import Ran
 
-from msl.runs.store import Store
+from msl.store.store import Store
 
 Verb = Callable[..., Any]
 

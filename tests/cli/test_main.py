@@ -10,8 +10,9 @@ import pytest
 import typer
 
 import msl as package
-from msl.cli import console, main
-from msl.cli.console import Exit, WrongUse, guarded, wants_colour
+from msl.cli import main
+from msl.cli.shared import console
+from msl.cli.shared.console import Exit, WrongUse, guarded, wants_colour
 
 _THEN_LIST_MODULES = """
 import sys
@@ -23,7 +24,7 @@ except SystemExit as left:
 print("LOADED", *sorted({name.split(".")[0] for name in sys.modules}))
 """
 _WRITE_MUCH = """
-from msl.cli.console import guarded, write
+from msl.cli.shared.console import guarded, write
 def verb():
     for _ in range(100_000):
         write("x" * 100)
@@ -88,7 +89,7 @@ def test_completion_offers_verbs_and_codes(msl_process) -> None:
 
 def test_every_verb_says_what_it_does() -> None:
     for verb in main.VERBS:
-        assert getattr(import_module(f"msl.cli.{verb}"), verb).__doc__
+        assert getattr(import_module(f"msl.cli.verbs.{verb}"), verb).__doc__
 
 
 # --- when something goes wrong ----------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ def test_a_pipe_whose_reader_has_gone_is_quiet() -> None:
 
 
 def test_a_terminal_that_cannot_show_a_sign_gets_another(msl_process) -> None:
-    code = "from msl.cli.console import write\nwrite('a … b 漢\\n')"
+    code = "from msl.cli.shared.console import write\nwrite('a … b 漢\\n')"
     outcome = msl_process(code=code, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert outcome.returncode == 0
     assert outcome.stdout == "a ? b ?\n"
@@ -192,9 +193,9 @@ def test_colour_on_terminals_only_unless_told(monkeypatch, environment, terminal
 
 
 def test_a_report_counts_for_people_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    from msl.syntax.parse import text_to_ast
-    from msl.text.format import Format
-    from msl.text.source import Source
+    from msl.diagnostics.diagnostic import Format
+    from msl.diagnostics.source import Source
+    from msl.language.parser import text_to_ast
 
     _, diagnostics = text_to_ast(Source("a.msl", "seed x"))
     assert console.report(diagnostics) is Exit.FAILED

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from msl.cli.main import VERBS
-from msl.cli.reference import reference
+from msl.cli.shared.reference import reference
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == reference(), "run `python -m msl.cli.reference > docs/cli.md`"
+    assert PAGE.read_text(encoding="utf-8") == reference(), "run `python -m msl.cli.shared.reference > docs/cli.md`"
 
 
 def test_every_verb_says_what_it_does() -> None:

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from msl.runs.asked import Asked
-from msl.runs.run import Run
-from msl.runs.store import Store
+from msl.store.evaluation import Asked
+from msl.store.store import Store
+from msl.store.stored_run import Run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
 

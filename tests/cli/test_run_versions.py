@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from msl.runs.store import Store
+from msl.store.store import Store
 
 Run = Callable[..., Any]
 SPEC = (

@@ -14,11 +14,11 @@ import pytest
 from rich.console import Console
 
 from msl import run as run_spec
-from msl.cli.closing import closing_words
-from msl.cli.progress import Lines, Picture, Silence, frame, last_words, open_display
-from msl.cli.specs import load
-from msl.engine.plan import Plan, make_plan
-from msl.engine.progress import Progress
+from msl.cli.shared.load_spec import load
+from msl.cli.shared.progress_display import Lines, Picture, Silence, frame, last_words, open_display
+from msl.cli.shared.summary_text import closing_words
+from msl.runner.plan import Plan, make_plan
+from msl.runner.progress import Progress
 
 Run = Callable[..., Any]
 SPEC = "use clop\nchain m = standardize? >> (zarbi | naive) >> bias\nminimize ber by cv(folds = 3)\nsearch grid\n"
@@ -199,7 +199,7 @@ search grid
 
 
 def test_settings_and_targets_change_the_run_and_what_is_stored(msl: Run, here: Path) -> None:
-    from msl.runs.store import Store
+    from msl.store.store import Store
 
     found = run(msl, "--set", "search=random(evaluations = 9)", "--set", "search.evaluations=3", "--seed", "7")
     assert (found["evaluations"], found["data"]["target"]) == (3, "class")
@@ -370,7 +370,9 @@ def test_a_picture_is_for_terminals_alone(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     plan = plan_of(HEAD + "search grid\n")
-    monkeypatch.setattr("msl.cli.progress.sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: terminal)))
+    monkeypatch.setattr(
+        "msl.cli.shared.progress_display.sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: terminal))
+    )
     assert type(open_display(plan, quiet)) is kind
 
 
@@ -380,12 +382,12 @@ def test_a_picture_is_for_terminals_alone(
 def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
     msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from msl.runs.store import Store
+    from msl.store.store import Store
 
     def refuse(*arguments: object) -> None:
         raise ConnectionError("no Dask scheduler answers at dask://localhost:1")
 
-    monkeypatch.setattr("msl.engine.session.open_executor", refuse)
+    monkeypatch.setattr("msl.runner.session.open_executor", refuse)
     shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "dask://localhost:1")
     assert shown.code == 2
     assert shown.err.startswith("error: no Dask scheduler answers at dask://localhost:1\n")
@@ -396,8 +398,8 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
 def test_workers_that_break_leave_a_run_to_go_on_with(msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from concurrent.futures import BrokenExecutor
 
-    from msl.evaluate.executors.inprocess import InProcessExecutor
-    from msl.runs.store import Store
+    from msl.store.store import Store
+    from msl.workers.in_process import InProcessExecutor
 
     pso = ("--set", "search=pso(swarm = 3, iterations = 3)", "--set", "minimize=logloss by cv(folds = 3)")
     whole = run(msl, *pso, "--store", "whole")

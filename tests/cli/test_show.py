@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from run_store import SPECS, WIDE, Ran
 
-from msl.runs.run import Digests, Event, Order
-from msl.runs.store import Store
+from msl.store.store import Store
+from msl.store.stored_run import Digests, Event, Order
 
 Verb = Callable[..., Any]
 

@@ -15,7 +15,7 @@ import pytest
 from numpy.polynomial.hermite_e import hermeval
 from winner_cases import write_table
 
-from msl.cli.new import SPECS
+from msl.cli.verbs.new import SPECS
 
 Run = Callable[..., Any]
 

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from msl.encode.codec import Codec, space_to_codec
-from msl.space.condition import Comparison, FactTerm, Literal, Parameter, Present, Requirement, Sibling, ValueIs
-from msl.space.derive import NotInSpace
-from msl.space.facts import Facts
-from msl.space.models import Models
-from msl.space.node import (
+from msl.space.conditions import Comparison, FactTerm, Literal, Parameter, Present, Requirement, Sibling, ValueIs
+from msl.space.enumerate.count import Models
+from msl.space.formulas import Facts
+from msl.space.logic import Derivation, broken
+from msl.space.membership import NotInSpace
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -40,9 +41,8 @@ from msl.space.node import (
     Vector,
 )
 from msl.space.resolve import resolve
-from msl.space.space import Space
-from msl.space.truth import Derivation, broken
-from msl.space.value import BlockValue, Branches, Model, SymbolValue
+from msl.space.spec import Space
+from msl.space.values import BlockValue, Branches, Model, SymbolValue
 
 TABLE = Facts(n_samples=200, n_features=30, n_classes=2, task="classification")
 encodings = st.sampled_from(["shared", "separate"])

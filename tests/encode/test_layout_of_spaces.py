@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from example_spaces import choice, numbers, psms, seq, use
 
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec, space_to_layout
 from msl.encode.layout import Layout
-from msl.space.facts import Facts
-from msl.space.formula import Formula
-from msl.space.node import (
+from msl.space.formulas import Facts, Formula
+from msl.space.nodes import (
     Arrange,
     Bool,
     Choice,
@@ -33,8 +33,7 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.space import Space
-from msl.text.source import Source
+from msl.space.spec import Space
 
 SPECS = Path(__file__).parents[2] / "specs"
 TABLE = Facts(n_samples=200, n_features=30, n_classes=2, task="classification")

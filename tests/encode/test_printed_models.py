@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from msl.check.spec import check_source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.space.count import count
-from msl.space.facts import Facts
-from msl.space.space import Space
-from msl.space.spell import spell_model_file
-from msl.space.truth import Derivation, broken
-from msl.space.value import Model
-from msl.text.source import Source
+from msl.space.enumerate.count import count
+from msl.space.formulas import Facts
+from msl.space.logic import Derivation, broken
+from msl.space.spec import Space
+from msl.space.to_text import spell_model_file
+from msl.space.values import Model
 
 SPECS = Path(__file__).parents[2] / "specs"
 CLASSES = Facts(n_samples=200, n_features=6, n_classes=2, task="classification")

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare, kstest
 
 from msl.encode.codec import Codec, space_to_codec
-from msl.encode.grid import enumerate_models
-from msl.encode.sample import AlmostEmpty, sample
-from msl.space.condition import (
+from msl.encode.sample import AlmostEmpty, enumerate_models, sample
+from msl.space.conditions import (
     AllOf,
     Comparison,
     Computed,
@@ -31,10 +30,9 @@ from msl.space.condition import (
     Present,
     Requirement,
 )
-from msl.space.count import count
-from msl.space.facts import Facts
-from msl.space.models import Models
-from msl.space.node import (
+from msl.space.enumerate.count import Models, count
+from msl.space.formulas import Facts
+from msl.space.nodes import (
     Empty,
     IntRange,
     Marked,
@@ -44,8 +42,8 @@ from msl.space.node import (
     Vector,
 )
 from msl.space.resolve import resolve
-from msl.space.space import Space
-from msl.space.value import Model
+from msl.space.spec import Space
+from msl.space.values import Model
 
 TABLE = Facts(n_samples=200, n_features=30, n_classes=2, task="classification")
 #: Each test of chance alone would fail once in a thousand seeds; the generated ones, of which there are many, less.
@@ -182,7 +180,7 @@ from itertools import islice
 from example_spaces import everything
 from generators import FACTS
 from msl.encode.codec import space_to_codec
-from msl.encode.grid import enumerate_models
+from msl.encode.sample import enumerate_models
 from msl.encode.sample import sample
 from msl.space.resolve import resolve
 codec = space_to_codec(resolve(everything(), FACTS)[0])

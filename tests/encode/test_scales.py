@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.encode.order import arrangement, arrangement_count, arrangement_number
 from msl.encode.scale import Scale, Steps, scale_of, significant
-from msl.space.node import Bool, IntRange, RealRange
-from msl.space.number import decimals, evenly_spaced, level_count, level_value, tidy
+from msl.encode.step_plan import arrangement, arrangement_count, arrangement_number
+from msl.space.nodes import Bool, IntRange, RealRange
+from msl.space.numbers import decimals, evenly_spaced, level_count, level_value, tidy
 
 shares = st.floats(0, 1)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
-from msl.blocks.problem import BlockProblem
+from msl.blocks.base.load import BlockProblem
 
 _kept: list[Any] = []
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from executor_cluster import DaskCluster
 
-from msl.evaluate.executors.nursery import Nursery
+from msl.workers.fork_server import Nursery
 
 
 @pytest.fixture(scope="session")

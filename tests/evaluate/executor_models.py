@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import make_classification
 
-from msl.evaluate.executors.task import Job, Limits, Task
-from msl.evaluate.ground import Ground
+from msl.evaluate.dataset import Ground
 from msl.space.spec import Call, Measured, Objective
-from msl.space.value import BlockType, BlockValue, Model, Value
+from msl.space.values import BlockType, BlockValue, Model, Value
+from msl.workers.task import Job, Limits, Task
 
 CV = Call("cv", "", (("folds", 3), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
 BER = Objective("ber", Measured("ber"), CV)

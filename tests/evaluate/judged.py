@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from msl.blocks.base import Floats
-from msl.check.spec import check_source
+from msl.blocks.base.block import Floats
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
-from msl.space.facts import Facts
+from msl.space.formulas import Facts
 from msl.space.spec import Objective, Spec
-from msl.space.value import BlockType, BlockValue, Model, Value
-from msl.text.source import Source
+from msl.space.values import BlockType, BlockValue, Model, Value
 
 PSMS = """
 msl 1

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.evaluate.bounds import loss_bounds
+from msl.evaluate.metrics import loss_bounds
 from msl.space.spec import Combined, Loss, Measured, Weight, loss_value
 
 VALUES = {"ber": 0.25, "features": 7.0, "mcc": -0.5, "r2": -3.0, "logloss": 0.0}

@@ -25,14 +25,14 @@ from sklearn.metrics import balanced_accuracy_score, mean_absolute_error, roc_au
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline, make_union
 
-from msl.blocks.complexity import complexity
-from msl.blocks.construct import model_to_chain
+from msl.blocks.base.build import model_to_chain
+from msl.blocks.base.complexity import complexity
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator, Request
-from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Effort, Outcome
 from msl.evaluate.splits import Split
 from msl.space.spec import loss_value
-from msl.space.value import Branches, Model
+from msl.space.values import Branches, Model
 
 
 class PublicChain(ClassifierMixin, BaseEstimator):

@@ -14,15 +14,13 @@ import executor_models as em
 import numpy as np
 import pytest
 
-from msl.evaluate.diary import Diary
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.executors.choice import open_executor
-from msl.evaluate.executors.executor import Executor
-from msl.evaluate.executors.inprocess import InProcessExecutor
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.task import Limits, Task
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
-from msl.evaluate.outcome import Outcome
+from msl.evaluate.outcome import Diary, Outcome
+from msl.workers.executor import Executor
+from msl.workers.in_process import InProcessExecutor
+from msl.workers.local import LocalExecutor, open_executor
+from msl.workers.task import Limits, Task
 
 pytest_plugins = ("executor_fixtures",)
 

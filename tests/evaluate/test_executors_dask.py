@@ -13,8 +13,8 @@ import pytest
 from executor_cluster import DaskCluster
 from executor_processes import children, none_alive, wait_until
 
-from msl.evaluate.executors.choice import open_executor
-from msl.evaluate.executors.inprocess import InProcessExecutor
+from msl.workers.in_process import InProcessExecutor
+from msl.workers.local import open_executor
 
 pytest_plugins = ("executor_fixtures",)
 distributed = pytest.importorskip("distributed")
@@ -22,9 +22,9 @@ distributed = pytest.importorskip("distributed")
 
 def count_arrivals() -> None:
     """On a worker: counts how often a table arrives."""
-    from msl.evaluate.executors import mapped
+    from msl.workers import shared_arrays
 
-    arrive = mapped._arrived
+    arrive = shared_arrays._arrived
 
     def counted(content: object) -> object:
         counted.times += 1  # type: ignore[attr-defined]
@@ -32,18 +32,18 @@ def count_arrivals() -> None:
 
     counted.times = 0  # type: ignore[attr-defined]
     counted.__qualname__ = "_arrived"
-    counted.__module__ = mapped.__name__
-    mapped._arrived = counted  # type: ignore[assignment]
+    counted.__module__ = shared_arrays.__name__
+    shared_arrays._arrived = counted  # type: ignore[assignment]
 
 
 def arrivals() -> int:
-    from msl.evaluate.executors import mapped
+    from msl.workers import shared_arrays
 
-    return int(mapped._arrived.times)  # type: ignore[attr-defined]
+    return int(shared_arrays._arrived.times)  # type: ignore[attr-defined]
 
 
 def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path: Path) -> None:
-    from msl.evaluate.executors.dask import DaskExecutor
+    from msl.workers.dask import DaskExecutor
 
     log = tmp_path / "fits"
     tasks = [em.sleeper(0.15, marker, str(log)) for marker in range(24)]
@@ -74,7 +74,7 @@ def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path:
 
 
 def test_a_cluster_that_is_gone() -> None:
-    from msl.evaluate.executors.dask import DaskExecutor
+    from msl.workers.dask import DaskExecutor
 
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at dask://127"):
         DaskExecutor(em.job(), "dask://127.0.0.1:9", patience=0.2)
@@ -82,7 +82,7 @@ def test_a_cluster_that_is_gone() -> None:
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    for module in ("dask", "dask_site"):
-        monkeypatch.delitem(sys.modules, f"msl.evaluate.executors.{module}", raising=False)
+    for module in ("dask", "dask_worker"):
+        monkeypatch.delitem(sys.modules, f"msl.workers.{module}", raising=False)
     with pytest.raises(ValueError, match=r"pip install 'msl-lang\[dask\]'"):
         open_executor(em.job(), "dask://host:1")

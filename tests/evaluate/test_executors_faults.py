@@ -13,13 +13,13 @@ import pytest
 from executor_processes import none_alive, wait_until
 from sklearn.datasets import make_regression
 
-from msl.evaluate.executors.inprocess import InProcessExecutor
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.nursery import Nursery
-from msl.evaluate.executors.task import Job, Limits, Task
-from msl.evaluate.ground import Ground
+from msl.evaluate.dataset import Ground
 from msl.evaluate.outcome import Failure, Outcome
 from msl.space.spec import Call, Measured, Objective
+from msl.workers.fork_server import Nursery
+from msl.workers.in_process import InProcessExecutor
+from msl.workers.local import LocalExecutor
+from msl.workers.task import Job, Limits, Task
 
 pytest_plugins = ("executor_fixtures",)
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.evaluate.executors.ending import Ending
-from msl.evaluate.executors.grouping import Grouping
-from msl.evaluate.executors.mapped import Mapped, unnamed_file
-from msl.evaluate.executors.pulse import Pulse
-from msl.evaluate.executors.task import Limits, modules_of, spell_bytes
 from msl.space.spec import Budget
-from msl.space.value import BlockValue, Branches, Model, SymbolValue
+from msl.space.values import BlockValue, Branches, Model, SymbolValue
+from msl.workers.executor import Grouping
+from msl.workers.fork_server import Ending
+from msl.workers.shared_arrays import Mapped, unnamed_file
+from msl.workers.task import Limits, modules_of, spell_bytes
+from msl.workers.worker import Pulse
 
 arrays = st.builds(
     lambda rows, columns, kind, order: np.arange(rows * columns).reshape(rows, columns).astype(kind, order=order),
@@ -106,7 +106,7 @@ def test_modules_of_a_model() -> None:
         "sklearn.ensemble",
         "sklearn.preprocessing",
         "sklearn.decomposition",
-        "msl.blocks.scale",
+        "msl.blocks.preprocessing.scalers",
     }
 
 

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from executor_processes import children, none_alive, smaps, wait_until
 
-from msl.evaluate.executors.inprocess import InProcessExecutor
-from msl.evaluate.executors.local import LocalExecutor
-from msl.evaluate.executors.mapped import Mapped
-from msl.evaluate.executors.nursery import Nursery, NurseryError
-from msl.evaluate.executors.task import Job, Task
-from msl.evaluate.ground import Ground
+from msl.evaluate.dataset import Ground
 from msl.evaluate.outcome import Outcome
 from msl.space.spec import Objective
+from msl.workers.fork_server import Nursery, NurseryError
+from msl.workers.in_process import InProcessExecutor
+from msl.workers.local import LocalExecutor
+from msl.workers.shared_arrays import Mapped
+from msl.workers.task import Job, Task
 
 pytest_plugins = ("executor_fixtures",)
 
@@ -96,7 +96,7 @@ def test_the_nursery_forks_without_threads(nursery: Nursery) -> None:
 PROGRAM = """
 import signal, time
 import executor_models as em
-from msl.evaluate.executors.local import LocalExecutor
+from msl.workers.local import LocalExecutor
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run where Ctrl-C is ignored
 with LocalExecutor(em.job(), 2) as executor:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from judged import block, evaluator, objectives, only_model, two_moons
 
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Effort
-from msl.space.value import Branches, Model
+from msl.space.values import Branches, Model
 
 GOAL = "minimize ber by cv(folds = 2)"
 

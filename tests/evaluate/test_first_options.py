@@ -9,12 +9,12 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from msl.evaluate.assemble import build_table
-from msl.evaluate.first_options import FirstOptions, first_options
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.profile import duplicate_rows, leaking_columns, profile_columns
-from msl.evaluate.read import read_source, read_table
+from msl.data.assemble import build_table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.profile import duplicate_rows, leaking_columns, profile_columns
+from msl.data.read import read_source, read_table
+from msl.data.suggest_options import FirstOptions, first_options
 
 N = 60
 CLASS = ["a", "b", "b"] * (N // 3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from judged import evaluator, models_of, numbers, only_model, two_moons
 
-from msl.blocks.construct import model_to_chain
+from msl.blocks.base.build import model_to_chain
 from msl.evaluate.evaluator import Request
 from msl.evaluate.outcome import Effort
 

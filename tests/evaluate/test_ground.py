@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from judged import evaluator, only_model
 
-from msl.blocks.adapt import ColumnKinds
-from msl.evaluate.ground import Ground
-from msl.evaluate.options import DataOptions
-from msl.evaluate.read import read_like, read_table
+from msl.blocks.base.build import ColumnKinds
+from msl.data.options import DataOptions
+from msl.data.read import read_like, read_table
+from msl.evaluate.dataset import Ground
 
 
 def frame(rows: int = 60) -> pl.DataFrame:

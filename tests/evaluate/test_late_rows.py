@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from judged import QUICK_PSMS, block, evaluator, models_of, only_model, two_moons
 
-from msl.evaluate import fitting
+from msl.evaluate import fit
+from msl.evaluate.dataset import Ground, LateRows, at_hand, taken
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
-from msl.evaluate.late_rows import LateRows, at_hand, taken
 from msl.evaluate.outcome import Effort, Outcome
 from msl.evaluate.prefix_cache import PrefixCache
-from msl.space.value import Branches, Model
+from msl.space.values import Branches, Model
 
 GOAL = "minimize ber by cv(folds = 2)"
 #: So small that no rows are kept.
@@ -30,7 +29,7 @@ def without_effort(outcome: Outcome) -> Outcome:
 
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "_LARGE", 0)
+    monkeypatch.setattr(fit, "_LARGE", 0)
 
 
 def test_late_rows_are_made_once_and_let_go_of_what_they_are_made_of():
@@ -85,7 +84,7 @@ def test_large_folds_are_judged_as_small_ones_are(goal, monkeypatch):
     # One and the same for all models, so that what fits into the cache meets what does not.
     late = [evaluator(goal, ground, cache_bytes=size) for size in (0, LITTLE, 5 * LITTLE)]
     found = [[without_effort(judge.evaluate(model)) for model in models] for judge in late]
-    monkeypatch.setattr(fitting, "_LARGE", 1 << 30)
+    monkeypatch.setattr(fit, "_LARGE", 1 << 30)
     soon = evaluator(goal, ground)
     expected = [without_effort(soon.evaluate(model)) for model in models]
     assert found == [expected] * 3

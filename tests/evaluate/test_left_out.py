@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from judged import bundled, evaluator, models_of, numbers, only_model, two_moons
 
-from msl.blocks.leave_one_out import LeaveOneOut
+from msl.blocks.similarity.leave_one_out import LeaveOneOut
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
 from msl.evaluate.outcome import Effort, Outcome
-from msl.evaluate.population import Population
-from msl.space.value import BlockValue, Model
+from msl.evaluate.splits import Population
+from msl.space.values import BlockValue, Model
 
 SBM = """use sbm
 chain c = sbm(distance: euclidean | manhattan | chebyshev | canberra | minkowski, k: int 1..6,

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import msl
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_like, read_table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.read import read_like, read_table
 
 DROP = DataOptions(missing_target="drop")
 FRAME = pl.DataFrame(

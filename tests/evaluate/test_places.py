@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from judged import evaluator, models_of
 
-from msl.blocks.base import Floats
-from msl.blocks.construct import model_to_chain
-from msl.blocks.rbf import RBFNetwork
-from msl.evaluate.ground import Ground
-from msl.evaluate.read import read_table
+from msl.blocks.base.block import Floats
+from msl.blocks.base.build import model_to_chain
+from msl.blocks.learners.rbf import RBFNetwork
+from msl.data.read import read_table
+from msl.evaluate.dataset import Ground
 
 NETWORK = "rbf_network(centers: regions(6), basis = gaussian, rest = default)"
 

@@ -12,8 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KDTree
 
 from msl.evaluate import prefix_cache
-from msl.evaluate.prefix_cache import PrefixCache
-from msl.evaluate.size import approximate_size
+from msl.evaluate.prefix_cache import PrefixCache, approximate_size
 
 
 def test_a_value_is_computed_once():

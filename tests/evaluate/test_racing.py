@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from judged import numbers, objectives, two_moons
 
-from msl.blocks.base import Floats
-from msl.evaluate.diary import FitFigures
-from msl.evaluate.ground import Ground
+from msl.blocks.base.block import Floats
+from msl.evaluate.dataset import Ground
+from msl.evaluate.outcome import FitFigures
 from msl.evaluate.racing import LostRace, Race
-from msl.evaluate.trial import Trial
-from msl.evaluate.trials import Trials
+from msl.evaluate.resampling import Trial, Trials
 from msl.space.spec import Objective
 
 GOALS = [

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from msl.engine.starter import read_to_start, starting_spec
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_like, read_table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.read import read_like, read_table
+from msl.runner.starter_spec import read_to_start, starting_spec
 
 HEAD = "id,note,age,left\n"
 

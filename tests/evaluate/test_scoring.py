@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
-from msl.evaluate.scoring import score
-from msl.space.measure import MEASURES
+from msl.evaluate.metrics import score
+from msl.space.spec import MEASURES
 
 
 def outputs_for(n_classes: int, kind: str, seed: int, rows: int = 60):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 
 from msl.evaluate import splits as splitting
-from msl.evaluate.estimates import ESTIMATES, check_estimate
-from msl.evaluate.population import Population
+from msl.evaluate.resampling import ESTIMATES, check_estimate
 from msl.evaluate.splits import (
+    Population,
     SplitsByUnit,
     bootstrap_splits,
     deal_groups,
@@ -220,7 +220,7 @@ def test_a_subsample_of_groups_is_of_whole_groups():
 
 def test_estimates_that_a_table_cannot_give_are_refused_with_advice():
     def call(name: str) -> Call:
-        return Call(name, f"msl.evaluate.estimates:{name}")
+        return Call(name, f"msl.evaluate.resampling:{name}")
 
     timed = Population(10, order=np.arange(10))
     with pytest.raises(ValueError, match="use `cv` or `holdout`"):

@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from judged import block, evaluator, objectives, two_moons
 
-from msl.evaluate.case import Case, Request
-from msl.evaluate.diary import Diary
-from msl.evaluate.ground import Ground
-from msl.evaluate.plan import Planner
-from msl.evaluate.trial import Trial
-from msl.evaluate.trials import Trials
-from msl.space.value import Model
+from msl.evaluate.cross_validate import Case, Request
+from msl.evaluate.dataset import Ground
+from msl.evaluate.model_plan import Planner
+from msl.evaluate.outcome import Diary
+from msl.evaluate.resampling import Trial, Trials
+from msl.space.values import Model
 
 NEIGHBOUR = "sklearn.neighbors:KNeighborsClassifier"
-FOREST = "msl.blocks.forest:Forest*"
+FOREST = "msl.blocks.learners.forest:Forest*"
 
 
 def _twins(count: int) -> list[Model]:

@@ -14,12 +14,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from msl.blocks.adapt import ColumnKinds
-from msl.blocks.construct import model_to_chain
-from msl.evaluate.diary import Diary, FitFigures
+from msl.blocks.base.build import ColumnKinds, model_to_chain
+from msl.data.read import read_table
+from msl.evaluate.dataset import Ground
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.ground import Ground
-from msl.evaluate.read import read_table
+from msl.evaluate.outcome import Diary, FitFigures
 from msl.evaluate.splits import Split
 
 GOAL = "minimize ber by cv(folds = 3)"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.read import read_table
 
 OPTIONS = DataOptions(target="class", header=True, decimal=".")
 

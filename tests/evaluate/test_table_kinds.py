@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_table
-from msl.evaluate.table import Column, Table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.read import read_table
+from msl.data.table import Column, Table
 
 
 def table_of(values: list[object], **options: object) -> Table:

@@ -13,9 +13,9 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import load_iris
 
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_like, read_table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.read import read_like, read_table
 
 
 def refusal(*arguments: object, **options: object) -> str:
@@ -145,7 +145,7 @@ def test_pandas_frames() -> None:
 
 def test_pandas_is_not_imported_without_need() -> None:
     program = (
-        "import sys, msl.evaluate.read, numpy as np; msl.evaluate.read.read_table(np.eye(4), [0, 1, 0, 1]);"
+        "import sys, msl.data.read, numpy as np; msl.data.read.read_table(np.eye(4), [0, 1, 0, 1]);"
         "sys.exit('pandas' in sys.modules or 'sklearn' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.evaluate.infer import signed_numbers
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError, DataProblem
-from msl.evaluate.read import read_like, read_table
-from msl.evaluate.table import Table
+from msl.data.data_errors import DataError, DataProblem
+from msl.data.infer import signed_numbers
+from msl.data.options import DataOptions
+from msl.data.read import read_like, read_table
+from msl.data.table import Table
 
 
 def read(folder: Path, content: str, **options: object) -> Table:

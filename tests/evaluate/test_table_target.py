@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import MEANINGS, DataError, problem
-from msl.evaluate.read import read_table
-from msl.evaluate.table import Table
+from msl.data.data_errors import MEANINGS, DataError, problem
+from msl.data.options import DataOptions
+from msl.data.read import read_table
+from msl.data.table import Table
 
 
 def table_of(values: list[object], name: str = "class", **options: object) -> Table:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from msl.evaluate import delimited
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError, DataProblem
-from msl.evaluate.read import read_table
-from msl.evaluate.table import Table
+from msl.data import csv
+from msl.data.data_errors import DataError, DataProblem
+from msl.data.options import DataOptions
+from msl.data.read import read_table
+from msl.data.table import Table
 
 HEADER_AND_ROWS = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6.5,x\n"
 
@@ -285,7 +285,7 @@ def test_regular_text_never_needs_the_careful_reader(tmp_path: Path, monkeypatch
     def fail(*_: object) -> None:
         raise AssertionError("the careful reader was called")
 
-    monkeypatch.setattr(delimited, "_read_carefully", fail)
+    monkeypatch.setattr(csv, "_read_carefully", fail)
     rows = "".join(f'{row},"a, ""b""\r\n{row % 7}",{row % 2}\r\n' for row in range(40_000))
     table = read(tmp_path, f"number,text,class\r\n{rows}\r\n")
     assert len(table) == 40_000

@@ -10,11 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from msl.report.page.record import Record, read_record
-from msl.runs.asked import Asked
-from msl.runs.evaluation import Evaluation, Question, Trouble
-from msl.runs.run import Digests, Event, Order
-from msl.runs.store import Store
+from msl.report.html.run_record import Record, read_record
+from msl.store.evaluation import Asked, Evaluation, Question, Trouble
+from msl.store.store import Store
+from msl.store.stored_run import Digests, Event, Order
 
 DATA, PROTOCOL = "d" * 64, "e" * 64
 SPEC = """\

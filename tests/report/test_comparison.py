@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from msl.report.comparison import (
+from msl.report.compare_runs import (
     Pairing,
     figures_by_place,
     paired,
@@ -15,8 +15,7 @@ from msl.report.comparison import (
     spec_labels,
     too_little,
 )
-from msl.runs.process import Process
-from msl.runs.run import Digests, Run
+from msl.store.stored_run import Digests, Process, Run
 
 NOW = datetime(2025, 11, 16, tzinfo=UTC)
 

@@ -14,10 +14,10 @@ from generators import spaces as generated
 from hypothesis import HealthCheck, given, settings
 from small_spaces import spaces as small
 
-from msl.report.draw import space_to_svg, space_to_tree
-from msl.report.picture import LABEL_SIZE, TEXT_SIZE, TITLE_SIZE, code_width, text_width
-from msl.space.condition import Comparison, Literal, Sibling
-from msl.space.node import (
+from msl.report.diagrams.svg import LABEL_SIZE, TEXT_SIZE, TITLE_SIZE, code_width, text_width
+from msl.report.diagrams.tree import space_to_svg, space_to_tree
+from msl.space.conditions import Comparison, Literal, Sibling
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -36,7 +36,7 @@ from msl.space.node import (
     Union,
     bottom_up,
 )
-from msl.space.space import Space
+from msl.space.spec import Space
 
 SVG = "{http://www.w3.org/2000/svg}"
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=80)

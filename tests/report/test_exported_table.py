@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from msl.evaluate.options import DataOptions
-from msl.evaluate.problem import DataError
-from msl.evaluate.read import read_like
-from msl.evaluate.table import Column, Schema
-from msl.report import exported_table
-from msl.report.export_template import reading_text
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.read import read_like
+from msl.data.table import Column, Schema
+from msl.export import table_reader
+from msl.export.python_template import reading_text
 
 #: Each column of a table draws from one of these.
 NUMBERS = [
@@ -52,9 +52,7 @@ def exported(schema: Schema) -> Any:
     """The reader of an exported file for a schema, as a module."""
     options = schema.options
     names: dict[str, Any] = vars(ModuleType("exported"))
-    names |= {
-        each: getattr(exported_table, each) for each in ("codecs", "csv", "gzip", "io", "re", "sys", "zlib", "np")
-    }
+    names |= {each: getattr(table_reader, each) for each in ("codecs", "csv", "gzip", "io", "re", "sys", "zlib", "np")}
     names |= {
         "COLUMNS": list(schema.names),
         "SYMBOLS": {column.name: list(column.categories) for column in schema.columns if column.kind == "symbolic"},

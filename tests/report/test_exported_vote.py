@@ -1,4 +1,4 @@
-"""Votes in an exported file count as `msl.blocks.committee` does, ties and margins included."""
+"""Votes in an exported file count as `msl.blocks.ensemble` does, ties and margins included."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
-from msl.blocks.chain import ChainClassifier
-from msl.blocks.committee import CommitteeClassifier, CommitteeRegressor
-from msl.report import export_template as texts
-from msl.report.estimator_code import EstimatorCode
-from msl.report.export_python import Exportable, export_python
+from msl.blocks.base.chain import ChainClassifier
+from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.export import python_template as texts
+from msl.export.python_code import EstimatorCode
+from msl.export.python_file import Exportable, export_python
 
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, -1.0, 3.0])
 

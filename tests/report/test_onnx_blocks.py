@@ -10,18 +10,15 @@ import pytest
 pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-from msl.blocks.bias import Bias  # noqa: E402
-from msl.blocks.columns import Columns, Passthrough  # noqa: E402
-from msl.blocks.equal_priors import EqualPriors  # noqa: E402
-from msl.blocks.keep import KeepFeatures  # noqa: E402
-from msl.blocks.linear import Zarbi  # noqa: E402
-from msl.blocks.orthogonal import GramSchmidt, PrincipalComponents  # noqa: E402
-from msl.blocks.prepare import MOST_COLUMNS, Prepare  # noqa: E402
-from msl.blocks.rank import FTestRanker, SignalToNoiseRanker  # noqa: E402
-from msl.blocks.scale import Normalize, ShiftScale, Standardize  # noqa: E402
-from msl.blocks.support import SVC  # noqa: E402
-from msl.report.onnx_blocks import translation_of  # noqa: E402
-from msl.report.onnx_graph import Graph  # noqa: E402
+from msl.blocks.calibration import Bias, EqualPriors  # noqa: E402
+from msl.blocks.kernels.svm import SVC  # noqa: E402
+from msl.blocks.learners.zarbi import Zarbi  # noqa: E402
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare  # noqa: E402
+from msl.blocks.preprocessing.scalers import Normalize, ShiftScale, Standardize  # noqa: E402
+from msl.blocks.selection.orthogonal import GramSchmidt, PrincipalComponents  # noqa: E402
+from msl.blocks.selection.rankers import FTestRanker, SignalToNoiseRanker  # noqa: E402
+from msl.blocks.selection.selectors import KeepFeatures  # noqa: E402
+from msl.export.onnx_blocks import Graph, translation_of  # noqa: E402
 
 RNG = np.random.default_rng(11)
 NUMBERS = RNG.normal(3.0, 2.0, (60, 5)) * [1, 10, 0.1, 1e5, 1]

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline, make_union
 
-from msl.blocks.columns import Columns, Passthrough
-from msl.blocks.keep import KeepFeatures
-from msl.blocks.prepare import MOST_COLUMNS, Prepare
-from msl.report.estimator_code import EstimatorCode
-from msl.report.public_steps import has_public_form, public_form
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare
+from msl.blocks.selection.selectors import KeepFeatures
+from msl.export.python_code import EstimatorCode
+from msl.export.python_file import has_public_form, public_form
 
 RNG = np.random.default_rng(3)
 NUMBERS = RNG.normal(size=(80, 3)) * [1.0, 1e6, 1e-3]

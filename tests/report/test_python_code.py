@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.report.python_code import Code, Unwritable, comment, dotted_name, joined, literal, name, template
+from msl.export.python_code import Code, Unwritable, comment, dotted_name, joined, literal, name, template
 
 SCALARS = (
     st.text()

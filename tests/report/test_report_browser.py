@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from report_runs import STORIES, record_of
 
-from msl.report.page.page import record_to_html
+from msl.report.html.page import record_to_html
 
 if sys.platform == "win32":
     pytest.skip("the browser is driven over a pipe as POSIX has them", allow_module_level=True)

@@ -16,7 +16,7 @@ from page_reader import Element, hints_of, read_page, rows_of, section
 from report_runs import EVIL, STORIES, Given, Story, long_run, many_classes, record_of, regression, several_objectives
 from report_runs import swarm as swarm_story
 
-from msl.report.page.page import record_to_html
+from msl.report.html.page import record_to_html
 
 Page = Callable[..., Element]
 

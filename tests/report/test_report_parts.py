@@ -12,12 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from page_reader import read_page
 
-from msl.report.page.chain import chain_picture, steps_of
-from msl.report.page.figures import count, difference, duration, figure, percent
-from msl.report.page.html import Html, data_block, tag, text
-from msl.report.page.msl_code import coloured
-from msl.report.page.scale import Scale
-from msl.report.page.thin import thinned
+from msl.report.html.axes import Scale, thinned
+from msl.report.html.markup import Html, count, data_block, difference, duration, figure, percent, tag, text
+from msl.report.html.model_view import chain_picture, coloured, steps_of
 
 numbers = st.floats(-1e9, 1e9, allow_nan=False)
 texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
@@ -219,7 +216,7 @@ def test_what_is_no_chain_is_not_drawn() -> None:
 
 
 def _palettes() -> tuple[dict[str, str], dict[str, str]]:
-    sheet = (resources.files("msl.report.page") / "page.css").read_text(encoding="utf-8")
+    sheet = (resources.files("msl.report.html") / "page.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", sheet, re.DOTALL)[:2]
     read = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in (light, dark)]
     return read[0], read[1]

@@ -5,13 +5,13 @@ import polars as pl
 import pytest
 from scipy.stats import kstest
 
-from msl.check.spec import check_source
-from msl.engine.terrain import space_to_terrain
-from msl.evaluate.read import read_table
-from msl.search.anywhere import anywhere
-from msl.search.terrain import Terrain
+from msl.check.check_spec import check_source
+from msl.data.read import read_table
+from msl.diagnostics.source import Source
+from msl.runner.search_space import space_to_terrain
+from msl.search.base import Terrain
+from msl.search.operators.initialise import anywhere
 from msl.space.resolve import resolve
-from msl.text.source import Source
 
 
 def test_an_optional_part_is_left_out_half_the_time() -> None:

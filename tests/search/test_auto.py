@@ -8,19 +8,17 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.check.spec import check_source
-from msl.search.arms import WIDTH, PatternArm, SwarmArm
-from msl.search.ask import Told, Vector
-from msl.search.auto import Shares, auto
-from msl.search.fresh import Fresh
-from msl.search.pattern import pattern
-from msl.search.pso import pso
-from msl.search.random import random
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
+from msl.search.base import Terrain, Told, Vector
+from msl.search.operators.initialise import Fresh
 from msl.search.setting import Setting
-from msl.search.terrain import Terrain
+from msl.search.strategies.auto import WIDTH, PatternArm, Shares, SwarmArm, auto
+from msl.search.strategies.pattern import pattern
+from msl.search.strategies.pso import pso
+from msl.search.strategies.random import random
 from msl.testing.play import play
-from msl.testing.problems import Problem, bits, conditional, mixed, rastrigin, sphere, two_bowls
-from msl.text.source import Source
+from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, sphere, two_bowls
 
 
 def arms_used(problem: Problem, evaluations: int = 200, seed: int = 0) -> list[str]:

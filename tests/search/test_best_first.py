@@ -10,17 +10,22 @@ import pytest
 from scipy.optimize import minimize
 from strategy_options import options
 
-from msl.report.levels import levels_table
-from msl.search.ask import Ask, Event, Told, Vector
-from msl.search.best_first import best_first
-from msl.search.channel import Channel, channels_of
-from msl.search.inner import backward, climb, coordinate, exhaustive, forward, optimise, quantised
-from msl.search.setting import Setting
-from msl.search.simplex import simplex
-from msl.search.terrain import Terrain
-from msl.search.together import Inner, together
+from msl.report.search_trace import levels_table
+from msl.search.base import Ask, Channel, Event, Terrain, Told, Vector, channels_of
+from msl.search.operators.simplex import simplex
+from msl.search.setting import Inner, Setting, together
+from msl.search.strategies.best_first import (
+    backward,
+    best_first,
+    climb,
+    coordinate,
+    exhaustive,
+    forward,
+    optimise,
+    quantised,
+)
 from msl.testing.play import Played, play
-from msl.testing.problems import Problem
+from msl.testing.toy_problems import Problem
 
 Loss = Callable[[Vector], float]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from msl.search.ask import Ask, Event, Told
-from msl.search.confirm import CONFIRMED, FIRST_TURN, confirm
+from msl.search.base import Ask, Event, Told
 from msl.search.setting import Setting
-from msl.testing.problems import sphere, two_bowls
+from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN, confirm
+from msl.testing.toy_problems import sphere, two_bowls
 
 
 def options(top: int = 30, repeats: int = 5) -> dict[str, int]:

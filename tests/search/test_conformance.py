@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.ask import Ask, Told
-from msl.search.registry import BUILT_IN, load_strategy
+from msl.search.base import Ask, Told
 from msl.search.setting import Setting, Strategy
-from msl.testing.strategies import CHECKS, Check, Subject, ids
+from msl.search.stages import BUILT_IN, load_strategy
+from msl.testing.conformance import CHECKS, Check, Subject, ids
 
 FRONTS = ("two bowls", "features")
 SUBJECTS: dict[str, tuple[str, int | None, tuple[str, ...], tuple[int, ...]]] = {

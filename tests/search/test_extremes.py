@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.check.blocks import Blocks
-from msl.check.library import Library
-from msl.check.report import Report
-from msl.search.ask import Ask, Event, Told, Vector
-from msl.search.registry import BUILT_IN, load_strategy
+from msl.check.findings import Report
+from msl.check.names.block_declarations import Blocks
+from msl.check.names.library import Library
+from msl.search.base import Ask, Event, Terrain, Told, Vector
 from msl.search.setting import Strategy
-from msl.search.stages import Limits, Stage, then
-from msl.search.terrain import Terrain
-from msl.space.node import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
+from msl.search.stages import BUILT_IN, Limits, Stage, load_strategy, then
+from msl.space.nodes import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
 from msl.testing.play import Played, play
-from msl.testing.problems import Problem, conditional, sphere, two_bowls
+from msl.testing.toy_problems import Problem, conditional, sphere, two_bowls
 
 pytestmark = pytest.mark.filterwarnings("error")
 SEVERAL = ("nspso", "cmdpso")

@@ -8,8 +8,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.ensemble import ExtraTreesRegressor
 
-from msl.search.forest import Forest, columns_of, expected_gain
-from msl.search.terrain import Terrain
+from msl.search.base import Terrain
+from msl.search.operators.surrogate import Forest, columns_of, expected_gain
 
 
 def leaves_of(forest: Forest, rows: np.ndarray, tree: int) -> np.ndarray:

@@ -8,18 +8,15 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.ask import Ask, Told, Vector
-from msl.search.cmdpso import _leader_set, _tournament, cmdpso
-from msl.search.flight import Flight
-from msl.search.nspso import _leaders, nspso
-from msl.search.pareto import crowding, dominance, front_of, losses_of
-from msl.search.points import Points, split
-from msl.search.random import random
-from msl.search.reading import Reading
+from msl.search.base import Ask, Terrain, Told, Vector
+from msl.search.operators.pareto import crowding, dominance, front_of, losses_of
+from msl.search.operators.swarm import Flight, Points, Reading, split
 from msl.search.setting import StrategyFunction
-from msl.search.terrain import Terrain
+from msl.search.strategies.cmdpso import _leader_set, _tournament, cmdpso
+from msl.search.strategies.nspso import _leaders, nspso
+from msl.search.strategies.random import random
 from msl.testing.play import play
-from msl.testing.problems import Problem, features_against_error, two_bowls
+from msl.testing.toy_problems import Problem, features_against_error, two_bowls
 
 BOTH = pytest.mark.parametrize(("name", "strategy"), [("nspso", nspso), ("cmdpso", cmdpso)])
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.ask import Ask, Told
-from msl.search.halving import _farthest_first, halving
+from msl.search.base import Ask, Told
+from msl.search.strategies.halving import _farthest_first, halving
 from msl.testing.play import Played, exact, play
-from msl.testing.problems import Problem, sphere
+from msl.testing.toy_problems import Problem, sphere
 
 
 def test_models_are_ranked_by_how_far_they_got_and_failures_come_last() -> None:

@@ -10,14 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategy_options import options
 
-from msl.search.ask import Ask, Told, Vector
-from msl.search.crossover import agreement, blend, cluster_crossover
-from msl.search.elitism import median_of, occam_elite, occam_front, plain_elite, plain_front
-from msl.search.mutation import flipped, minimal, non_uniform, uniform, with_added, with_deleted
-from msl.search.occam_ga import occam_ga
-from msl.search.terrain import Terrain
+from msl.search.base import Ask, Terrain, Told, Vector
+from msl.search.operators.variation import (
+    agreement,
+    blend,
+    cluster_crossover,
+    flipped,
+    median_of,
+    minimal,
+    non_uniform,
+    occam_elite,
+    occam_front,
+    plain_elite,
+    plain_front,
+    uniform,
+    with_added,
+    with_deleted,
+)
+from msl.search.strategies.occam_ga import occam_ga
 from msl.testing.play import Played, exact, play
-from msl.testing.problems import Problem, bits, features_against_error, sphere
+from msl.testing.toy_problems import Problem, bits, features_against_error, sphere
 
 SMALL = "occam_ga(population = 20, generations = 6)"
 
@@ -298,7 +310,7 @@ def test_seeds_are_in_the_first_population() -> None:
 
 
 def test_a_tournament_prefers_the_better_and_the_larger_one_more_so() -> None:
-    from msl.search.occam_ga import _tournament
+    from msl.search.strategies.occam_ga import _tournament
 
     fitness = np.array([0.0, 1.0, 2.0, np.inf])
     rng = np.random.default_rng(0)

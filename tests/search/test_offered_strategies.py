@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from offered_package import DECLARATION, install, was_imported
 
-from msl.check.spec import check_source
-from msl.text.source import Source
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
 
 SPEC = """msl 1
 use clop

@@ -7,15 +7,23 @@ from pathlib import Path
 import pytest
 from strategy_options import options
 
-from msl.check.spec import check_source
-from msl.engine.plan import make_plan
-from msl.evaluate.read import read_table
-from msl.search.ask import Told
-from msl.search.registry import BUILT_IN, load_strategy
-from msl.search.stages import then
+from msl.check.check_spec import check_source
+from msl.data.read import read_table
+from msl.diagnostics.source import Source
+from msl.runner.plan import make_plan
+from msl.search.base import Told
+from msl.search.stages import BUILT_IN, load_strategy, then
 from msl.testing.play import Played, play
-from msl.testing.problems import Problem, bits, conditional, features_against_error, mixed, rastrigin, sphere, two_bowls
-from msl.text.source import Source
+from msl.testing.toy_problems import (
+    Problem,
+    bits,
+    conditional,
+    features_against_error,
+    mixed,
+    rastrigin,
+    sphere,
+    two_bowls,
+)
 
 #: The strategy with small options, one option changed, and where to see it.
 CHANGES: list[tuple[str, str, str, Problem]] = [

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from msl.search.ask import Told
-from msl.search.pareto import (
+from msl.search.base import Told
+from msl.search.operators.pareto import (
     EpsilonArchive,
     Losses,
     best_places,

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from offered_package import install
 
-from msl.search.ask import Ask
-from msl.search.registry import BUILT_IN, load_strategy, strategy_names
+from msl.search.base import Ask, Terrain
 from msl.search.setting import Setting
-from msl.search.terrain import Terrain
+from msl.search.stages import BUILT_IN, load_strategy, strategy_names
 
 
 @pytest.fixture
@@ -27,11 +26,11 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
-    from msl.check import catalogues
+    from msl.check.names import catalogues
 
     text = catalogues.text("strategies", 1)
     for name in BUILT_IN:
-        assert f'block {name}: strategy "msl.search.{name}:{name}"' in text
+        assert f'block {name}: strategy "msl.search.strategies.{name}:{name}"' in text
         assert load_strategy(name).__name__ == name
     assert text.count(": strategy ") == len(BUILT_IN)
 
@@ -47,7 +46,7 @@ def test_a_package_can_offer_a_strategy() -> None:
 
 @pytest.mark.usefixtures("offered")
 def test_a_package_cannot_replace_a_strategy_that_ships() -> None:
-    assert load_strategy("pso").__module__ == "msl.search.pso"
+    assert load_strategy("pso").__module__ == "msl.search.strategies.pso"
 
 
 @pytest.mark.usefixtures("offered")

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.check.spec import check_source
-from msl.engine.terrain import SpaceTerrain, space_to_terrain
-from msl.search.alternatives import points_for_rare
-from msl.search.ask import Ask, Event, Told
-from msl.search.auto import auto
-from msl.search.bpso import bpso
-from msl.search.pso import pso
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
+from msl.runner.search_space import SpaceTerrain, space_to_terrain
+from msl.search.base import Ask, Event, Told
+from msl.search.operators.initialise import points_for_rare
 from msl.search.setting import Setting, StrategyFunction
-from msl.space.facts import Facts
+from msl.search.strategies.auto import auto
+from msl.search.strategies.bpso import bpso
+from msl.search.strategies.pso import pso
+from msl.space.formulas import Facts
+from msl.space.logic import occurrences
 from msl.space.resolve import resolve
-from msl.space.truth import occurrences
-from msl.space.value import Model
-from msl.text.source import Source
+from msl.space.values import Model
 
 FACTS = Facts(100, 13, 2, "classification")
 THREE = "use clop\nchain m = zarbi | naive | neural(units: 2..9, rest = default)\n"

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.ask import Told, Vector, Vectors
-from msl.search.fresh import Fresh
-from msl.search.grid import grid
-from msl.search.halving import halving, largest_round, rungs
-from msl.search.random import random
+from msl.search.base import Terrain, Told, Vector, Vectors
+from msl.search.operators.initialise import Fresh
 from msl.search.setting import Setting
-from msl.search.terrain import Terrain
+from msl.search.strategies.grid import grid
+from msl.search.strategies.halving import halving, largest_round, rungs
+from msl.search.strategies.random import random
 from msl.testing.play import Played, play
-from msl.testing.problems import Problem, bits, mixed, sphere, two_bowls
+from msl.testing.toy_problems import Problem, bits, mixed, sphere, two_bowls
 
 
 def models(played: Played) -> list[Hashable | None]:

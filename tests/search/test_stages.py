@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.ask import Ask, Event, Told, Vector
-from msl.search.registry import load_strategy
+from msl.search.base import Ask, Event, Terrain, Told, Vector
 from msl.search.setting import Setting, Strategy
-from msl.search.stages import Limits, Stage, then
-from msl.search.terrain import Terrain
-from msl.testing.problems import Problem, bits, mixed, sphere, two_bowls
+from msl.search.stages import Limits, Stage, load_strategy, then
+from msl.testing.toy_problems import Problem, bits, mixed, sphere, two_bowls
 
 
 def stage(call: str, terrain: Terrain, start: Vector | None = None) -> Stage:

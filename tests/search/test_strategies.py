@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from msl.check.spec import check_source
-from msl.search.ask import Ask, Told
-from msl.search.registry import load_strategy
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
+from msl.search.base import Ask, Told
+from msl.search.stages import load_strategy
 from msl.testing.play import Played, exact, play
-from msl.testing.problems import Problem, bits, conditional, features_against_error, mixed, sphere, two_bowls
-from msl.text.source import Source
+from msl.testing.toy_problems import Problem, bits, conditional, features_against_error, mixed, sphere, two_bowls
 
 SHORT = {
     "pso": "swarm = 8, iterations = 25",

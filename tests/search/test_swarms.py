@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.ask import Ask, Told, Vector, best_of
-from msl.search.bpso import bpso
-from msl.search.flight import Flight, scattered
-from msl.search.pattern import pattern
-from msl.search.pso import pso
-from msl.search.random import random
-from msl.search.swarm import Bests
-from msl.search.terrain import Terrain
-from msl.space.value import SymbolValue
+from msl.search.base import Ask, Terrain, Told, Vector, best_of
+from msl.search.operators.swarm import Bests, Flight, scattered
+from msl.search.strategies.bpso import bpso
+from msl.search.strategies.pattern import pattern
+from msl.search.strategies.pso import pso
+from msl.search.strategies.random import random
+from msl.space.values import SymbolValue
 from msl.testing.play import play
-from msl.testing.problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
+from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
 
 
 def swarm(losses: list[float], topology: object = "global") -> Bests:

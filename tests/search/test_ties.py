@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategy_options import options
 
-from msl.search.ask import Ask, Told, Vector, best_of, worse_than
-from msl.search.registry import load_strategy
-from msl.search.terrain import Terrain
+from msl.search.base import Ask, Terrain, Told, Vector, best_of, worse_than
+from msl.search.stages import load_strategy
 from msl.testing.play import Played, exact, play
-from msl.testing.problems import Problem
+from msl.testing.toy_problems import Problem
 
 
 def plateaus() -> Problem:

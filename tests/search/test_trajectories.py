@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from strategy_options import FixedNumbers, options
 
-from msl.search.ask import Ask, Told
-from msl.search.bpso import bpso
-from msl.search.pattern import pattern
-from msl.search.pso import pso
+from msl.search.base import Ask, Terrain, Told
 from msl.search.setting import Setting, Strategy
-from msl.search.terrain import Terrain
+from msl.search.strategies.bpso import bpso
+from msl.search.strategies.pattern import pattern
+from msl.search.strategies.pso import pso
 
 
 def points(asks: list[Ask]) -> list[list[float]]:
@@ -179,7 +178,7 @@ def test_steps_of_a_pattern_end_where_they_lead_to_the_same_value() -> None:
 
 def test_the_ramp_of_inertia() -> None:
     """From 1.2 to 0.4 over the first half of 50 iterations, by 0.032 each."""
-    from msl.search.inertia import inertia_schedule
+    from msl.search.operators.swarm import inertia_schedule
 
     inertia = inertia_schedule(options("pso")["inertia"], 50)
     assert [round(inertia(t), 9) for t in (1, 2, 25, 26, 27, 50)] == [1.2, 1.168, 0.432, 0.4, 0.4, 0.4]

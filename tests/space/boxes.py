@@ -11,9 +11,9 @@ from itertools import product
 from example_spaces import seq, use
 from hypothesis import strategies as st
 
-from msl.space.node import Bool, Choice, Const, IntRange, Node, RealRange
-from msl.space.number import level_count, level_value
-from msl.space.space import Space
+from msl.space.nodes import Bool, Choice, Const, IntRange, Node, RealRange
+from msl.space.numbers import level_count, level_value
+from msl.space.spec import Space
 
 Box = tuple[Node, ...]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations, product
 
-from msl.space.node import (
+from msl.space.logic import Derivation, broken, holds
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -26,9 +27,8 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.space import Space
-from msl.space.truth import Derivation, broken, holds
-from msl.space.value import BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.spec import Space
+from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
 
 Parts = tuple[tuple[str, tuple[Step, ...]], ...]
 Way = tuple[tuple[Step, ...], Parts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msl.space.condition import (
+from msl.space.conditions import (
     AllOf,
     AnyOf,
     Comparison,
@@ -15,8 +15,8 @@ from msl.space.condition import (
     Requirement,
     ValueIs,
 )
-from msl.space.formula import Formula
-from msl.space.node import (
+from msl.space.formulas import Formula
+from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
@@ -36,8 +36,8 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.space import Space
-from msl.space.value import BlockType, Value
+from msl.space.spec import Space
+from msl.space.values import BlockType, Value
 
 N_FEATURES, N_SAMPLES = Formula("n_features"), Formula("n_samples")
 

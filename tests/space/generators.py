@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from msl.space.condition import (
+from msl.space.conditions import (
     AllOf,
     AnyOf,
     Comparison,
@@ -26,8 +26,8 @@ from msl.space.condition import (
     Sibling,
     ValueIs,
 )
-from msl.space.facts import Facts
-from msl.space.node import (
+from msl.space.formulas import Facts
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -50,9 +50,9 @@ from msl.space.node import (
     Vector,
     rebuilt,
 )
-from msl.space.number import level_count, level_value
-from msl.space.space import Space
-from msl.space.value import BlockType, BlockValue, SymbolValue
+from msl.space.numbers import level_count, level_value
+from msl.space.spec import Space
+from msl.space.values import BlockType, BlockValue, SymbolValue
 
 FACTS = Facts(n_samples=50, n_features=3, n_classes=2, task="classification")
 SCALER = BlockType("scaler", "one", "transformer", None, "pkg:Scaler")

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from msl.space.condition import (
+from msl.space.conditions import (
     AllOf,
     AnyOf,
     Comparison,
@@ -26,7 +26,7 @@ from msl.space.condition import (
     Term,
     ValueIs,
 )
-from msl.space.node import (
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -45,8 +45,8 @@ from msl.space.node import (
     Symbol,
     Union,
 )
-from msl.space.space import Space
-from msl.space.value import BlockType
+from msl.space.spec import Space
+from msl.space.values import BlockType
 
 A = BlockType("a", "one", "transformer", None, "pkg:A")
 B = BlockType("b", "one", "transformer", None, "pkg:B")

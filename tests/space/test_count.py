@@ -12,12 +12,10 @@ from generators import FACTS, spaces, spelt_out
 from hypothesis import HealthCheck, assume, event, given, settings
 from scipy.stats import binomtest, chisquare
 
-from msl.space.condition import Comparison, Computed, Literal, Negation, Parameter, Present, Requirement
-from msl.space.count import count
-from msl.space.facts import Facts
-from msl.space.formula import Formula
-from msl.space.models import Models
-from msl.space.node import (
+from msl.space.conditions import Comparison, Computed, Literal, Negation, Parameter, Present, Requirement
+from msl.space.enumerate.count import Models, count, share_interval
+from msl.space.formulas import Facts, Formula
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -37,9 +35,8 @@ from msl.space.node import (
     Vector,
 )
 from msl.space.resolve import resolve
-from msl.space.share import share_interval
-from msl.space.space import Space
-from msl.space.value import BlockType, BlockValue
+from msl.space.spec import Space
+from msl.space.values import BlockType, BlockValue
 
 MOST_LISTED = 3_000
 

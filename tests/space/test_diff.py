@@ -15,12 +15,13 @@ from small_spaces import spaces as small
 from test_digest import DIFFERENT, SAME, Edit
 
 from msl.report.changes import changes_to_text
-from msl.space.change import Change, Kind
-from msl.space.condition import Comparison, Literal, Negation, Parameter, PartIs, Present, Requirement, Sibling
-from msl.space.diff import compare_spaces, diff_spaces
-from msl.space.digest import space_digest
-from msl.space.formula import Formula, at_most
-from msl.space.node import (
+from msl.space.canonical.digest import space_digest
+from msl.space.conditions import Comparison, Literal, Negation, Parameter, PartIs, Present, Requirement, Sibling
+from msl.space.diff.compare import compare_spaces, diff_spaces
+from msl.space.diff.pieces import Change, Kind
+from msl.space.enumerate.equivalence import Relation, Verdict
+from msl.space.formulas import Formula, at_most
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -41,8 +42,7 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.relation import Relation, Verdict
-from msl.space.space import Space
+from msl.space.spec import Space
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=150)
 spaces = small | generated(finite=False)

@@ -10,7 +10,8 @@ from example_spaces import EXAMPLES, block, choice, numbers, optional, param, se
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msl.space.condition import (
+from msl.space.canonical.digest import model_digest, run_digest, space_digest
+from msl.space.conditions import (
     AllOf,
     AnyOf,
     Comparison,
@@ -23,9 +24,8 @@ from msl.space.condition import (
     Sibling,
     ValueIs,
 )
-from msl.space.digest import model_digest, run_digest, space_digest
-from msl.space.formula import Formula
-from msl.space.node import (
+from msl.space.formulas import Formula
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -46,8 +46,8 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.space import Space
-from msl.space.value import BlockValue, Branches, Model, SymbolValue, Value
+from msl.space.spec import Space
+from msl.space.values import BlockValue, Branches, Model, SymbolValue, Value
 
 # --- the table: each row is an edit from one space to another ---------------------------------------------------
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from msl.space.facts import Facts
+from msl.space.formulas import Facts
 
 
 def test_facts_are_plain_and_comparable() -> None:
@@ -28,5 +28,5 @@ def test_impossible_facts(wrong: tuple[int, int, int, str]) -> None:
 
 
 def test_facts_need_nothing_beyond_the_standard_library() -> None:
-    program = "import sys, msl.space.facts; sys.exit('numpy' in sys.modules or 'polars' in sys.modules)"
+    program = "import sys, msl.space.formulas; sys.exit('numpy' in sys.modules or 'polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

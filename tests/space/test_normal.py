@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_spaces import respelt, spaces
 
-from msl.space.condition import Parameter, PartIs, Present, Requirement, ValueIs
-from msl.space.facts import Facts
-from msl.space.node import Choice, Const, IntRange, Marked, Node, Permute, RealRange, Sequence, can_be_empty
-from msl.space.normal import normal_form
-from msl.space.space import Space
+from msl.space.canonical.normal_form import normal_form
+from msl.space.conditions import Parameter, PartIs, Present, Requirement, ValueIs
+from msl.space.formulas import Facts
+from msl.space.nodes import Choice, Const, IntRange, Marked, Node, Permute, RealRange, Sequence, can_be_empty
+from msl.space.spec import Space
 
 SLOW = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=200)
 

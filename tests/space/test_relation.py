@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from small_spaces import requirements
 from small_spaces import spaces as small
 
-from msl.space.cell import Allowance
-from msl.space.condition import Comparison, FactTerm, Literal, Negation, Parameter, Present, Requirement, ValueIs
-from msl.space.count import _way_count
-from msl.space.digest import space_digest
-from msl.space.formula import Formula
-from msl.space.node import Choice, Const, IntRange, Node, Permute, RealRange, Sequence, Subset, Union, Vector
-from msl.space.relation import Relation, Verdict, relate
-from msl.space.space import Space
+from msl.space.canonical.digest import space_digest
+from msl.space.conditions import Comparison, FactTerm, Literal, Negation, Parameter, Present, Requirement, ValueIs
+from msl.space.enumerate.count import _way_count
+from msl.space.enumerate.disjoint_sets import Allowance
+from msl.space.enumerate.equivalence import Relation, Verdict, relate
+from msl.space.formulas import Formula
+from msl.space.nodes import Choice, Const, IntRange, Node, Permute, RealRange, Sequence, Subset, Union, Vector
+from msl.space.spec import Space
 
 SLOW = settings(suppress_health_check=list(HealthCheck), max_examples=150)
 SAME, WIDENED, NARROWED, CHANGED, UNDECIDED = Relation

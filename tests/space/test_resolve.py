@@ -7,10 +7,9 @@ from fractions import Fraction
 import pytest
 from example_spaces import block, choice, psms, seq, use
 
-from msl.space.count import count
-from msl.space.facts import Facts
-from msl.space.formula import Formula, evaluate, fold, limits
-from msl.space.node import (
+from msl.space.enumerate.count import count
+from msl.space.formulas import Facts, Formula, evaluate, fold, limits
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -33,7 +32,7 @@ from msl.space.node import (
     Vector,
 )
 from msl.space.resolve import NothingLeft, resolve
-from msl.space.space import Space
+from msl.space.spec import Space
 
 TABLE = Facts(n_samples=100, n_features=8, n_classes=3, task="classification")
 FEATURES, SAMPLES = Formula("n_features"), Formula("n_samples")

@@ -12,9 +12,13 @@ from generators import spaces as generated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from msl.check.model import text_to_model
-from msl.check.spec import check_source
-from msl.space.condition import (
+from msl.check.check_spec import check_source
+from msl.check.read_model import text_to_model
+from msl.diagnostics.source import Source
+from msl.language import ast, tokens
+from msl.language.parser import text_to_ast
+from msl.space.canonical.digest import model_digest
+from msl.space.conditions import (
     AllOf,
     AnyOf,
     Comparison,
@@ -29,11 +33,9 @@ from msl.space.condition import (
     Requirement,
     ValueIs,
 )
-from msl.space.digest import model_digest
-from msl.space.facts import Facts
-from msl.space.formula import Formula
-from msl.space.models import Models
-from msl.space.node import (
+from msl.space.enumerate.count import Models
+from msl.space.formulas import Facts, Formula
+from msl.space.nodes import (
     Arrange,
     Bool,
     Choice,
@@ -53,13 +55,19 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.space import Space
-from msl.space.spell import spell_condition, spell_model, spell_model_file, spell_node, spell_requirement, spell_value
-from msl.space.spell_word import RESERVED, is_identifier, spell_number
-from msl.space.value import BlockValue, Branches, Model, Step, SymbolValue, Value
-from msl.syntax import ast, tokens
-from msl.syntax.parse import text_to_ast
-from msl.text.source import Source
+from msl.space.spec import Space
+from msl.space.to_text import (
+    RESERVED,
+    is_identifier,
+    spell_condition,
+    spell_model,
+    spell_model_file,
+    spell_node,
+    spell_number,
+    spell_requirement,
+    spell_value,
+)
+from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
 
 # --- reading back: text to AST to the same plain data, without the checker ----------------------------------------
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from msl.encode.codec import space_to_codec
-from msl.space.condition import (
+from msl.space.conditions import (
     AllOf,
     AnyOf,
     Comparison,
@@ -26,11 +26,11 @@ from msl.space.condition import (
     Sibling,
     ValueIs,
 )
-from msl.space.facts import Facts
-from msl.space.space import Space
-from msl.space.truth import Derivation, broken, constant, holds, occurrences
-from msl.space.value import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
-from msl.space.watch import Watch
+from msl.space.enumerate.watch import Watch
+from msl.space.formulas import Facts
+from msl.space.logic import Derivation, broken, constant, holds, occurrences
+from msl.space.spec import Space
+from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
 
 PCA = BlockType("pca", "clop", "transformer", None, "pkg:PCA")
 SVC = BlockType("svc", "clop", "learner", None, "pkg:SVC")

@@ -19,6 +19,8 @@ from msl.blocks.public import HOMES, PACKAGE, public_names
 
 #: A definition: the module that it is in, and its name there.
 Symbol = tuple[str, str]
+#: What changes no result.
+_LEFT_OUT = {"annotation", "ctx", "kind", "returns", "type_comment"}
 #: What every model is built with, whatever its blocks are.
 CHAIN = ("Branch", "ChainClassifier", "ChainRegressor", "Prepare")
 
@@ -53,7 +55,7 @@ def revision_of_symbols(roots: Iterable[Symbol]) -> str:
         reached[symbol] = f"{symbol[1]} {definition.text}"
         pending.extend(definition.uses)
     # By content: the names of modules are no part of the digest.
-    return hashlib.sha256("\n".join(sorted(reached.values())).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(sorted(set(reached.values()))).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +113,60 @@ def _bound_names(statement: ast.stmt) -> list[str]:
 def _uses(
     module: str, statement: ast.stmt, imported: dict[str, Symbol], bound: dict[str, ast.stmt]
 ) -> Iterator[Symbol]:
-    for node in _without_annotations(statement):
-        yield from (symbol for _, symbol in _imports(node))
-        if isinstance(node, ast.Name) and node.id in imported:
-            yield imported[node.id]
-        elif isinstance(node, ast.Name) and node.id in bound and bound[node.id] is not statement:
-            yield module, node.id
+    """The definitions of ours that a statement refers to."""
+    for name in _free_names(statement, frozenset()):
+        if isinstance(name, tuple):
+            yield name
+        elif name in imported:
+            yield imported[name]
+        elif name in bound and bound[name] is not statement:
+            yield module, name
 
 
-def _without_annotations(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    for name, inner in ast.iter_fields(node):
-        if name in ("annotation", "returns"):
+def _free_names(node: ast.AST, local: frozenset[str]) -> Iterator[str | Symbol]:
+    """The names that a piece of code takes from around it, and what it imports itself; annotations do not count."""
+    yield from (symbol for _, symbol in _imports(node))
+    if isinstance(node, ast.Name) and node.id not in local:
+        yield node.id
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        evaluated_outside = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        evaluated_outside += node.decorator_list if isinstance(node, ast.FunctionDef) else []
+        for outside in evaluated_outside:
+            yield from _free_names(outside, local)
+        inner: list[ast.AST] = [*node.body] if isinstance(node.body, list) else [node.body]
+        local |= _bound_inside(node)
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        local |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        inner = list(ast.iter_child_nodes(node))
+    else:
+        inner = [
+            each
+            for name, value in ast.iter_fields(node)
+            if name not in ("annotation", "returns")
+            for each in (value if isinstance(value, list) else [value])
+            if isinstance(each, ast.AST)
+        ]
+    for each in inner:
+        yield from _free_names(each, local)
+
+
+def _bound_inside(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names of a function's own: its parameters, and what is assigned or imported in it."""
+    given = function.args
+    names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
+    names |= {each.arg for each in (given.vararg, given.kwarg) if each is not None}
+    pending: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
             continue
-        for each in inner if isinstance(inner, list) else [inner]:
-            if isinstance(each, ast.AST):
-                yield from _without_annotations(each)
+        if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        pending.extend(ast.iter_child_nodes(node))
+    return frozenset(names)
 
 
 def _text(node: object) -> str:
@@ -135,10 +175,11 @@ def _text(node: object) -> str:
         return f"[{','.join(map(_text, node))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
+    left_out = _LEFT_OUT | ({"module"} if list(_imports(node)) else set())  # where our own definitions are
     fields = (
         (name, _without_docstring(node) if name == "body" else inner)
         for name, inner in ast.iter_fields(node)
-        if name not in ("annotation", "ctx", "kind", "returns", "type_comment")
+        if name not in left_out
     )
     told = (f"{name}={_text(inner)}" for name, inner in fields if inner is not None and inner != [])
     return f"{type(node).__name__}({','.join(told)})"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from msl.check.arguments import is_rest
-from msl.check.library import Declaration, Module
-from msl.check.outside import Place, name_of
-from msl.check.report import Report
+from msl.check.domains.arguments import is_rest
+from msl.check.domains.contains import Place, name_of
+from msl.check.findings import Report
+from msl.check.names.library import Declaration, Module
+from msl.language import ast
+from msl.language.literals import name_text
 from msl.space.defaults import is_closed
-from msl.space.node import BlockUse, Symbol
-from msl.syntax import ast
-from msl.syntax.names import name_text
+from msl.space.nodes import BlockUse, Symbol
 
 _MOST_NAMED = 6
 _LONGEST_VALUE = 60

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from msl.check.blocks import TASKS
-from msl.check.bounds import Bounds
-from msl.check.commas import cut_number
-from msl.check.foreign import option_meant
-from msl.check.library import Module
-from msl.check.report import Report
-from msl.space.formula import Formula
+from msl.check.domains.arguments import cut_number
+from msl.check.domains.number_ranges import Bounds
+from msl.check.findings import Report
+from msl.check.names.block_declarations import TASKS
+from msl.check.names.library import Module
+from msl.check.names.other_names import option_meant
+from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.language.literals import BYTES, SECONDS
+from msl.record import record
+from msl.space.formulas import Formula
 from msl.space.spec import Budget, DataStatement
-from msl.syntax import ast
-from msl.syntax.literals import BYTES, SECONDS
-from msl.text.diagnostic import Label
-from msl.text.record import record
-from msl.text.suggest import did_you_mean, listing
 
 _DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
 _DATA_SIGNS = ("separator", "decimal")

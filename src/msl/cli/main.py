@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from msl import __version__
-from msl.cli.console import Clock, guard, guarded
+from msl.cli.shared.console import Clock, guard, guarded
 
 #: Each verb is the function of its name in the module of its name. These modules import light things alone, and the
 #: rest inside the function, so that `msl --help` stays quick.
@@ -69,7 +69,7 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
     )
     app.callback()(options)
     for verb in verbs:
-        function = getattr(import_module(f"msl.cli.{verb}"), verb)
+        function = getattr(import_module(f"msl.cli.verbs.{verb}"), verb)
         app.command(verb, rich_help_panel=VERBS[verb])(guarded(function))
     return app
 

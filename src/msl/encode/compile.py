@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of
-from msl.encode.order import arrangement_count
-from msl.encode.plan import (
+from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of, shaped
+from msl.encode.scale import Scale, Steps, scale_of
+from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrangement_count
+from msl.encode.value_plan import (
     Fixed,
     Listed,
     Maker,
@@ -30,13 +31,11 @@ from msl.encode.plan import (
     step_maker,
     symbol_maker,
 )
-from msl.encode.plan_step import Arranged, Fork, Part, Row, Some, Times
-from msl.encode.scale import Scale, Steps, scale_of
-from msl.encode.shape import shaped
-from msl.space.collector import paused_collector
-from msl.space.condition import marks
-from msl.space.formula import Amount, Formula
-from msl.space.node import (
+from msl.record import paused_collector
+from msl.space.conditions import marks
+from msl.space.formulas import Amount, Formula
+from msl.space.logic import holds
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -61,10 +60,8 @@ from msl.space.node import (
     children,
     is_ordered,
 )
-from msl.space.space import Space
-from msl.space.spell_node import NodeSpeller
-from msl.space.spell_word import BlockNames, part_name
-from msl.space.truth import holds
+from msl.space.spec import Space
+from msl.space.to_text import BlockNames, NodeSpeller, part_name
 
 #: Beyond this, slots are given out for something that is no longer meant.
 MOST_DIMENSIONS = 1_000_000

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.encode.batch import Batch
-from msl.encode.codec import Codec
-from msl.space.cell import TooCostly
-from msl.space.count import count
-from msl.space.derive import NotInSpace
-from msl.space.models import Models
+from msl.encode.codec import Batch, Codec
+from msl.space.enumerate.count import Models, count
+from msl.space.enumerate.disjoint_sets import OpenReal, TooCostly
+from msl.space.membership import NotInSpace
+from msl.space.values import Model
 
 By = Literal["choices", "models"]
 
@@ -114,3 +114,33 @@ def _almost_empty(codec: Codec, found: int, tries: int, rejected: Counter[str]) 
         text = f"the space is almost empty: {left}, and {found} of {tries:,} points are models"
     reasons = "; ".join(f"{reason} ({times:,} times)" for reason, times in rejected.most_common(3))
     return AlmostEmpty(f"{text}; most often {reasons}" if reasons else text, rejected)
+
+
+# --- Grid: all models of a space in turn, each once; open reals at so many values. ------------------------------------
+
+
+def enumerate_models(codec: Codec, steps: int | None = None) -> Iterator[Model]:
+    """Every model once, lazily; the last step of a chain changes fastest.
+
+    `steps` is how many values an open real takes, evenly on its scale from end to end. Without it, a space with an open
+    real raises ValueError.
+    """
+    if steps is not None and steps < 1:
+        raise ValueError(f"a real takes 1 value or more, not {steps}")
+    try:
+        models = Models(codec.space, steps)
+        is_judged = True
+    except TooCostly:
+        models = Models(codec.space, steps, free=True)
+        is_judged = False
+    if models.reals:
+        raise OpenReal
+    return iter(models) if is_judged else (model for model in models if _is_in(codec, model))
+
+
+def _is_in(codec: Codec, model: Model) -> bool:
+    try:
+        codec.encode(model)
+    except NotInSpace:
+        return False
+    return True

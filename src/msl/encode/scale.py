@@ -2,7 +2,7 @@
 
 Reading gives the values and what is written back: the centre of the bin for anything with levels, so that a point
 that moves within a bin is the same point; an open real keeps its clipped share. Open reals are rounded to the decimal
-grid of `msl.space.number`: printed models are short, and a model read from a vector is found again from its own vector
+grid of `msl.space.numbers`: printed models are short, and a model read from a vector is found again from its own vector
 to the last bit, which the inverse of an exponential alone could not promise.
 """
 
@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.space.extremes import MOST_LEVELS, MOST_LOG
-from msl.space.node import Bool, IntRange, RealRange
-from msl.space.number import DIGITS, decimals, ends, level_count, level_value, tidy, whole_numbers
+from msl.space.limits import MOST_LEVELS, MOST_LOG
+from msl.space.nodes import Bool, IntRange, RealRange
+from msl.space.numbers import DIGITS, decimals, ends, level_count, level_value, tidy, whole_numbers
 
 Shares = NDArray[np.float64]
 Values = NDArray[Any]
@@ -237,7 +237,7 @@ class OpenReal:
 
 
 def to_places(values: Values, places: int) -> Values:
-    """Rounded to so many places after the point; as `msl.space.number.rounded`."""
+    """Rounded to so many places after the point; as `msl.space.numbers.rounded`."""
     power = 10.0 ** abs(places)
     rounded: Values = np.rint(values * power) / power if places >= 0 else np.rint(values / power) * power
     return rounded

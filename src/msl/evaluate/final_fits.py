@@ -12,22 +12,18 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 
-from msl.blocks.array_model import sum_to_one
-from msl.blocks.base import Floats
-from msl.blocks.construct import model_to_chain
-from msl.evaluate.case import Case, Request
-from msl.evaluate.diary import Diary, FitFigures
-from msl.evaluate.estimates import cv
-from msl.evaluate.fitting import Fitter
-from msl.evaluate.ground import Ground
-from msl.evaluate.judge import Judge
-from msl.evaluate.plan import Planner
+from msl.blocks.base.block import Floats
+from msl.blocks.base.build import model_to_chain
+from msl.blocks.base.chain import sum_to_one
+from msl.evaluate.cross_validate import Case, Judge, Request
+from msl.evaluate.dataset import Ground
+from msl.evaluate.fit import Fitter
+from msl.evaluate.model_plan import Planner
+from msl.evaluate.outcome import Diary, FitFigures, failure_of
 from msl.evaluate.prefix_cache import PrefixCache
-from msl.evaluate.trial import Trial
-from msl.evaluate.trials import Trials
-from msl.evaluate.trouble import failure_of
+from msl.evaluate.resampling import Trial, Trials, cv
 from msl.space.spec import Call, Objective
-from msl.space.value import Model
+from msl.space.values import Model
 
 #: What random numbers are for, so that no two uses of one seed draw the same.
 _COMMON_FOLDS = 3

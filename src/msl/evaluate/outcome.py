@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
+
+from msl.blocks.base.load import BlockProblem
+from msl.blocks.base.outputs import BadOutputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +55,123 @@ class Outcome:
     effort: Effort = Effort()
     warnings: tuple[str, ...] = ()
     product: Any = None
+
+
+# --- Trouble: what can go wrong with a model that is judged, and how it is told in an outcome. ------------------------
+
+
+#: Longer messages, such as those that print an array, are cut.
+_LONGEST = 1000
+
+
+def failure_of(reason: BaseException, step: str) -> Failure:
+    """The failure behind an exception that a block has raised."""
+    if isinstance(reason, BlockProblem):
+        return Failure("block", reason.message, reason.block or step)
+    if isinstance(reason, BadOutputs):
+        return Failure(reason.cause, _words(reason), step)
+    if isinstance(reason, MemoryError):
+        return Failure("memory", _words(reason) or "not enough memory", step)
+    return Failure("exception", f"{type(reason).__name__}: {_words(reason)}", step)
+
+
+def _words(reason: BaseException) -> str:
+    try:
+        words = str(reason)
+    except Exception:  # even its words may be broken
+        return "(no words)"
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …"
+
+
+# --- Diary: what one evaluation notes down as it goes — the step it is at, what it fitted, and the figures of its -----
+# fits.
+
+
+@dataclass(slots=True)
+class FitFigures:
+    """Figures of the models that an estimate has fitted, one entry a fit; complexities of some or all of them."""
+
+    features: list[float] = field(default_factory=list)
+    complexities: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def add(self, features: float, complexity: float | None, seconds: float) -> None:
+        self.features.append(features)
+        if complexity is not None:
+            self.complexities.append(complexity)
+        self.seconds.append(seconds)
+
+    @property
+    def complexity(self) -> float:
+        """The mean over the fits that were weighed."""
+        return sum(self.complexities) / len(self.complexities) if self.complexities else 0.0
+
+    def means(self, n_features: int, n_fits: int | None = None) -> dict[str, float]:
+        """The measures of the models themselves: means over the fits, those that are still to come taken for nothing.
+
+        `n_features` are those of the table.
+        """
+        count = n_fits or len(self.seconds)
+        features = sum(self.features) / count
+        return {
+            "features": features,
+            "feature_share": features / n_features,
+            "complexity": sum(self.complexities) / count,
+            "fit_time": sum(self.seconds) / count,
+        }
+
+
+@dataclass(slots=True)
+class Diary:
+    """`step` is the block at work, for whoever has to say where trouble came from; `on_step` hears of it."""
+
+    on_step: Callable[[str], None] | None = None
+    step: str = ""
+    fits: int = 0
+    fits_saved: int = 0
+    folds_skipped: int = 0
+
+    def at(self, step: str) -> None:
+        """A block starts work."""
+        self.step = step
+        if self.on_step is not None:
+            self.on_step(step)
+
+
+# --- Listening: the warnings that an evaluation raises, heard and cut short however many they are. --------------------
+
+
+#: Different warnings that are worth telling.
+_MOST = 5
+_LONGEST_WARNING = 300
+
+
+class Listener:
+    """While entered, hears every warning and keeps the first few different ones."""
+
+    def __init__(self) -> None:
+        self._heard: dict[str, None] = {}
+        self._guard = warnings.catch_warnings()
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        return tuple(self._heard)
+
+    def forget(self) -> None:
+        self._heard.clear()
+
+    def __enter__(self) -> Self:
+        self._guard.__enter__()
+        # "once" would keep a register of every message ever heard.
+        warnings.simplefilter("always")
+        warnings.showwarning = self._hear  # type: ignore[assignment]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, reason: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._guard.__exit__(kind, reason, trace)
+
+    def _hear(self, message: Warning | str, *where: Any) -> None:
+        if len(self._heard) < _MOST:
+            self._heard.setdefault(str(message)[:_LONGEST_WARNING])

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from msl.blocks.base import Floats
-from msl.evaluate.bounds import Interval, loss_bounds
-from msl.evaluate.diary import FitFigures
-from msl.evaluate.trial import Pool, Trial
+from msl.blocks.base.block import Floats
+from msl.evaluate.metrics import Interval, loss_bounds
+from msl.evaluate.outcome import FitFigures
+from msl.evaluate.resampling import Pool, Trial
 from msl.space.spec import Objective, measures_of
 
 #: Sums in another order differ in the last digits; a race is only called when it is lost for certain.

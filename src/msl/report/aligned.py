@@ -45,3 +45,17 @@ def shown(figure: Any) -> str:
 def named_figures(figures: Mapping[str, Any]) -> str:
     """Such as `ber = 0.03546, features = 3`."""
     return ", ".join(f"{name} = {shown(value)}" for name, value in figures.items())
+
+
+# --- Finite: figures as JSON has them — it knows neither infinity nor NaN, which become null. -------------------------
+
+
+def finite(value: Any) -> Any:
+    """The same figures with None where a number is none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(name): finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(inner) for inner in value]
+    return value

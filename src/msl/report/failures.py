@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from msl.runs.evaluation import Evaluation, Trouble
+from msl.store.evaluation import Evaluation, Trouble
 
 #: What to do about each cause.
 _ADVICE = {

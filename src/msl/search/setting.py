@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from msl.search.ask import Ask, Event, Told, Vector, Vectors
-from msl.search.pareto import by_rank
-from msl.search.terrain import Terrain
+from msl.search.base import Ask, Event, Terrain, Told, Vector, Vectors, best_of, worse_than
+from msl.search.operators.pareto import by_rank, front_of, hypervolume, losses_of
 
 Asks = list[Ask]
 Strategy = Generator[Asks, list[Told], None]
@@ -59,3 +59,91 @@ class Setting:
 
 
 StrategyFunction = Callable[[Setting], Strategy]
+
+
+# --- Incumbent: the best point so far, or the front with several objectives. ------------------------------------------
+
+
+class Incumbent:
+    """What a strategy would answer now, and what a new point has to beat."""
+
+    def __init__(self, objectives: int) -> None:
+        self._objectives = objectives
+        self.chosen: tuple[Told, ...] = ()
+
+    def update(self, told: Sequence[Told]) -> None:
+        if self._objectives > 1:
+            self.chosen = front_of([*self.chosen, *told])
+        elif (best := best_of([*self.chosen, *told])) is not None:
+            self.chosen = (best,)
+
+    @property
+    def loss(self) -> float:
+        """The lowest loss; of the first objective, with several."""
+        return self.chosen[0].loss if self.chosen else float("inf")
+
+    @property
+    def beat(self) -> float | None:
+        """With several objectives every loss matters."""
+        return worse_than(self.loss) if self._objectives == 1 else None
+
+
+# --- Front: the trace of a search with several objectives — the front of each iteration and its hypervolume. ----------
+
+
+class Front:
+    """Notes what a swarm would answer. The hypervolume is measured from the worst losses of the first swarm."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._note = setting.note
+        self._reference: tuple[float, ...] | None = None
+
+    def update(self, iteration: int, swarm: Sequence[Told], chosen: Sequence[Told] | None = None) -> None:
+        """What is chosen is the front of the swarm unless something else is said."""
+        front = front_of(swarm) if chosen is None else tuple(chosen)
+        finite = [one for one in swarm if one.is_exact]
+        if self._reference is None and finite:
+            self._reference = tuple(np.max(losses_of(finite), axis=0).tolist())
+        volume = hypervolume(losses_of(front), self._reference) if front and self._reference is not None else 0.0
+        figures = {
+            "iteration": iteration,
+            "front": [one.losses for one in front],
+            "hypervolume": volume,
+            "reference": self._reference,
+            "feasible": len(finite),
+        }
+        self._note(Event("front", figures, front, tuple(swarm)))
+
+
+# --- Together: several small searches that ask at the same time, so that many workers have something to do. -----------
+
+
+#: A search that is part of another one: it ends with the best point that it found.
+Inner = Generator[Asks, list[Told], Told]
+#: Searches are not begun while so many points are asked for: a batch of a large space would not fit into memory.
+_AT_ONCE = 512
+
+
+def together(searches: Sequence[Inner]) -> Generator[Asks, list[Told], list[Told]]:
+    """What each search found, in their order. A batch holds the next asks of all that are under way."""
+    found: dict[int, Told] = {}
+    asking: dict[int, Asks] = {}
+    waiting = deque(enumerate(searches))
+    answers: dict[int, list[Told]] = {}
+    while True:
+        for number, answer in answers.items():
+            try:
+                asking[number] = searches[number].send(answer)
+            except StopIteration as end:
+                found[number] = end.value
+                del asking[number]
+        while waiting and sum(map(len, asking.values())) < _AT_ONCE:
+            number, search = waiting.popleft()
+            try:
+                asking[number] = next(search)
+            except StopIteration as end:
+                found[number] = end.value
+        if not asking:
+            return [found[number] for number in range(len(searches))]
+        told = iter((yield [ask for asks in asking.values() for ask in asks]))
+        answers = {number: [next(told) for _ in asks] for number, asks in asking.items()}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from msl.space.formula import Amount, Formula, limits
-from msl.space.node import (
+from msl.space.formulas import Amount, Formula, limits
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
@@ -31,7 +31,7 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.value import BlockValue, SymbolValue, Value
+from msl.space.values import BlockValue, SymbolValue, Value
 
 
 def default_node(param: Param) -> Node:

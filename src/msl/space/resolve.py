@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from msl.space.facts import Facts
-from msl.space.formula import Amount, Formula, evaluate, plain
-from msl.space.node import (
+from msl.record import record
+from msl.space.formulas import Amount, Facts, Formula, evaluate, plain
+from msl.space.nodes import (
     Arrange,
     BlockUse,
     Choice,
@@ -28,8 +28,7 @@ from msl.space.node import (
     Union,
     Vector,
 )
-from msl.space.space import Space
-from msl.text.record import record
+from msl.space.spec import Space
 
 
 @record

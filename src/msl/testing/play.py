@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from msl.search.ask import Ask, Event, Told, best_of
-from msl.search.pareto import front_of, hypervolume, losses_of
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
+from msl.search.base import Ask, Event, Told, best_of
+from msl.search.operators.pareto import front_of, hypervolume, losses_of
 from msl.search.setting import Setting, StrategyFunction
-from msl.testing.problems import Problem
+from msl.testing.toy_problems import Problem
 
 #: Gives the answer to the n-th ask of a run.
 Answer = Callable[[Problem, Ask, int], Told]
@@ -93,3 +96,22 @@ def play(
             asks = running.send(answers)
     except StopIteration:
         return Played(problem, batches, told, events, ended=True)
+
+
+# --- Options: those of a strategy as a spec gives them, with the defaults of its declaration. -------------------------
+
+
+#: A spec that any strategy can search; some take one objective, some several.
+_SPEC = "msl 1\nuse sbm\nchain model = knn\nminimize {objectives}\nsearch {call}\n"
+_OBJECTIVES = ("error by cv(folds = 2)", "error by cv(folds = 2), features")
+
+
+@cache
+def options_of(call: str) -> Mapping[str, Any]:
+    """The options of a call such as `pso(swarm = 3)`; a strategy of an installed package is known too."""
+    search = f"random then {call}" if call.split("(")[0] == "confirm" else call
+    for objectives in _OBJECTIVES:
+        checked = check_source(Source("spec.msl", _SPEC.format(objectives=objectives, call=search)))
+        if checked.spec is not None:
+            return dict(checked.spec.search[-1].call.options)
+    raise ValueError("; ".join(diagnostic.message for diagnostic in checked.diagnostics))

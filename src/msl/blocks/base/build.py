@@ -1,0 +1,299 @@
+"""Build: from a step of a model to its estimator.
+
+A block's randomness comes from a hash of the seed, the block and its place in the model: never from the order in which
+models are built, and the same for every model that has the same block in the same place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import get_tags
+
+from msl.blocks.base.block import Block
+from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor
+from msl.blocks.base.load import BlockProblem, add_implied, load_class, parameter_names
+from msl.blocks.preprocessing.prepare import Columns, Passthrough
+from msl.blocks.preprocessing.target_encoding import TargetEncode
+from msl.blocks.selection.selectors import KeepFeatures
+from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value, side_by_side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """How to make the estimator of a block, as often as it is needed."""
+
+    block: str
+    found: type
+    #: What the class is given, but for the blocks that fill its slots: those are made anew each time.
+    arguments: Mapping[str, Any]
+    slots: Mapping[str, Recipe]
+    #: Whether the block, or one in a slot of it, draws random numbers.
+    is_random: bool
+
+    def make(self) -> Any:
+        """Raises BlockProblem if the class rejects what it is given."""
+        inner = {name: recipe.make() for name, recipe in self.slots.items()}
+        try:
+            return self.found(**self.arguments, **inner)
+        except Exception as reason:
+            message = f"`{self.block}` rejects its parameters: {reason}"
+            raise BlockProblem("MSL404", message, "mend the parameters in its declaration", self.block) from None
+
+
+def recipe_of(value: BlockValue, task: str, place: str, trusted: Collection[str] = ()) -> Recipe:
+    """The recipe of a block; `place` is the seed and the numbers that lead to the step, as in `0/2` or `0/1/0/3`."""
+    found = load_class(value.block, task, trusted)
+    arguments: dict[str, Any] = {}
+    slots: dict[str, Recipe] = {}
+    for name, given in flat_parameters(value).items():
+        if isinstance(given, BlockValue):
+            slots[name] = recipe_of(given, task, f"{place}/{name}", trusted)
+        else:
+            arguments[name] = given
+    add_implied(found, arguments)
+    is_random = "random_state" in parameter_names(found)
+    if is_random and "random_state" not in arguments:
+        arguments["random_state"] = _random_state(place, value.block.target)
+    return Recipe(value.block.name, found, arguments, slots, is_random or any(r.is_random for r in slots.values()))
+
+
+def step_to_estimator(step: Step, task: str, place: str, trusted: Collection[str] = ()) -> Any:
+    """The estimator of a step, or of branches side by side."""
+    if not isinstance(step, Branches):
+        return recipe_of(step, task, place, trusted).make()
+    return Branch(
+        [
+            [
+                step_to_estimator(inner, task, inner_place(place, row, column), trusted)
+                for column, inner in enumerate(branch)
+            ]
+            for row, branch in enumerate(step.branches)
+        ]
+    )
+
+
+def inner_place(place: str, branch: int, step: int) -> str:
+    """The place of a step in one of the branches at a place."""
+    return f"{place}/{branch}/{step}"
+
+
+def flat_parameters(value: BlockValue) -> dict[str, Value]:
+    """What the class is given: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`."""
+    flat: dict[str, Value] = {}
+    for name, given in value.params:
+        _flatten(name, given, flat)
+    return flat
+
+
+def _flatten(name: str, given: Value, flat: dict[str, Value]) -> None:
+    if not isinstance(given, SymbolValue):
+        flat[name] = given
+        return
+    flat[name] = given.name
+    for inner, value in given.params:
+        _flatten(inner, value, flat)
+
+
+def _random_state(place: str, target: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{place}/{target}".encode()).digest()[:4], "big")
+
+
+# --- Adapt: a model as it is on one table, with what its blocks need where the table has symbols or missing values.
+#
+# Symbols are encoded and missing values filled in as late as possible: before the first step that cannot take them, by
+# an explicit `Prepare`, fitted like any other step. Branches that a table leaves without columns are left out.
+
+
+PREPARE = BlockType("prepare", "msl", "transformer", None, "msl.blocks:Prepare")
+#: After these nothing is missing, whatever came in.
+_LEAVE_NOTHING_MISSING = (SimpleImputer, KNNImputer, MissingIndicator, OneHotEncoder, TargetEncode)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKinds:
+    """What is known of a table's columns: how many they are, which hold symbols and which lack values somewhere."""
+
+    n_columns: int
+    symbolic: tuple[int, ...] = ()
+    incomplete: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """What reaches a step: columns of the table, known by their numbers until something changes them; then no symbols
+    are among them."""
+
+    columns: tuple[int, ...] | None
+    is_incomplete: bool
+
+
+def adapt_model(model: Model, kinds: ColumnKinds, task: str, trusted: Collection[str] = ()) -> Model:
+    """The model with encoders and imputers where its blocks need them; raises BlockProblem if no column is left."""
+    adapter = _Adapter(kinds, task, trusted)
+    steps = adapter.steps(model.steps, adapter.table())
+    if steps is None:
+        message = "this table has no column of the kind that the model keeps"
+        raise BlockProblem("MSL406", message, "keep columns that the table has", "columns")
+    return Model(steps[0])
+
+
+class _Adapter:
+    """Walks along a model with what is known of the columns."""
+
+    def __init__(self, kinds: ColumnKinds, task: str, trusted: Collection[str]) -> None:
+        self.kinds, self.task, self.trusted = kinds, task, trusted
+        self._symbolic, self._incomplete = frozenset(kinds.symbolic), frozenset(kinds.incomplete)
+
+    def table(self) -> _Stream:
+        return self._only(range(self.kinds.n_columns))
+
+    def _only(self, columns: Iterable[int]) -> _Stream:
+        """Columns just as the table has them."""
+        known = tuple(columns)
+        return _Stream(known, not self._incomplete.isdisjoint(known))
+
+    def _symbols(self, stream: _Stream) -> tuple[int, ...]:
+        """The positions of the columns that hold symbols."""
+        if not self._symbolic or stream.columns is None:
+            return ()
+        return tuple(place for place, column in enumerate(stream.columns) if column in self._symbolic)
+
+    def steps(self, steps: tuple[Step, ...], stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
+        """The adapted steps and what comes out of them; None when that is no column at all."""
+        adapted: list[Step] = []
+        for position, step in enumerate(steps):
+            if isinstance(step, Branches):
+                joined = self._branches(step, stream)
+                if joined is None:
+                    return None
+                below, stream = joined
+                adapted.extend(below)
+                continue
+            before, step, stream = self._step(step, stream)
+            adapted.extend((*before, step))
+            if stream.columns == ():
+                return None
+            if step.block.role == "learner":
+                return (*adapted, *steps[position + 1 :]), stream
+        return tuple(adapted), stream
+
+    def _branches(self, step: Branches, stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
+        found = [result for branch in step.branches if (result := self.steps(branch, stream)) is not None]
+        if not found:
+            return None
+        is_incomplete = any(end.is_incomplete for _, end in found)
+        known = [end.columns for _, end in found]
+        if all(columns is not None for columns in known):
+            joined = tuple(column for columns in known for column in columns or ())
+            return side_by_side(below for below, _ in found), _Stream(joined, is_incomplete)
+        # Symbols have to be encoded while it is known which columns they are.
+        encoded = [(*below, *self._prepare(end, encode=True, impute=False)) for below, end in found]
+        return side_by_side(encoded), _Stream(None, is_incomplete)
+
+    def _prepare(self, stream: _Stream, encode: bool, impute: bool) -> tuple[BlockValue, ...]:
+        symbols = self._symbols(stream)
+        encode, impute = encode and bool(symbols), impute and stream.is_incomplete
+        if not encode and not impute:
+            return ()
+        params: tuple[tuple[str, Value], ...] = (("symbolic_columns", symbols), ("encode", encode), ("impute", impute))
+        return (BlockValue(PREPARE, params),)
+
+    def _step(self, value: BlockValue, stream: _Stream) -> tuple[tuple[BlockValue, ...], BlockValue, _Stream]:
+        """What has to come before the block, the block as it is for this table, and what it makes of the columns."""
+        found = load_class(value.block, self.task, self.trusted)
+        before: tuple[BlockValue, ...] = ()
+        if stream.is_incomplete or self._symbols(stream):
+            estimator = step_to_estimator(value, self.task, "", self.trusted)
+            encode, impute = not _takes_symbols(estimator), not _takes_missing(estimator)
+            before = self._prepare(stream, encode, impute)
+            stream = self._prepared(stream, encode, impute)
+        symbols = self._symbols(stream)
+        if symbols and "symbolic_columns" in parameter_names(found):
+            value = BlockValue(value.block, (*value.params, ("symbolic_columns", symbols)))
+        return before, value, self._after(value, found, stream)
+
+    def _prepared(self, stream: _Stream, encode: bool, impute: bool) -> _Stream:
+        if encode and (symbols := self._symbols(stream)):
+            assert stream.columns is not None
+            numbers = [column for place, column in enumerate(stream.columns) if place not in symbols]
+            return _Stream(None, not impute and self._only(numbers).is_incomplete)
+        return _Stream(stream.columns, stream.is_incomplete and not impute)
+
+    def _after(self, value: BlockValue, found: type, stream: _Stream) -> _Stream:
+        if issubclass(found, Columns):
+            return self._of_kind(stream, str(dict(value.params).get("kind", "numeric")))
+        if issubclass(found, KeepFeatures):
+            return self._masked(stream, dict(value.params).get("features"))
+        if issubclass(found, Passthrough):
+            return stream
+        return _Stream(None, stream.is_incomplete and not issubclass(found, _LEAVE_NOTHING_MISSING))
+
+    def _of_kind(self, stream: _Stream, kind: str) -> _Stream:
+        """What `columns` keeps; once columns have been changed, all of them are numbers."""
+        if stream.columns is None:
+            return _Stream((), False) if kind == "symbolic" else stream
+        if kind == "all":
+            return stream
+        return self._only([column for column in stream.columns if (column in self._symbolic) == (kind == "symbolic")])
+
+    def _masked(self, stream: _Stream, mask: Value) -> _Stream:
+        """What `keep` keeps: the first column where its mask keeps none. A mask of another length fails when fitted."""
+        if stream.columns is None or not isinstance(mask, tuple) or len(mask) != len(stream.columns):
+            return stream
+        kept = [column for column, stays in zip(stream.columns, mask, strict=True) if stays]
+        return self._only(kept or stream.columns[:1])
+
+
+def _takes_symbols(estimator: Any) -> bool:
+    if isinstance(estimator, Block) and estimator.takes_symbols:
+        return True
+    if "symbolic_columns" in parameter_names(type(estimator)) or isinstance(estimator, MissingIndicator):  # type: ignore[arg-type]
+        return True
+    return bool(_input_tag(estimator, "categorical"))
+
+
+def _takes_missing(estimator: Any) -> bool:
+    return bool(_input_tag(estimator, "allow_nan"))
+
+
+def _input_tag(estimator: Any, name: str) -> bool:
+    try:
+        return bool(getattr(get_tags(estimator).input_tags, name))
+    except Exception:  # a class that is no scikit-learn estimator says nothing of itself
+        return False
+
+
+# --- Construct: from a model to the estimator that it describes — `model_to_chain`. -----------------------------------
+
+
+def model_to_chain(
+    model: Model,
+    task: str,
+    seed: int = 0,
+    trusted: Collection[str] = (),
+    columns: ColumnKinds | None = None,
+) -> ChainClassifier | ChainRegressor:
+    """The estimator of a model; with the kinds of a table's columns, symbols and missing values are taken care of."""
+    if columns is not None:
+        model = adapt_model(model, columns, task, trusted)
+    before, learner, after = split_at_learner(model)
+    built = [
+        step_to_estimator(step, task, f"{seed}/{position}", trusted)
+        for position, step in enumerate((*before, learner, *after))
+    ]
+    kind = ChainClassifier if task == "classification" else ChainRegressor
+    return kind(steps=built[: len(before)], learner=built[len(before)], posts=built[len(before) + 1 :])
+
+
+def split_at_learner(model: Model) -> tuple[tuple[Step, ...], BlockValue, tuple[Step, ...]]:
+    """The steps before the learner, the learner, and the steps after it."""
+    for position, step in enumerate(model.steps):
+        if isinstance(step, BlockValue) and step.block.role == "learner":
+            return model.steps[:position], step, model.steps[position + 1 :]
+    raise BlockProblem("MSL407", "a model without a learner predicts nothing", "end the chain in a learner", "")

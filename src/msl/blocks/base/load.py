@@ -1,0 +1,168 @@
+"""Load: from a declared block to the class behind it, which is imported only when its package is trusted."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from importlib import invalidate_caches
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import sklearn
+from sklearn.linear_model import LogisticRegression
+
+from msl.space.values import BlockType
+
+TRUSTED = frozenset({"msl", "sklearn"})
+_SUFFIX = {"classification": "Classifier", "regression": "Regressor"}
+_METHODS = {
+    "learner": ("fit", "predict"),
+    "transformer": ("fit", "transform"),
+    "selector": ("fit", "transform"),
+    "post": ("fit", "transform"),
+}
+
+
+def load_class(block: BlockType, task: str, trusted: Collection[str] = ()) -> type:
+    """The class behind a block, for a task."""
+    target = block.target.replace("*", _SUFFIX[task])
+    package = target.split(".")[0].split(":")[0]
+    if package not in TRUSTED and package not in trusted:
+        message = f"`{block.name}` is a class of `{package}`, which is not trusted"
+        raise BlockProblem("MSL401", message, f"if you trust its code, add `--trust {package}`", block.name)
+    demand_release(block)
+    return _imported(target, block.name, block.role)
+
+
+@cache
+def _imported(target: str, name: str, role: str) -> type:
+    module, _, attribute = target.partition(":")
+    try:
+        imported = importlib.import_module(module)
+    except Exception as reason:  # a module may raise anything while it is imported
+        message = f"`{name}`: {reason}"
+        raise BlockProblem("MSL402", message, _way_out(reason), name) from None
+    found = getattr(imported, attribute, None)
+    if found is None:
+        message = f"`{name}`: `{module}` has no `{attribute}`"
+        raise BlockProblem("MSL402", message, "mend the class in its declaration", name)
+    if not isinstance(found, type):
+        raise BlockProblem("MSL403", f"`{name}`: `{target}` is not a class", "name a class", name)
+    missing = [method for method in _METHODS.get(role, ()) if not callable(getattr(found, method, None))]
+    if missing:
+        message = f"`{name}`: `{target}` has no method `{missing[0]}`, which a {role} needs"
+        raise BlockProblem("MSL403", message, "give the block another role, or the class the method", name)
+    return found
+
+
+def _way_out(reason: Exception) -> str:
+    lacking = reason.name if isinstance(reason, ModuleNotFoundError) else None
+    if lacking and is_untrusted_neighbour(lacking):
+        return f"`{lacking}` is beside the spec, but not trusted: if you trust its code, add `--trust {lacking}`"
+    return "install the package, or mend the path"
+
+
+@cache
+def parameter_names(found: type) -> frozenset[str]:
+    """What the constructor of a class takes."""
+    return frozenset(inspect.signature(found.__init__).parameters)  # type: ignore[misc]
+
+
+# --- Local modules: those beside a spec that can be imported — the ones that are trusted by name, and nothing else ----
+# there.
+#
+# They are looked for last. A file beside a spec can therefore never take the place of an installed package or of a
+# module of Python itself, not even under a trusted name: who trusts `lightgbm` means the one that is installed.
+
+
+class LocalModules(MetaPathFinder):
+    """Finds top-level modules with certain names in a folder; what is inside a package is found by its own path."""
+
+    def __init__(self, folder: str, names: Collection[str]) -> None:
+        self.folder, self.names = folder, set(names)
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if path is not None or fullname not in self.names:
+            return None
+        return PathFinder.find_spec(fullname, [self.folder], target)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a module in the folder, trusted or not."""
+        return PathFinder.find_spec(name, [self.folder]) is not None
+
+
+def allow_local_modules(folder: Path | str, names: Collection[str]) -> None:
+    """From now on these modules of a folder can be imported, here and in worker processes that are started later."""
+    if not names:
+        return
+    place = str(Path(folder).absolute())
+    invalidate_caches()  # a module may have been written a moment ago
+    known = _finders()
+    for finder in known:
+        if finder.folder == place:
+            finder.names.update(names)
+            return
+    # After all others but those of folders that were named before.
+    where = sys.meta_path.index(known[0]) if known else len(sys.meta_path)
+    sys.meta_path.insert(where, LocalModules(place, names))
+
+
+def allowed_local_modules() -> dict[str, list[str]]:
+    """The folders and names that are allowed so far, for processes that are to import the same."""
+    return {finder.folder: sorted(finder.names) for finder in _finders()}
+
+
+def allow_all(allowed: Mapping[str, Collection[str]]) -> None:
+    for folder, names in allowed.items():
+        allow_local_modules(folder, names)
+
+
+def is_untrusted_neighbour(name: str) -> bool:
+    """Whether a module cannot be imported only because its name is not among the trusted ones."""
+    return any(name not in finder.names and finder.has(name) for finder in _finders())
+
+
+def _finders() -> list[LocalModules]:
+    return [finder for finder in sys.meta_path if isinstance(finder, LocalModules)]
+
+
+# --- BlockProblem: why a block cannot be built, with a way out; the caller knows where in the spec it stands. ---------
+
+
+class BlockProblem(Exception):
+    """A class that does not import, is not trusted, lacks a method, or rejects a parameter."""
+
+    def __init__(self, code: str, message: str, help: str, block: str) -> None:
+        super().__init__(message)
+        self.code, self.message, self.help, self.block = code, message, help, block
+
+
+# --- Releases: where scikit-learn's differ in what a declaration means — made to agree, or told. ----------------------
+
+
+VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+#: Blocks of the catalogue `sklearn` that older releases do not have, and the first that does.
+_SINCE = {"qda": (1, 8), "passive_aggressive": (1, 8), "passive_aggressive_regressor": (1, 8)}
+
+
+def demand_release(block: BlockType, version: tuple[int, ...] = VERSION) -> None:
+    """Raises BlockProblem for a block of the catalogue that the installed release cannot build."""
+    since = _SINCE.get(block.name) if block.origin == "sklearn" else None
+    if since is not None and version < since:
+        needed, there = (".".join(map(str, each)) for each in (since, version))
+        message = f"`{block.name}` needs scikit-learn {needed}, and this is {there}"
+        raise BlockProblem("MSL402", message, "install a newer scikit-learn, or leave the block out", block.name)
+
+
+def add_implied(found: type, arguments: dict[str, Any], version: tuple[int, ...] = VERSION) -> None:
+    """What newer releases understand and older ones have to be told: a share of the lasso means that penalty."""
+    if version < (1, 8) and issubclass(found, LogisticRegression) and arguments.get("l1_ratio") is not None:
+        arguments.setdefault("penalty", "elasticnet")

@@ -1,0 +1,243 @@
+"""Random forests: scikit-learn's own, with the number of features a split tries as a multiple of their square root.
+
+A forest of 100 trees is the first 100 of one of 1000: siblings that differ in their number grow and ask the same trees.
+"""
+
+from __future__ import annotations
+
+import inspect
+from math import sqrt
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from sklearn import config_context
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble._forest import _generate_sample_indices
+from sklearn.tree._criterion import MSE, Gini
+from sklearn.tree._splitter import BestSplitter
+from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+
+from msl.blocks.base.block import Block, BlockRegressor, Codes, Floats, ProbabilisticClassifier
+from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.numerics.safe_scaling import unit_scale
+from msl.blocks.public import public
+
+#: Trees compare in single precision: columns larger than this are scaled down, columns smaller than one up.
+LARGEST_SINGLE = 2.0**100
+#: Sums of trees are kept at every so many.
+STRIDE = 64
+
+
+@public
+class Grove:
+    """The trees that siblings share, grown when asked for; `n_classes` is 0 for numbers."""
+
+    def __init__(
+        self,
+        X: Floats,
+        y: NDArray[Any],
+        n_classes: int,
+        max_features: int,
+        weights: Floats | None,
+        random_state: int | RandomState | None,
+    ) -> None:
+        self.scale = single_scale(X)
+        self._rows = in_single(X, self.scale)
+        self._growth = TreeGrowth(self._rows, y, n_classes, max_features, weights, random_state)
+        self._trees: list[Any] = []
+        self._leaves: list[int] = []
+
+    def trees(self, units: int) -> list[Any]:
+        """The first so many."""
+        if units > len(self._trees):
+            self._trees = self._growth.grown(self._trees, units)
+            self._leaves += [tree.n_leaves for tree in self._trees[len(self._leaves) :]]
+        return self._trees[:units]
+
+    def n_leaves(self, units: int) -> int:
+        """Of the first so many trees, grown before."""
+        return sum(self._leaves[:units])
+
+    @property
+    def nbytes(self) -> int:
+        """About as much as a tree takes: its nodes, and as many leaves' values."""
+        nodes = sum(tree.node_count for tree in self._trees)
+        values = self._trees[0].value[0].nbytes if self._trees else 0
+        return int(self._rows.nbytes + nodes * (64 + values) + 2000 * len(self._trees))
+
+
+class TreeSums:
+    """What the first trees of a grove say of some rows together; sums at every STRIDE trees are kept for siblings."""
+
+    def __init__(self, rows: NDArray[np.float32]) -> None:
+        self._rows = rows
+        self._sums: list[Floats] = []
+
+    def mean(self, trees: list[Any]) -> Floats:
+        """Added up in the order of the trees, so that nothing depends on who asked before."""
+        while len(self._sums) < len(trees) // STRIDE:
+            done = len(self._sums) * STRIDE
+            self._sums.append(self._added(trees[done : done + STRIDE], self._sums[-1] if self._sums else 0.0))
+        kept = len(trees) // STRIDE
+        return self._added(trees[kept * STRIDE :], self._sums[kept - 1] if kept else 0.0) / len(trees)
+
+    def _added(self, trees: list[Any], total: Floats | float) -> Floats:
+        for tree in trees:
+            total = total + tree.predict(self._rows)
+        return np.asarray(total)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._rows.nbytes + sum(total.nbytes for total in self._sums))
+
+
+class Forest(Block):
+    """The parameters of both forests, and their trees asked without further ado."""
+
+    # Growing starts with the trees that are there, so the grove depends on all but their number.
+    shared_parameters = frozenset({"mtry", "balance", "random_state"})
+    query_parameters = shared_parameters
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "units": [Interval(Integral, 1, None, closed="left")],
+        "mtry": [Interval(Integral, 1, None, closed="left")],
+        "balance": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self, units: int = 100, mtry: int = 1, balance: bool = False, random_state: int | RandomState | None = None
+    ) -> None:
+        self.units = units
+        self.mtry = mtry
+        self.balance = balance
+        self.random_state = random_state
+
+    def _grove(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> Grove:
+        n_features = X.shape[1]
+        max_features = min(n_features, int(self.mtry * sqrt(n_features)))
+        return Grove(X, y, n_classes, max_features, weights, self.random_state)
+
+    def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.scale_ = prepared.scale
+        self.trees_ = prepared.trees(self.units)
+        self.n_leaves_ = prepared.n_leaves(self.units)
+
+    def prepare_query(self, X: Floats) -> TreeSums:
+        # A tree asked for itself would look beyond the end of rows that are too short.
+        if X.shape[1] != self.scale_.size:
+            raise ValueError(f"the forest was grown on {self.scale_.size} features and is asked about {X.shape[1]}")
+        return TreeSums(in_single(X, self.scale_))
+
+    def complexity(self) -> float:
+        """The number of leaves of all trees."""
+        return float(self.n_leaves_)
+
+
+@public
+class ForestRegressor(Forest, BlockRegressor):
+    """A random forest for numbers (Breiman, 2001); there is nothing for `balance` to weigh."""
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
+        return self._grove(X, y, 0, None)
+
+    def outputs_prepared(self, query: TreeSums) -> Floats:
+        return query.mean(self.trees_)[:, 0]
+
+
+@public
+class ForestClassifier(Forest, ProbabilisticClassifier):
+    """A random forest for classes (Breiman, 2001); `balance` weighs classes by their inverse frequency."""
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
+        present, codes = present_classes(y, n_classes)
+        weights = balanced_weights(codes, len(present)) if self.balance else None
+        return self._grove(X, codes, len(present), weights)
+
+    def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.n_classes_ = n_classes
+        self.present_, _ = present_classes(y, n_classes)
+        super().fit_prepared(prepared, X, y, n_classes)
+
+    def outputs_prepared(self, query: TreeSums) -> Floats:
+        return probabilities_of_all(query.mean(self.trees_), self.present_, self.n_classes_)
+
+
+def single_scale(X: Floats) -> Floats:
+    """Powers of two that bring columns beyond single precision into it; splits do not depend on a column's scale."""
+    scale = unit_scale(X, axis=0)
+    return np.where(scale < 1.0 / LARGEST_SINGLE, np.minimum(scale, 1.0) * LARGEST_SINGLE, np.maximum(scale, 1.0))
+
+
+def in_single(X: Floats, scale: Floats) -> NDArray[np.float32]:
+    limit = np.finfo(np.float32).max
+    with np.errstate(over="ignore"):
+        return np.clip(X * scale, -limit, limit).astype(np.float32)
+
+
+# --- Tree growth: the trees of scikit-learn's random forests, grown without the estimators around them. ---------------
+#
+# On small tables a forest spends most of its time on making, cloning and checking an estimator for each of its trees.
+# The compiled parts beneath are the same here, told the same, so that the trees are the same.
+
+
+#: How the parts were told before and after scikit-learn 1.9 differs: with another way it grows its trees itself.
+IS_KNOWN = list(inspect.signature(_generate_sample_indices).parameters) == [
+    "random_state", "n_samples", "n_samples_bootstrap", "sample_weight",
+]  # fmt: skip
+_DEEPEST = np.iinfo(np.int32).max
+
+
+class TreeGrowth:
+    """Grows tree after tree of a forest with `max_features` at each split; `n_classes` is 0 for numbers.
+
+    `weights` are those of the rows, None where all weigh the same. Rows are in single precision.
+    """
+
+    def __init__(
+        self,
+        rows: NDArray[np.float32],
+        y: Codes | Floats,
+        n_classes: int,
+        max_features: int,
+        weights: Floats | None,
+        random_state: Any,
+    ) -> None:
+        self._rows, self._y, self._n_classes, self._weights = rows, y, n_classes, weights
+        self._forest: Any = None
+        if not IS_KNOWN or np.isnan(rows).any():
+            kind = RandomForestClassifier if n_classes else RandomForestRegressor
+            self._forest = kind(max_features=max_features, n_jobs=1, random_state=random_state, warm_start=True)
+            return
+        self._seeds = check_random_state(random_state)
+        self._targets = np.ascontiguousarray(y[:, np.newaxis], dtype=np.float64)
+        self._counts = np.array([max(n_classes, 1)], dtype=np.intp)
+        self._rng = np.random.RandomState()
+        criterion = Gini(1, self._counts) if n_classes else MSE(1, len(rows))
+        splitter = BestSplitter(criterion, max_features, 1, 0.0, self._rng, None)
+        self._builder = DepthFirstTreeBuilder(splitter, 2, 1, 0.0, _DEEPEST, 0.0)
+
+    def grown(self, known: list[Any], units: int) -> list[Any]:
+        """So many trees, of which some are known."""
+        if self._forest is None:
+            return known + [self._next() for _ in range(units - len(known))]
+        self._forest.set_params(n_estimators=units)
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            self._forest.fit(self._rows, self._y, self._weights)
+        return [tree.tree_ for tree in self._forest.estimators_]
+
+    def _next(self) -> Tree:
+        n_rows, n_features = self._rows.shape
+        seed = self._seeds.randint(_DEEPEST)
+        self._rng.seed(seed)
+        drawn = _generate_sample_indices(self._rng, n_rows, n_rows, self._weights)
+        times = np.bincount(drawn, minlength=n_rows).astype(np.float64)
+        self._rng.seed(seed)  # the draw and the splits start from the same seed
+        tree = Tree(n_features, self._counts, 1)
+        self._builder.build(tree, self._rows, self._targets, times, None)
+        return tree

@@ -1,0 +1,251 @@
+"""Boosting: LogitBoost on shallow regression trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+from sklearn.utils._param_validation import Interval
+
+from msl.blocks.base.block import Codes, Floats, ProbabilisticClassifier
+from msl.blocks.numerics.class_statistics import present_classes, probabilities_of_all
+from msl.blocks.public import public
+
+#: The authors' limit of a working response, against rows that are all but certainly wrong.
+LARGEST_RESPONSE = 4.0
+#: Rows that are all but certainly right keep this weight.
+LEAST_WEIGHT = 1e-10
+
+
+@public
+class LogitBoost(ProbabilisticClassifier):
+    """Additive logistic regression by Newton steps, each a regression tree of at most `depth` levels of splits.
+
+    Two classes take one tree a round (algorithm 3), more take one a class (algorithm 6) of Friedman, Hastie and
+    Tibshirani (2000), Additive logistic regression, Annals of Statistics 28.
+    """
+
+    #: The sorted rows depend on no parameter at all.
+    shared_parameters = frozenset()
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "units": [Interval(Integral, 1, None, closed="left")],
+        "shrinkage": [Interval(Real, 0, None, closed="neither")],
+        "depth": [Interval(Integral, 1, 16, closed="both")],
+    }
+
+    def __init__(self, units: int = 100, shrinkage: float = 0.3, depth: int = 2) -> None:
+        self.units = units
+        self.shrinkage = shrinkage
+        self.depth = depth
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> SortedRows:
+        return SortedRows.of(X)
+
+    def fit_prepared(self, prepared: SortedRows, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.n_classes_ = n_classes
+        self.present_, codes = present_classes(y, n_classes)
+        n_present = len(self.present_)
+        if n_present == 1:
+            self.trees_ = ShallowTrees.empty(0, self.depth)
+        elif n_present == 2:
+            self.trees_ = self._fit_two(prepared, codes)
+        else:
+            self.trees_ = self._fit_many(prepared, codes, n_present)
+
+    def _fit_two(self, rows: SortedRows, codes: Codes) -> ShallowTrees:
+        trees = ShallowTrees.empty(self.units, self.depth)
+        score = np.zeros(len(codes))
+        for tree in range(self.units):
+            score += self.shrinkage / 2.0 * grow_tree(trees, tree, rows, codes == 1, expit(2.0 * score))
+        return trees
+
+    def _fit_many(self, rows: SortedRows, codes: Codes, n_present: int) -> ShallowTrees:
+        trees = ShallowTrees.empty(self.units * n_present, self.depth)
+        is_class = codes[:, np.newaxis] == np.arange(n_present)
+        sums = np.zeros(is_class.shape)
+        for first_tree in range(0, self.units * n_present, n_present):
+            probability = softmax(self._symmetric(sums), axis=1)
+            for code in range(n_present):
+                sums[:, code] += grow_tree(trees, first_tree + code, rows, is_class[:, code], probability[:, code])
+        return trees
+
+    def _symmetric(self, sums: Floats) -> Floats:
+        """Scores out of the sums of trees: they sum to zero over the classes, as the authors' symmetric model asks."""
+        n_present = sums.shape[1]
+        scores: Floats = self.shrinkage * (n_present - 1) / n_present * (sums - sums.mean(axis=1, keepdims=True))
+        return scores
+
+    def outputs(self, X: Floats) -> Floats:
+        n_present = len(self.present_)
+        if n_present == 1:
+            probabilities = np.ones((len(X), 1))
+        elif n_present == 2:
+            second = expit(self.shrinkage * self.trees_.sums(X, 1))
+            probabilities = np.hstack([1.0 - second, second])
+        else:
+            probabilities = softmax(self._symmetric(self.trees_.sums(X, n_present)), axis=1)
+        return probabilities_of_all(probabilities, self.present_, self.n_classes_)
+
+    def complexity(self) -> float:
+        """The number of leaves of all trees."""
+        return float(self.trees_.n_leaves())
+
+
+def grow_tree(trees: ShallowTrees, tree: int, rows: SortedRows, is_class: NDArray[np.bool_], p: Floats) -> Floats:
+    """One Newton step: a tree fitted to the working response of a class that has the probability `p` now."""
+    weights = np.maximum(p * (1.0 - p), LEAST_WEIGHT)
+    response = np.clip((is_class - p) / weights, -LARGEST_RESPONSE, LARGEST_RESPONSE)
+    return trees.grow(tree, rows, weights, response)
+
+
+# --- Shallow regression trees for boosting: weighted least squares on rows that were sorted once for all trees. -------
+#
+# Boosting grows thousands of small trees on the same rows, so what a general tree pays for each time is paid once here:
+# the rows are sorted by every feature beforehand, and a split keeps both halves sorted.
+
+
+Bools = NDArray[np.bool_]
+
+#: The largest number of tree-and-row pairs that a prediction holds at once.
+PAIRS_AT_ONCE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Where a node parts its rows: `members` go left, as will any row whose feature is not above the threshold."""
+
+    feature: int
+    threshold: float
+    members: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRows:
+    """The rows of a node by each feature: the row numbers `order[j]` and their values `values[j]`, ascending."""
+
+    order: Codes
+    values: Floats
+
+    @classmethod
+    def of(cls, X: Floats) -> SortedRows:
+        columns = np.ascontiguousarray(X.T)
+        order = np.argsort(columns, axis=1, kind="stable")
+        return cls(order, np.take_along_axis(columns, order, axis=1))
+
+    def halves(self, goes_left: Bools) -> tuple[SortedRows, SortedRows]:
+        left = goes_left.take(self.order).ravel()
+        return self._part(left), self._part(~left)
+
+    def _part(self, chosen: Bools) -> SortedRows:
+        shape = len(self.order), -1
+        order, values = self.order.ravel().compress(chosen), self.values.ravel().compress(chosen)
+        return SortedRows(order.reshape(shape), values.reshape(shape))
+
+    def best_split(self, weights: Floats, residuals: Floats, noise: float) -> Split | None:
+        """The split that lowers the weighted sum of squares most, the first on a tie; none if only noise is gained.
+
+        `residuals` are weighted distances from the node's mean, so they sum to zero over its rows, and a split gains
+        S² / W_left + S² / W_right with S their sum on its left.
+        """
+        if self.order.shape[1] < 2:
+            return None
+        # Both sums at once: a complex addition takes no longer than a real one.
+        sums = (weights + 1j * residuals).take(self.order[:, :-1]).cumsum(axis=1)
+        total = weights.take(self.order[0]).sum()
+        left_weight = sums.real
+        right_weight = np.maximum(total - left_weight, np.finfo(np.float64).eps * total)
+        gain = sums.imag**2
+        gain /= left_weight
+        gain /= right_weight
+        gain *= self.values[:, 1:] > self.values[:, :-1]
+        feature, place = divmod(int(gain.argmax()), gain.shape[1])
+        if gain[feature, place] * total <= noise:
+            return None
+        threshold = midpoint(self.values[feature, place], self.values[feature, place + 1])
+        return Split(feature, threshold, self.order[feature, : place + 1])
+
+
+def midpoint(below: float, above: float) -> float:
+    """Between two values, and below the upper one even where rounding leaves no room between."""
+    middle = below / 2.0 + above / 2.0
+    return float(middle if below <= middle < above else below)
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class ShallowTrees:
+    """Trees of one depth, one a row, each laid out as a heap: the children of node i are 2i + 1 and 2i + 2.
+
+    A node that did not split has an infinite threshold, so that all rows go left from it.
+    """
+
+    depth: int
+    features: Codes
+    thresholds: Floats
+    values: Floats
+
+    @classmethod
+    def empty(cls, n_trees: int, depth: int) -> ShallowTrees:
+        n_inner = 2**depth - 1
+        features = np.zeros((n_trees, n_inner), dtype=np.intp)
+        return cls(depth, features, np.full((n_trees, n_inner), np.inf), np.zeros((n_trees, n_inner + 1)))
+
+    def grow(self, tree: int, rows: SortedRows, weights: Floats, response: Floats) -> Floats:
+        """Fills one tree and gives its value for each row."""
+        fitted = np.empty_like(response)
+        weighted = weights * response
+        squares = weighted * response
+        pending: list[tuple[int, int, Codes, SortedRows | None]] = [(0, 0, rows.order[0], rows)]
+        while pending:
+            node, level, members, sorted_rows = pending.pop()
+            mean = weighted.take(members).sum() / weights.take(members).sum()
+            split = None
+            if sorted_rows is not None:
+                noise = np.finfo(np.float64).eps * squares.take(members).sum()
+                split = sorted_rows.best_split(weights, weighted - weights * mean, noise)
+            if sorted_rows is None or split is None:
+                fitted[members] = mean
+                leftmost_leaf = (node + 1) * 2 ** (self.depth - level) - 2**self.depth
+                self.values[tree, leftmost_leaf] = mean
+                continue
+            self.features[tree, node] = split.feature
+            self.thresholds[tree, node] = split.threshold
+            goes_left = np.zeros(len(response), dtype=bool)
+            goes_left[split.members] = True
+            # Leaves need no sorted rows, and keeping rows sorted is half of the work.
+            left, right = sorted_rows.halves(goes_left) if level + 1 < self.depth else (None, None)
+            right_members = members[~goes_left.take(members)]
+            pending += [(2 * node + 2, level + 1, right_members, right), (2 * node + 1, level + 1, split.members, left)]
+        return fitted
+
+    def n_leaves(self) -> int:
+        """Every split adds one leaf to the one that a tree starts with."""
+        return int(np.isfinite(self.thresholds).sum()) + len(self.features)
+
+    def sums(self, X: Floats, n_groups: int) -> Floats:
+        """The sums of the trees' values for the rows of X, one column a group; tree i is in group i mod `n_groups`."""
+        columns = np.ascontiguousarray(X.T)
+        total = np.zeros((n_groups, len(X)))
+        step = max(1, PAIRS_AT_ONCE // (n_groups * len(X))) * n_groups
+        for start in range(0, len(self.features), step):
+            values = self._values_at(columns, slice(start, start + step))
+            total += values.reshape(-1, n_groups, len(X)).sum(axis=0)
+        return total.T
+
+    def _values_at(self, columns: Floats, trees: slice) -> Floats:
+        features, thresholds = self.features[trees], self.thresholds[trees]
+        n_rows = columns.shape[1]
+        row = np.arange(n_rows)
+        node = np.zeros((len(features), n_rows), dtype=np.intp)
+        for _ in range(self.depth):
+            cell = np.take_along_axis(features, node, axis=1) * n_rows + row
+            goes_right = columns.ravel().take(cell) > np.take_along_axis(thresholds, node, axis=1)
+            node *= 2
+            node += 1
+            node += goes_right
+        return np.take_along_axis(self.values[trees], node - (2**self.depth - 1), axis=1)

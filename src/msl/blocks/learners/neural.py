@@ -1,0 +1,178 @@
+"""Neural networks with one hidden layer: tanh units, weight decay, fitted by a quasi-Newton method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import RandomState
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+
+from msl.blocks.base.block import Block, BlockRegressor, Floats, ProbabilisticClassifier
+from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.numerics.safe_scaling import reject_huge, unit_scale
+from msl.blocks.public import public
+
+#: The largest entry of the gradient at which a fit counts as done.
+GRADIENT_TOLERANCE = 1e-4
+
+
+@public
+@dataclass(frozen=True, slots=True)
+class NetworkShape:
+    """The sizes of the layers; a network's weights are one vector, so that any optimiser can move them."""
+
+    inputs: int
+    units: int
+    outputs: int
+
+    @property
+    def n_weights(self) -> int:
+        return (self.inputs + 1) * self.units + (self.units + 1) * self.outputs
+
+    def layers(self, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Views of the vector: hidden weights and biases, output weights and biases."""
+        hidden, bias, output = np.cumsum([self.inputs * self.units, self.units, self.units * self.outputs])
+        return (
+            weights[:hidden].reshape(self.inputs, self.units),
+            weights[hidden:bias],
+            weights[bias:output].reshape(self.units, self.outputs),
+            weights[output:],
+        )
+
+    def initial(self, random: RandomState) -> Floats:
+        """Uniform as Glorot and Bengio (2010) have it: activations keep their variance from layer to layer."""
+        weights = np.zeros(self.n_weights)
+        hidden, _, output, _ = self.layers(weights)
+        for layer in (hidden, output):
+            bound = np.sqrt(6.0 / sum(layer.shape))
+            layer[:] = random.uniform(-bound, bound, layer.shape)
+        return weights
+
+    def activations(self, weights: Floats, X: Floats) -> tuple[Floats, Floats]:
+        """The hidden units' values and the outputs, before any softmax."""
+        hidden, hidden_bias, output, output_bias = self.layers(weights)
+        inside = np.tanh(X @ hidden + hidden_bias)
+        return inside, inside @ output + output_bias
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkObjective:
+    """The mean loss of a network on its rows plus decay / 2n times its squared weights, biases left free.
+
+    `targets` are columns of class membership for the cross entropy, or of numbers for half the squared error.
+    """
+
+    shape: NetworkShape
+    X: Floats
+    targets: Floats
+    row_weights: Floats
+    decay: float
+    of_classes: bool
+
+    def __call__(self, weights: Floats) -> tuple[float, Floats]:
+        """The value and its gradient."""
+        n_rows = len(self.X)
+        inside, outputs = self.shape.activations(weights, self.X)
+        if self.of_classes:
+            log_probability = log_softmax(outputs, axis=1)
+            loss = -(self.row_weights * (self.targets * log_probability).sum(axis=1)).sum()
+            error = np.exp(log_probability) - self.targets
+        else:
+            error = outputs - self.targets
+            loss = (self.row_weights * (error**2).sum(axis=1)).sum() / 2.0
+        error *= self.row_weights[:, np.newaxis] / n_rows
+
+        gradient = np.empty_like(weights)
+        hidden, _, output, _ = self.shape.layers(weights)
+        to_hidden, to_hidden_bias, to_output, to_output_bias = self.shape.layers(gradient)
+        decay = self.decay / n_rows
+        to_output[:] = inside.T @ error + decay * output
+        to_output_bias[:] = error.sum(axis=0)
+        back = (error @ output.T) * (1.0 - inside**2)
+        to_hidden[:] = self.X.T @ back + decay * hidden
+        to_hidden_bias[:] = back.sum(axis=0)
+        penalty = decay / 2.0 * ((hidden**2).sum() + (output**2).sum())
+        return float(loss / n_rows + penalty), gradient
+
+
+class Neural(Block):
+    """The parameters of both networks and the fit that they share."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "units": [Interval(Integral, 1, None, closed="left")],
+        "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "balance": ["boolean"],
+        "maxiter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        units: int = 10,
+        shrinkage: float = 0.01,
+        balance: bool = False,
+        maxiter: int = 100,
+        random_state: int | RandomState | None = None,
+    ) -> None:
+        self.units = units
+        self.shrinkage = shrinkage
+        self.balance = balance
+        self.maxiter = maxiter
+        self.random_state = random_state
+
+    def _fit_network(self, X: Floats, targets: Floats, row_weights: Floats, of_classes: bool) -> None:
+        reject_huge(X, type(self).__name__)
+        self.shape_ = NetworkShape(X.shape[1], self.units, targets.shape[1])
+        start = self.shape_.initial(check_random_state(self.random_state))
+        objective = NetworkObjective(self.shape_, X, targets, row_weights, self.shrinkage, of_classes)
+        result = minimize(
+            objective, start, method="L-BFGS-B", jac=True, options={"maxiter": self.maxiter, "gtol": GRADIENT_TOLERANCE}
+        )
+        self.weights_: Floats = result.x
+
+    def _network_outputs(self, X: Floats) -> Floats:
+        reject_huge(X, type(self).__name__)
+        return self.shape_.activations(self.weights_, X)[1]
+
+    def complexity(self) -> float:
+        """The number of weights."""
+        return float(self.shape_.n_weights)
+
+
+@public
+class NeuralRegressor(Neural, BlockRegressor):
+    """A network for numbers, standardized while it learns; there is nothing for `balance` to weigh."""
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        unit = unit_scale(y)
+        mean = (y * unit).mean()
+        spread = (y * unit).std() or 1.0
+        self.mean_, self.spread_ = float(mean / unit), float(spread / unit)
+        targets = ((y * unit - mean) / spread)[:, np.newaxis]
+        self._fit_network(X, targets, np.ones(len(y)), of_classes=False)
+
+    def outputs(self, X: Floats) -> Floats:
+        return self._network_outputs(X)[:, 0] * self.spread_ + self.mean_
+
+
+@public
+class NeuralClassifier(Neural, ProbabilisticClassifier):
+    """A network for classes with softmax outputs; `balance` weighs classes by their inverse frequency."""
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.n_classes_ = n_classes
+        self.present_, codes = present_classes(y, n_classes)
+        n_present = len(self.present_)
+        membership = (codes[:, np.newaxis] == np.arange(n_present)).astype(np.float64)
+        row_weights = balanced_weights(codes, n_present) if self.balance else np.ones(len(codes))
+        self._fit_network(X, membership, row_weights, of_classes=True)
+
+    def outputs(self, X: Floats) -> Floats:
+        return probabilities_of_all(softmax(self._network_outputs(X), axis=1), self.present_, self.n_classes_)

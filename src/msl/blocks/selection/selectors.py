@@ -1,0 +1,243 @@
+"""Selectors keep some of the columns: what all of them share, and `Keep`, whose mask is a parameter."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.utils._param_validation import Interval
+
+from msl.blocks.base.block import BlockTransformer, Codes, Floats
+from msl.blocks.numerics.class_statistics import present_classes
+from msl.blocks.numerics.safe_scaling import standard_columns
+from msl.blocks.public import public
+
+
+class FeatureSelector(BlockTransformer, SelectorMixin):
+    """A transformer that keeps some columns, in the order in which they came, and at least one."""
+
+    mask_: NDArray[np.bool_]
+    selected_: Codes
+
+    def keep_columns(self, chosen: Codes, n_columns: int) -> None:
+        """Remembers the chosen columns, in whatever order they are given."""
+        self.mask_ = np.zeros(n_columns, dtype=np.bool_)
+        self.mask_[chosen] = True
+        self.selected_ = np.flatnonzero(self.mask_)
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        """The kept columns; X itself, not a copy, when all are kept."""
+        if len(self.selected_) == len(self.mask_):
+            return X
+        return X.take(self.selected_, axis=1)
+
+    def complexity(self) -> float:
+        return float(len(self.selected_))
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        return self.mask_
+
+
+@public
+class KeepFeatures(FeatureSelector):
+    """Keeps the columns whose entry in `features` is true; all without a mask, the first when the mask has none."""
+
+    takes_symbols = True
+    takes_missing = True
+    row_by_row = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"features": ["array-like", None]}
+
+    def __init__(self, features: Sequence[bool] | NDArray[np.bool_] | None = None) -> None:
+        self.features = features
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        n_columns = X.shape[1]
+        if self.features is None:
+            self.keep_columns(np.arange(n_columns), n_columns)
+            return
+        mask = np.asarray(self.features)
+        if mask.shape != (n_columns,):
+            raise ValueError(
+                f"Keep got a mask of shape {mask.shape} for rows with {n_columns} features; "
+                f"give `features` exactly {n_columns} entries, one a feature"
+            )
+        if not np.isin(mask, (0, 1)).all():
+            raise ValueError("Keep needs a mask of booleans (or of 0 and 1); to keep features by number, make a mask")
+        chosen = np.flatnonzero(mask)
+        self.keep_columns(chosen if len(chosen) else np.array([0]), n_columns)
+
+
+# --- A ranking of features by a score, and the base of the blocks that keep the best of one. --------------------------
+
+
+FMAX = [Interval(Integral, 1, None, closed="left"), None]
+SHARE = [Interval(Real, 0, 1, closed="both")]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All features, best first, with what decides whether they stay."""
+
+    scores: Floats
+    weights: Floats
+    order: Codes
+    pvalues: Floats | None
+    discovery: Floats | None
+
+    @classmethod
+    def by(cls, scores: Floats, pvalues: Floats | None = None) -> Self:
+        """Higher scores are better; of equal ones the earlier column is."""
+        return cls(
+            scores=scores,
+            weights=unit_weights(scores),
+            order=np.argsort(-scores, kind="stable"),
+            pvalues=pvalues,
+            discovery=None if pvalues is None else false_discovery(pvalues),
+        )
+
+
+def unit_weights(scores: Floats) -> Floats:
+    """Scores as parts of the largest one; negative ones weigh nothing, and an infinite one leaves nothing to others."""
+    best = scores.max()
+    if best <= 0.0:
+        return np.zeros_like(scores)
+    if np.isinf(best):
+        return np.isposinf(scores).astype(np.float64)
+    weights: Floats = np.maximum(scores, 0.0) / best
+    return weights
+
+
+def false_discovery(pvalues: Floats) -> Floats:
+    """The adjusted p-values of Benjamini and Hochberg (1995)."""
+    order = np.argsort(-pvalues, kind="stable")
+    n_tests = len(pvalues)
+    adjusted = np.empty(n_tests)
+    adjusted[order] = np.minimum.accumulate(pvalues[order] * (n_tests / np.arange(n_tests, 0, -1)))
+    return np.minimum(adjusted, 1.0)
+
+
+class Ranker(FeatureSelector):
+    """Keeps the features among the `fmax` best whose weight, their score over the best score, is at least `wmin`.
+
+    `fmax=None` means all. When nothing passes, the best feature stays.
+    """
+
+    needs_target = True
+    shared_parameters: ClassVar[frozenset[str] | None] = frozenset()
+    #: Whether numbers can be the target.
+    serves_regression: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX, "wmin": SHARE}
+
+    def __init__(self, fmax: int | None = None, wmin: float = 0.0) -> None:
+        self.fmax = fmax
+        self.wmin = wmin
+
+    def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        """Ranks the features; every class is present and there are at least two, or none for regression."""
+        raise NotImplementedError
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
+        if n_classes == 0:
+            if not self.serves_regression:
+                raise ValueError(
+                    f"{type(self).__name__} compares classes, but the target holds numbers; "
+                    "for regression take FTest, Pearson, Relief, ForestImportance, SVCElimination or GramSchmidt"
+                )
+            return self.rank(X, y, 0)
+        present, codes = present_classes(y, n_classes)
+        if len(present) == 1:
+            # Nothing tells features apart when there is nothing to tell apart.
+            return Ranking.by(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        return self.rank(X, codes, len(present))
+
+    def passes(self, ranking: Ranking) -> NDArray[np.bool_]:
+        """The features that no threshold removes."""
+        return ranking.weights >= self.wmin
+
+    def fit_prepared(self, prepared: Ranking, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        best = prepared.order[: self.fmax]
+        passing = best[self.passes(prepared)[best]]
+        self.keep_columns(passing if len(passing) else best[:1], X.shape[1])
+        self.scores_, self.weights_, self.pvalues_ = prepared.scores, prepared.weights, prepared.pvalues
+
+
+class SignificanceRanker(Ranker):
+    """A ranker by a test: the p-value must be at most `pval` and the false discovery rate at most `fdrmax` too."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "pval": SHARE,
+        "fdrmax": SHARE,
+    }
+
+    def __init__(self, fmax: int | None = None, wmin: float = 0.0, pval: float = 1.0, fdrmax: float = 1.0) -> None:
+        super().__init__(fmax, wmin)
+        self.pval = pval
+        self.fdrmax = fdrmax
+
+    def passes(self, ranking: Ranking) -> NDArray[np.bool_]:
+        if ranking.pvalues is None or ranking.discovery is None:
+            raise TypeError(f"{type(self).__name__} ranks without p-values")
+        significant = (ranking.pvalues <= self.pval) & (ranking.discovery <= self.fdrmax)
+        return super().passes(ranking) & significant
+
+
+# --- Recursive feature elimination with a linear support vector machine (Guyon et al., 2002), by halves. --------------
+
+
+@public
+class SVCElimination(FeatureSelector):
+    """Keeps the `fmax` features that elimination by the weights of a linear machine leaves last.
+
+    Features are standardised first, for weights are only comparable between features of one scale. Halving down to one
+    feature passes through the best `fmax` for every `fmax`, so one elimination serves them all.
+    """
+
+    needs_target = True
+    shared_parameters = frozenset[str]()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX}
+
+    def __init__(self, fmax: int | None = None) -> None:
+        self.fmax = fmax
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Codes:
+        """The features from the last one left to the first one dropped."""
+        columns = standard_columns(X)
+        target: NDArray[Any]
+        if n_classes:
+            present, target = present_classes(y, n_classes)
+            if len(present) == 1:
+                return np.arange(X.shape[1])
+            machine = LinearSVC(dual=False)
+        else:
+            target = standard_columns(y[:, np.newaxis])[:, 0]
+            machine = LinearSVR(dual=False, loss="squared_epsilon_insensitive")
+        return elimination_order(columns, target, machine)
+
+    def fit_prepared(self, prepared: Codes, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.keep_columns(prepared[: self.fmax], X.shape[1])
+
+
+def elimination_order(columns: Floats, target: NDArray[Any], machine: Any) -> Codes:
+    """All features, best first: each round ranks the features left and drops the worse half."""
+    left = np.arange(columns.shape[1])
+    dropped: list[Codes] = []
+    while len(left) > 1:
+        with warnings.catch_warnings():
+            # Weights that are nearly converged rank as well; the warning would only mark a good model as suspect.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(columns[:, left], target)
+        importance = (np.atleast_2d(machine.coef_) ** 2).sum(axis=0)
+        ranked = np.argsort(-importance, kind="stable")
+        half = len(left) // 2
+        dropped.append(left[ranked[half:]])
+        left = np.sort(left[ranked[:half]])
+    return np.concatenate([left, *reversed(dropped)])

@@ -1,0 +1,221 @@
+"""Leave-one-out outputs of similarity-based learners on a fixed table, exact and without refits.
+
+A learner that compares with all rows is the same learner without one of them, so one matrix of distances serves all
+rows; and between settings that differ in a few feature weights that matrix changes by a few terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from msl.blocks.base.block import Block, Codes, Floats, LeftOut
+from msl.blocks.numerics.matrices import sorted_lines
+from msl.blocks.numerics.partial_sums import PartialSums
+from msl.blocks.similarity.distances import Distance
+from msl.blocks.similarity.fitted_distance import FittedDistance, feature_importance, fit_metric
+from msl.blocks.similarity.learners import SimilarityClassifier, SimilarityLearner, SimilarityRegressor, neighbourhood
+from msl.blocks.similarity.neighbours import (
+    TIE,
+    Neighbourhood,
+    Neighbours,
+    near_candidates,
+    nearest_hood,
+    radius_candidates,
+    radius_hood,
+)
+from msl.blocks.similarity.references import AllRows, SimilaritySettings, risk_matrix, similarity_matrix
+from msl.blocks.similarity.voting import Weighting, class_outputs, number_outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The distances between all rows, feature by feature; `columns` says which feature each term belongs to."""
+
+    metric: FittedDistance
+    columns: Codes
+    sums: PartialSums
+
+
+class LeaveOneOut:
+    """The outputs that a similarity-based learner gives for each row of a table when fitted on all the others.
+
+    Keep it for many settings on the same table: distances are kept feature by feature, within `memory` bytes.
+    """
+
+    def __init__(self, X: Floats, y: NDArray[Any], n_classes: int, memory: int = 1 << 28) -> None:
+        """`y` holds class codes, or numbers when `n_classes` is 0."""
+        if len(X) < 2:
+            raise ValueError("leave-one-out needs at least two rows")
+        # Rows of one class lie side by side, so that the nearest row of each class is found at memory speed.
+        self._order = np.argsort(y, kind="stable") if n_classes else np.arange(len(X))
+        self._X = np.ascontiguousarray(X[self._order])
+        self._y = y[self._order]
+        self._n_classes = n_classes
+        self._memory = memory
+        self._terms: dict[Hashable, Terms] = {}
+        if n_classes:
+            counts = np.bincount(self._y, minlength=n_classes)
+            stops = np.cumsum(counts)
+            self._spans = [slice(stop - count, stop) for stop, count in zip(stops, counts, strict=True)]
+            self._own = np.eye(n_classes)[self._y]
+            self._frequency = counts - self._own
+
+    def outputs(
+        self,
+        features: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+        distance: str | Distance = "euclidean",
+        k: int = 1,
+        weighting: str | Weighting = "uniform",
+    ) -> Floats:
+        """Class probabilities (rows, classes) or numbers (rows) of the learner with these slots."""
+        kind = SimilarityClassifier if self._n_classes else SimilarityRegressor
+        return self.outputs_of(kind(features, weights, distance, k, weighting))
+
+    @staticmethod
+    def serves(learner: Block) -> bool:
+        """Whether the leave-one-out outputs of this learner can be had here."""
+        return isinstance(learner, SimilarityLearner) and on_all_rows(learner.setting())
+
+    def left_out(self, learner: SimilarityLearner) -> LeftOut:
+        """The outputs of a learner that `serves` accepts, and what a fit on all rows but one amounts to."""
+        setting = learner.setting()
+        features = np.count_nonzero(feature_importance(setting.features, setting.weights, self._X.shape[1]))
+        return LeftOut(self.outputs_of(learner), float((len(self._X) - 1) * features), float(features))
+
+    def outputs_of(self, learner: SimilarityLearner) -> Floats:
+        """The outputs of a learner that `serves` accepts."""
+        setting = learner.setting()
+        if not on_all_rows(setting):
+            raise ValueError("leave-one-out without refits needs a similarity learner on all rows with hard classes")
+        setting.weighting.check()
+        importance = feature_importance(setting.features, setting.weights, self._X.shape[1])
+        if setting.distance.fitted_to_rows or setting.symbols.fitted_to_rows or setting.numbers.fitted_to_rows:
+            outputs = self._refitted(learner)
+        elif (terms := self._terms_of(setting)) is not None:
+            outputs = self._from_powers(terms, importance, setting)
+        else:
+            metric = self._metric(setting, importance)
+            placed = metric.place(self._X)
+            query = Neighbours(metric, placed, placed, leave_one_out=True)
+            outputs = self._voted(neighbourhood(query, setting), setting)
+        ordered = np.empty_like(outputs)
+        ordered[self._order] = outputs
+        return ordered
+
+    def _metric(self, setting: SimilaritySettings, importance: Floats) -> FittedDistance:
+        return fit_metric(
+            self._X,
+            self._y,
+            self._n_classes,
+            setting.distance,
+            importance,
+            setting.numbers,
+            setting.symbols,
+            setting.symbolic_columns,
+        )
+
+    def _terms_of(self, setting: SimilaritySettings) -> Terms | None:
+        """The distances feature by feature; none if the distance is no sum of them, or they need too much memory."""
+        rows, features = self._X.shape
+        if not setting.distance.decomposable or 2 * features * rows * rows * 8 > self._memory:
+            return None
+        fillings = setting.distance, setting.numbers, setting.symbols
+        key = (*(filling.identity() for filling in fillings), setting.symbolic_columns)
+        if key not in self._terms:
+            terms = self._new_terms(setting)
+            if terms is None:
+                return None
+            while sum(kept.sums.nbytes for kept in [*self._terms.values(), terms]) > self._memory:
+                del self._terms[next(iter(self._terms))]
+            self._terms[key] = terms
+        return self._terms[key]
+
+    def _new_terms(self, setting: SimilaritySettings) -> Terms | None:
+        metric = self._metric(setting, np.ones(self._X.shape[1]))
+        if metric.placement.unit != 1.0:
+            # One extreme feature would take the digits of the others even when it is switched off.
+            return None
+        placed = metric.place(self._X)
+        terms = np.empty((self._X.shape[1], len(self._X), len(self._X)))
+        for place, values in enumerate(placed.T[: len(metric.numeric)]):
+            metric.distance.terms(values, values, out=terms[place])
+        for place, special in enumerate(metric.specials, start=len(metric.numeric)):
+            gaps = special.gaps.between(placed[:, place], placed[:, place])
+            terms[place] = metric.special_term(gaps, weight=1.0)
+        columns = np.array([*metric.numeric, *(special.column for special in metric.specials)], dtype=np.intp)
+        return Terms(metric, columns, PartialSums(terms))
+
+    def _from_powers(self, terms: Terms, importance: Floats, setting: SimilaritySettings) -> Floats:
+        weights = importance[terms.columns]
+        powers = terms.sums.at(weights)
+        powers.reshape(-1)[:: len(powers) + 1] = np.inf
+        plain = setting.radius is None and setting.risk is None and setting.class_similarity is None
+        if not (self._n_classes and setting.k == 1 and plain):
+            return self._voted(hood_of_powers(terms, weights, powers, setting, np.arange(len(powers))), setting)
+        outputs, unclear = self._nearest_class(powers)
+        if len(unclear):
+            hood = hood_of_powers(terms, weights, powers[unclear], setting, unclear)
+            outputs[unclear] = self._voted(hood, setting, unclear)
+        return outputs
+
+    def _nearest_class(self, powers: Floats) -> tuple[Floats, Codes]:
+        """One neighbour: where the nearest rows all have the same class, the vote is clear without counting it. The
+        other rows are named."""
+        nearest = np.empty((self._n_classes, len(powers)))
+        for code, span in enumerate(self._spans):
+            # The matrix is symmetric, and rows are reduced faster than columns.
+            powers[span].min(axis=0, initial=np.inf, out=nearest[code])
+        near = nearest <= nearest.min(axis=0) * (1.0 + TIE)
+        several = np.count_nonzero(near) > len(powers)
+        unclear = np.flatnonzero(near.sum(axis=0) > 1) if several else np.empty(0, dtype=np.intp)
+        return near.T.astype(np.float64), unclear
+
+    def _voted(self, hood: Neighbourhood, setting: SimilaritySettings, rows: Codes | None = None) -> Floats:
+        if not self._n_classes:
+            return number_outputs(hood, setting.weighting, np.asarray(self._y, dtype=np.float64))
+        similarity = similarity_matrix(setting, self._n_classes)
+        probabilities = self._own if similarity is None else self._own @ similarity
+        frequency = self._frequency if rows is None else self._frequency[rows]
+        return class_outputs(hood, setting.weighting, probabilities, frequency, risk_matrix(setting, self._n_classes))
+
+    def _refitted(self, learner: SimilarityLearner) -> Floats:
+        """The definition itself, for distances that change with the rows they are fitted to."""
+        outputs = []
+        for row in range(len(self._X)):
+            others = np.arange(len(self._X)) != row
+            fitted = clone(learner)
+            fitted.fit_arrays(self._X[others], self._y[others], self._n_classes)
+            outputs.append(fitted.outputs(self._X[row : row + 1])[0])
+        return np.array(outputs)
+
+
+def on_all_rows(setting: SimilaritySettings) -> bool:
+    """Whether the learner compares with all rows, each with its own target."""
+    return isinstance(setting.references, AllRows) and not setting.soft
+
+
+def hood_of_powers(
+    terms: Terms, weights: Floats, powers: Floats, setting: SimilaritySettings, rows: Codes
+) -> Neighbourhood:
+    """The neighbourhoods of the given rows from their lines of the matrix of powers, where their own place is infinite.
+
+    That matrix chooses the candidates; their powers are added up again in a fixed order, so that the same setting has
+    the same outputs to the last digit whatever was asked for before.
+    """
+    if setting.radius is None:
+        k = min(setting.k, powers.shape[1] - 1)
+        lines, columns, _ = near_candidates(powers, k)
+    else:
+        lines, columns, _ = radius_candidates(terms.metric.lengths(powers), setting.radius)
+    sums = terms.sums.entries(weights, rows[lines], columns)
+    order, sorted_powers = sorted_lines(lines, columns, sums, len(rows))
+    if setting.radius is None:
+        return nearest_hood(terms.metric, order, sorted_powers, k)
+    return radius_hood(order, terms.metric.lengths(sorted_powers), setting.radius)

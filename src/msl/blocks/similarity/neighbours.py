@@ -1,0 +1,162 @@
+"""The neighbours of rows: the k nearest references with all that are as near as the k-th, or all within a radius.
+
+Distances whose powers differ by less than one part in 10^9 (`TIE`) count as equal: sums of the same terms in another
+order differ by about one part in 10^15, and true differences in real tables are far larger than either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from msl.blocks.base.block import Codes, Floats
+from msl.blocks.numerics.matrices import Mask, chosen_places, sorted_lines, upper_bounds
+from msl.blocks.public import public
+from msl.blocks.similarity.fitted_distance import FittedDistance
+
+#: Relative difference up to which two powers of distances are equal.
+TIE = 1e-9
+#: Relative error of a power that can neither make nor break a tie.
+NEGLIGIBLE = 1e-10
+#: Rows, their references and the powers (or lengths) between them.
+Candidates = tuple[Codes, Codes, Floats]
+#: Distances computed at once: one megabyte stays in a core's own cache.
+CHUNK = 1 << 17
+#: From so many coordinate differences on, a matrix product finds candidates faster.
+PRODUCT_WORK = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The neighbours of each row, nearest first; a row with fewer than others is padded with non-members."""
+
+    references: Codes
+    lengths: Floats
+    members: Mask
+    #: The distance of the farthest neighbour asked for, or the radius.
+    reach: Floats
+
+
+@public
+class Neighbours:
+    """The references near each query, found when asked for and kept for siblings that ask for as many or fewer."""
+
+    def __init__(
+        self, metric: FittedDistance, queries: Floats, references: Floats, leave_one_out: bool = False
+    ) -> None:
+        """Both are placed rows. With `leave_one_out` they are the same rows, and none is its own neighbour."""
+        self.metric = metric
+        self.queries = queries
+        self.references = references
+        self.leave_one_out = leave_one_out
+        self.available = len(references) - leave_one_out
+        self._depth = 0
+        self._lines: tuple[Codes, Floats] = (np.empty((0, 0), dtype=np.intp), np.empty((0, 0)))
+
+    def nearest(self, k: int) -> Neighbourhood:
+        """The k nearest, and every other reference at the distance of the k-th."""
+        k = min(k, self.available)
+        if k > self._depth:
+            # Who asks for more may be followed by others: doubling bounds the number of searches.
+            self._depth = min(max(k, 2 * self._depth), self.available)
+            found = self._product_candidates() if self._by_product() else self._plain_candidates()
+            self._lines = trimmed(*self._sorted(found), self._depth)
+        return nearest_hood(self.metric, *self._lines, k)
+
+    def within(self, radius: float) -> Neighbourhood:
+        """All within the radius; for a row that has none, its nearest."""
+        return radius_hood(*self._sorted(self._radius_candidates(radius)), radius)
+
+    def _sorted(self, found: Iterator[Candidates]) -> tuple[Codes, Floats]:
+        rows, columns, values = (np.concatenate(part) for part in zip(*found, strict=True))
+        return sorted_lines(rows, columns, values, len(self.queries))
+
+    def _chunks(self) -> Iterator[tuple[int, int]]:
+        size = max(CHUNK // len(self.references), 1)
+        for start in range(0, len(self.queries), size):
+            yield start, min(start + size, len(self.queries))
+
+    def _powers(self, start: int, stop: int) -> Floats:
+        powers = self.metric.powers(self.queries[start:stop], self.references)
+        self._exclude(powers, start, stop)
+        return powers
+
+    def _exclude(self, powers: Floats, start: int, stop: int) -> None:
+        if self.leave_one_out:
+            powers[np.arange(stop - start), np.arange(start, stop)] = np.inf
+
+    def _by_product(self) -> bool:
+        return self.metric.quadratic and self.queries.size * len(self.references) > PRODUCT_WORK
+
+    def _plain_candidates(self) -> Iterator[Candidates]:
+        for start, stop in self._chunks():
+            rows, columns, powers = near_candidates(self._powers(start, stop), self._depth)
+            yield start + rows, columns, powers
+
+    def _radius_candidates(self, radius: float) -> Iterator[Candidates]:
+        for start, stop in self._chunks():
+            rows, columns, lengths = radius_candidates(self.metric.lengths(self._powers(start, stop)), radius)
+            yield start + rows, columns, lengths
+
+    def _product_candidates(self) -> Iterator[Candidates]:
+        """|q - r|² = |q|² + |r|² - 2 q·r is fast but rounded relative to |q|² + |r|². It chooses candidates with a
+        margin for its error, and where that error could matter for a candidate, the difference itself is taken."""
+        weights = self.metric.placement.weights
+        centre, roots = self.references.mean(axis=0), np.sqrt(weights)
+        references = (self.references - centre) * roots
+        squares = np.square(references).sum(axis=1)
+        factors = np.vstack([-2.0 * references.T, squares])
+        rounding = 4.0 * np.finfo(np.float64).eps * (len(factors) + 8)
+        for start, stop in self._chunks():
+            queries = np.ones((stop - start, len(factors)))
+            np.multiply(self.queries[start:stop] - centre, roots, out=queries[:, :-1])
+            sizes = np.square(queries[:, :-1]).sum(axis=1)
+            errors = rounding * (sizes + squares.max())
+            partial = queries @ factors
+            self._exclude(partial, start, stop)
+            bounds = upper_bounds(partial, self._depth)
+            bounds += 2.0 * errors + TIE * np.maximum(bounds + sizes, 0.0)
+            rows, columns = chosen_places(partial <= bounds[:, None])
+            powers = partial[rows, columns] + sizes[rows]
+            rough = np.flatnonzero(powers * NEGLIGIBLE < errors[rows])
+            differences = self.queries[start + rows[rough]] - self.references[columns[rough]]
+            powers[rough] = np.square(differences, out=differences) @ weights
+            self.metric.settle(powers)
+            yield start + rows, columns, powers
+
+
+def near_candidates(powers: Floats, k: int) -> Candidates:
+    """The k nearest of each row and what is as near as the k-th, with few others."""
+    bounds = upper_bounds(powers, k) * (1.0 + TIE)
+    rows, columns = chosen_places(powers <= bounds[:, None])
+    return rows, columns, powers[rows, columns]
+
+
+def radius_candidates(lengths: Floats, radius: float) -> Candidates:
+    """All within the radius; for a row that has none, its nearest."""
+    bounds = np.maximum(lengths.min(axis=1), radius) * (1.0 + TIE)
+    rows, columns = chosen_places(lengths <= bounds[:, None])
+    return rows, columns, lengths[rows, columns]
+
+
+def nearest_hood(metric: FittedDistance, columns: Codes, powers: Floats, k: int) -> Neighbourhood:
+    """The neighbourhood of the k nearest, from sorted lines of candidates."""
+    columns, powers = trimmed(columns, powers, k)
+    lengths = metric.lengths(powers)
+    members = powers <= powers[:, k - 1 : k] * (1.0 + TIE)
+    return Neighbourhood(columns, np.where(members, lengths, lengths[:, k - 1 : k]), members, lengths[:, k - 1])
+
+
+def radius_hood(columns: Codes, lengths: Floats, radius: float) -> Neighbourhood:
+    """The neighbourhood within the radius, from sorted lines of candidates."""
+    reach = np.maximum(lengths[:, 0], radius)
+    members = lengths <= reach[:, None] * (1.0 + TIE)
+    return Neighbourhood(columns, np.where(members, lengths, reach[:, None]), members, reach)
+
+
+def trimmed(columns: Codes, powers: Floats, k: int) -> tuple[Codes, Floats]:
+    """Lines cut to the k nearest and what is as near as the k-th, in the row where those are most."""
+    needed = int((powers <= powers[:, k - 1 : k] * (1.0 + TIE)).sum(axis=1).max())
+    return columns[:, :needed], powers[:, :needed]

@@ -1,0 +1,339 @@
+"""Check: a text to a checked spec and everything there is to say about it. Nothing is imported, run or fetched."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from typing import TYPE_CHECKING
+
+from msl.check import lints
+from msl.check.findings import Report
+from msl.check.names.block_declarations import Blocks
+from msl.check.names.library import Declaration, Library, ReadFile
+from msl.check.objectives import Judging, of_positive, task_of
+from msl.check.settings import Settings
+from msl.check.strategies import SWARMS, Calls, Searching
+from msl.check.structure.chains import Chains
+from msl.check.structure.expressions import Spaces, blocks_in
+from msl.check.structure.step_order import Structure
+from msl.diagnostics.diagnostic import Diagnostic, Label, in_reading_order
+from msl.diagnostics.source import Source, Span
+from msl.language import ast
+from msl.language.parser import text_to_ast
+from msl.record import paused_collector, record
+from msl.space.formulas import Facts
+from msl.space.nodes import BlockUse, Node
+from msl.space.spec import Budget, Call, DataStatement, Objective, Space, Spec, Stage, measures_of
+from msl.space.values import BlockType
+
+if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
+    from msl.check.constraints.requirements import Required
+    from msl.space.resolve import Removal
+
+#: Codes of what meant something else in earlier versions: said of every file in use, and by every verb.
+CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
+#: Estimates that split the rows in one way only.
+_ONE_WAY = frozenset({"loo", "gcv"})
+#: Later rows are judged by earlier ones, whatever the turn.
+_ONE_WAY_IN_ORDER = frozenset({"cv", "holdout"})
+_ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
+_KEYWORDS = {
+    ast.Edition: "msl",
+    ast.Data: "data",
+    ast.Goal: "minimize",
+    ast.Search: "search",
+    ast.Ensemble: "ensemble",
+    ast.Budget: "budget",
+    ast.Seed: "seed",
+}
+
+
+@record
+class Checked:
+    """What a check found: the spec if it is sound, what to tell, and every text that was read on the way."""
+
+    spec: Spec | None
+    diagnostics: tuple[Diagnostic, ...]
+    data: DataStatement = field(default_factory=DataStatement)
+    sources: tuple[Source, ...] = ()
+    removals: tuple[Removal, ...] = ()
+
+    @property
+    def changed_meanings(self) -> tuple[Diagnostic, ...]:
+        """What is said of words that meant something else in earlier versions."""
+        return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.code in CHANGED_MEANINGS)
+
+
+def check_source(
+    source: Source, facts: Facts | None = None, chain: str | None = None, read_file: ReadFile | None = None
+) -> Checked:
+    """Checks a spec; with facts of a table, also what depends on it. `chain` picks one where there are several."""
+    with paused_collector():
+        checker = _Checker(source, facts, chain, read_file)
+        spec = checker.spec()
+        told = [d for d in checker.report.diagnostics if d.is_error or _is_told(d, source)]
+        diagnostics = tuple(in_reading_order(told))
+        found = None if checker.report.failed else spec
+        return Checked(found, diagnostics, checker.data, checker.library.sources, checker.removals)
+
+
+def _is_told(diagnostic: Diagnostic, source: Source) -> bool:
+    """Whether a warning or note is of this file, or concerns what its user means by another."""
+    return diagnostic.primary.source == source or diagnostic.code in CHANGED_MEANINGS
+
+
+def data_span(source: Source) -> Span:
+    """Where a spec speaks of its table: its `data` statement, or its start."""
+    file, _ = text_to_ast(source)
+    statement = next((s for s in file.statements if isinstance(s, ast.Data)), None)
+    return Span(0, min(1, len(source.text))) if statement is None else statement.span
+
+
+class _Checker:
+    """One check: what each stage found is what the next one needs."""
+
+    def __init__(self, source: Source, facts: Facts | None, chain: str | None, read_file: ReadFile | None) -> None:
+        self.report = Report()
+        self.library = Library(self.report, read_file)
+        self.module = self.library.open(source)
+        self.blocks = Blocks(self.report)
+        self.spaces = Spaces(self.report, self.blocks)
+        self.calls = Calls(self.library, self.blocks, self.report)
+        self.facts = facts
+        self.wanted = chain
+        self.data = DataStatement()
+        self.removals: tuple[Removal, ...] = ()
+
+    def spec(self) -> Spec | None:
+        self._once()
+        self.data = self._data()
+        self.task = self.facts.task if self.facts is not None else self.data.task
+        chain = Chains(self.module, self.report).chosen(self.wanted)
+        self._declared_blocks()
+        root = self.spaces.space(chain) if chain is not None else None
+        self._searched = {} if root is None else blocks_in(root)
+        requirements = self._requirements(chain)
+        self._other_parts()
+        structure = None if root is None or chain is None else Structure(self.report, chain, root, self._searched)
+        if structure is not None:
+            structure.is_proven()
+        objectives = self._objectives()
+        self.task = self.task or task_of(objectives)
+        if structure is not None:
+            if self.facts is None and self.task is not None:
+                structure.serves(self.task)
+            if requirements and not self.report.failed:
+                from msl.check.constraints.requirements import judge
+
+                judge(requirements, structure.root, self.facts, self.module, self.report)
+        written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
+        stages = self._stages(root, written)
+        self._confirmable(objectives)
+        self._is_weighable(objectives, stages)
+        ensemble = self._ensemble(stages)
+        settings = Settings(self.module, self.report)
+        budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
+        seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
+        if not self.report.failed:
+            lints.unused(self.module, self.spaces.met | self.blocks.met, self.report)
+        if structure is None or self.report.failed:
+            return None
+        space = Space(structure.root, tuple(required.requirement for required in requirements))
+        if self.facts is not None:
+            space, self.removals = structure.resolved(space, self.facts)
+        if requirements and not self.report.failed:
+            from msl.check.constraints.requirements import leave_a_model
+
+            leave_a_model(requirements, space, self.report)
+        if not self.report.failed:
+            stages = self._resolved_stages(stages, space)
+            self._is_affordable(stages, budget, space)
+        if self.data.positive is not None:
+            objectives = of_positive(objectives)
+        return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
+
+    # --- the file as a whole ---
+
+    def _once(self) -> None:
+        first: dict[type, ast.Statement] = {}
+        for statement in self.module.file.statements:
+            if not isinstance(statement, _ONCE):
+                continue
+            before = first.setdefault(type(statement), statement)
+            if before is not statement:
+                word = _KEYWORDS[type(statement)]
+                help = "keep one of them"
+                if word == "minimize":
+                    help = "list the objectives after one `minimize`; what is to grow is subtracted, as in `1 - auc`"
+                name = "`minimize` or `maximize`" if word == "minimize" else f"`{word}`"
+                source = self.module.source
+                also = (Label(source, _keyword_span(before, source), "first here"),)
+                message = f"{name} appears twice"
+                span = _keyword_span(statement, source)
+                self.report.error("MSL071", source, span, message, "again", help, also)
+
+    def _data(self) -> DataStatement:
+        settings = Settings(self.module, self.report)
+        return next((settings.data(statement) for statement in self.module.statements(ast.Data)), DataStatement())
+
+    def _declared_blocks(self) -> None:
+        """Every block of this file is read, used or not: a declaration is checked where it stands."""
+        for declaration in self.module.declarations.values():
+            if declaration.is_block:
+                self.blocks.declared(declaration)
+
+    def _other_parts(self) -> None:
+        """Parts and chains that the searched chain does not contain are checked too, and keep what they need in use."""
+        met = set(self.spaces.met)
+        parts = dict.fromkeys(d for d in self.module.declarations.values() if not d.is_block)
+        for declaration in parts:
+            self.spaces.space(declaration)
+        chains = {d for d in parts if d.kind == "chain"}
+        self.spaces.met = met | (self.spaces.met - parts.keys()) | chains
+
+    # --- requirements ---
+
+    def bare(self, declaration: Declaration) -> BlockUse | None:
+        return self.blocks.bare(declaration)
+
+    def contents(self, part: Declaration) -> tuple[BlockType, ...] | None:
+        root = self.spaces.space(part)
+        return None if root is None else tuple(blocks_in(root).values())
+
+    def is_searched(self, block: BlockType) -> bool:
+        return block.key in self._searched
+
+    def _requirements(self, chain: Declaration | None) -> list[Required]:
+        """Those of this file, and of every file whose parts or chain the searched one is made of."""
+        taken = {d.module for d in self.spaces.met if not d.is_block} | ({chain.module} if chain is not None else set())
+        others = [module for module in self.library.modules if module in taken and module is not self.module]
+        found: list[Required] = []
+        for module in [self.module, *others]:
+            if any(module.statements(ast.Require)):
+                from msl.check.constraints.requirements import read
+
+                requirements, parts = read(module, self.report, self)
+                found.extend(requirements)
+                self.spaces.met.update(parts)
+        return found
+
+    # --- judging and searching ---
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        judging = Judging(self.module, self.report, self.calls, self.task)
+        for goal in self.module.statements(ast.Goal):
+            return judging.objectives(goal)
+        return judging.default_objectives()
+
+    def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
+        searching = Searching(self.module, self.report, self.calls, root)
+        self._starts = searching.starts
+        for search in self.module.statements(ast.Search):
+            return searching.stages(search, objectives)
+        return searching.default_stages(objectives)
+
+    def _confirmable(self, objectives: tuple[Objective, ...]) -> None:
+        """What has no other splits to judge on cannot be confirmed."""
+        for search in self.module.statements(ast.Search):
+            last = search.stages[-1]
+            name = last.text if isinstance(last, ast.Path) else last.path.text
+            is_ordered = self.data.order is not None
+            if name == "confirm" and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
+                estimate = objectives[0].estimate.name
+                where = " that have an order" if estimate in _ONE_WAY_IN_ORDER else ""
+                message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
+                help = "leave `confirm` out" if where else "judge by `cv` or `holdout`, or leave `confirm` out"
+                self.report.warning("MSL233", self.module.source, last.span, message, "", help)
+
+    def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
+        """Whether the complexity of every learner is known, where it decides."""
+        minimised = any("complexity" in measures_of(each.loss) for each in objectives)
+        occam = any(s.call.name == "occam_ga" and dict(s.call.options).get("elitism") == "occam" for s in stages)
+        if not self._searched or not (minimised or occam):
+            return
+        from msl.check.objectives import not_weighable
+
+        unknown = not_weighable(self._searched.values())
+        kind: type[ast.Goal | ast.Search] = ast.Goal if minimised else ast.Search
+        goal = next(iter(self.module.statements(kind)), None)
+        if unknown and goal is not None:
+            asks = "" if minimised else ", by which `occam_ga` chooses"
+            message = f"the complexity of `{unknown[0].name}`{asks} is not known: `{unknown[0].target}` is not ours"
+            instead = "judge by `features` or `fit_time`" if minimised else "write `elitism = plain`"
+            help = f"give its class a method `complexity`, leave it out, or {instead}"
+            self.report.warning("MSL236", self.module.source, goal.span, message, "", help)
+
+    def _is_affordable(self, stages: tuple[Stage, ...], budget: Budget, space: Space) -> None:
+        """Whether the budget leaves something for every stage."""
+        for search in self.module.statements(ast.Search):
+            if budget.evaluations is not None and len(stages) == len(search.stages) > 1:
+                from msl.check.strategies import warn_of_starved
+
+                warn_of_starved(search, stages, budget.evaluations, space, self.module.source, self.report)
+
+    def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
+        for statement in self.module.statements(ast.Ensemble):
+            call = self.calls.call("combiner", statement.call, self.module)
+            if call is not None and call.name == "swarm" and not any(s.call.name in SWARMS for s in stages):
+                message = "`swarm` lets the particles of a swarm vote, and no stage of the search is a swarm"
+                help = "search with `pso`, or use `vote` or `best_first`"
+                self.report.error("MSL148", self.module.source, statement.call.span, message, "", help)
+            return call
+        return None
+
+    def _resolved_stages(self, stages: tuple[Stage, ...], space: Space) -> tuple[Stage, ...]:
+        """The stages with their starts resolved for the table; a start that is not in the space is told."""
+        spans = {id(start): span for start, span in self._starts}
+        resolved = []
+        for stage in stages:
+            if stage.start is not None:
+                start = stage.start
+                if self.facts is not None:
+                    from msl.space.resolve import NothingLeft, resolve
+
+                    try:
+                        start = resolve(Space(start), self.facts)[0].root
+                    except (NothingLeft, ArithmeticError, ValueError):
+                        start = stage.start  # what is wrong with it is wrong with the space too, and told there
+                self._is_in_space(start, space, spans[id(stage.start)])
+                stage = replace(stage, start=start)
+            resolved.append(stage)
+        return tuple(resolved)
+
+    def _is_in_space(self, start: Node, space: Space, span: Span) -> None:
+        foreign = [block.name for key, block in blocks_in(start).items() if key not in self._searched]
+        reason = f"`{foreign[0]}` is not in the chain" if foreign else _why_not_in(space, start)
+        if reason is not None:
+            message = f"this is not a model of the space: {reason}"
+            help = "start from a model of the chain; what it does not mention takes its default"
+            self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _has_one_way(estimate: Call, is_ordered: bool) -> bool:
+    """Whether every turn would judge by the same rows."""
+    options = dict(estimate.options)
+    if options.get("subsample", 1) != 1:
+        return False
+    if is_ordered and estimate.name in _ONE_WAY_IN_ORDER:
+        return True
+    return estimate.name in _ONE_WAY and not options.get("shuffle")
+
+
+def _why_not_in(space: Space, start: Node) -> str | None:
+    """Why a closed node is not in a space; None where it is, or where only a table can tell."""
+    from msl.check.read_model import closed_steps
+    from msl.space.membership import Deriver, NotInSpace
+    from msl.space.values import Model
+
+    try:
+        Deriver(space).derive(Model(closed_steps(start)))
+    except NotInSpace as outside:
+        return str(outside)
+    except (TypeError, ValueError):
+        return None  # vectors have no size yet, or bounds no value
+    return None
+
+
+def _keyword_span(statement: ast.Statement, source: Source) -> Span:
+    start = statement.span.start
+    word = source.text[start:].split(None, 1)[0].split("(")[0]
+    return Span(start, start + len(word))

@@ -1,0 +1,286 @@
+"""Requirements: those that can never hold, always hold, or speak of blocks that are nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from msl.check.constraints.combinations import Came, Has, Key, Mentioned, World, Worlds
+from msl.check.constraints.read_requirement import RequirementReader, Surroundings
+from msl.check.constraints.truth_values import Judge, Truths
+from msl.check.findings import Report
+from msl.check.names.library import Declaration, Module
+from msl.diagnostics.diagnostic import Label
+from msl.language import ast
+from msl.record import record
+from msl.space.conditions import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Computed,
+    Condition,
+    IsTrue,
+    Negation,
+    Parameter,
+    PartIs,
+    Present,
+    Requirement,
+    Sibling,
+    Term,
+    ValueIs,
+)
+from msl.space.formulas import Facts
+from msl.space.nodes import BlockUse, Choice, Node, Symbol, bottom_up
+from msl.space.spec import Space
+
+
+class Verdict(Enum):
+    """What can be said of a requirement whatever the model."""
+
+    NEVER = "no model meets it"
+    ALWAYS = "every model meets it"
+    ABSENT = "it speaks of a block that is not in the space"
+    KILLS = "no model with the block meets it"
+
+
+@record
+class Finding:
+    """A verdict, the block that it is about, and whether only the table makes it so."""
+
+    verdict: Verdict
+    block: str | None = None
+    by_table: bool = False
+
+
+class Survey:
+    """What blocks stand in a space, what their parameters may be, and what can stand together."""
+
+    def __init__(self, root: Node, facts: Facts | None) -> None:
+        self.facts = facts
+        self.uses: dict[Key, list[BlockUse]] = {}
+        for node in bottom_up(root):
+            if isinstance(node, BlockUse):
+                self.uses.setdefault(node.block.key, []).append(node)
+        self._worlds = Worlds(root)
+        self._options: dict[tuple[Key, str], tuple[Node, ...]] = {}
+        self._lacking: dict[tuple[Key, str], bool] = {}
+
+    def judge(self, requirement: Requirement) -> Finding | None:
+        """A certain verdict on a requirement, or None."""
+        conditions = [c for c in (requirement.condition, requirement.when) if c is not None]
+        blocks = {key: name for condition in conditions for _, key, name in _blocks(condition)}
+        absent = next((name for key, name in blocks.items() if key not in self.uses), None)
+        found = self._worlds.of(_mentioned(conditions))
+        if found is None:
+            return None if absent is None else Finding(Verdict.ABSENT, absent)
+        here = [_Rejected.of(requirement, Judge(_Model(self, world), self.facts)) for world in found]
+        if all(rejected.surely for rejected in here):
+            return Finding(Verdict.NEVER, absent)
+        if absent is not None:
+            return Finding(Verdict.ABSENT, absent)
+        anywhere = [_Rejected.of(requirement, Judge(_Model(self, world))) for world in found]
+        if not any(rejected.possibly for rejected in anywhere):
+            return Finding(Verdict.ALWAYS)
+        for key, name in blocks.items():
+            having = [Has(None, key) in world for world in found]
+            if any(having) and _all_rejected(here, having):
+                return Finding(Verdict.KILLS, name, by_table=not _all_rejected(anywhere, having))
+        return None
+
+    def options(self, key: Key, name: str) -> tuple[Node, ...]:
+        """Every option that a parameter has in some occurrence of its block."""
+        if (key, name) not in self._options:
+            nodes = [node for use in self.uses.get(key, []) for node in _param_nodes(use, name)]
+            options = (option for n in nodes for option in (n.options if isinstance(n, Choice) else (n,)))
+            self._options[key, name] = tuple(dict.fromkeys(options))
+        return self._options[key, name]
+
+    def may_lack(self, key: Key, name: str) -> bool:
+        """Whether an occurrence of the block may be without the parameter."""
+        if (key, name) not in self._lacking:
+            self._lacking[key, name] = not all(
+                any(param.name == name and param.condition is None for param in use.params)
+                for use in self.uses.get(key, [])
+            )
+        return self._lacking[key, name]
+
+
+@record
+class _Rejected:
+    """Whether models of one world are rejected, as far as can be told."""
+
+    surely: bool
+    possibly: bool
+
+    @classmethod
+    def of(cls, requirement: Requirement, judge: Judge) -> _Rejected:
+        when: Truths = frozenset({True}) if requirement.when is None else judge.truths(requirement.when)
+        condition = judge.truths(requirement.condition)
+        return cls(condition == {False} and when == {True}, False in condition and True in when)
+
+
+def _all_rejected(worlds: list[_Rejected], chosen: list[bool]) -> bool:
+    return all(rejected.surely for rejected, is_chosen in zip(worlds, chosen, strict=True) if is_chosen)
+
+
+@record
+class _Model:
+    """The models that have the same facts."""
+
+    survey: Survey
+    facts: World
+
+    def options(self, term: Parameter | Sibling) -> Iterable[Node]:
+        assert isinstance(term, Parameter)
+        return self.survey.options(term.block.key, term.name) if self._is_there(term) else ()
+
+    def may_lack(self, term: Parameter | Sibling) -> bool:
+        assert isinstance(term, Parameter)
+        return not self._is_there(term) or self.survey.may_lack(term.block.key, term.name)
+
+    def presence(self, condition: Present | PartIs) -> Truths:
+        if isinstance(condition, Present):
+            return frozenset({Has(condition.mark, condition.block.key) in self.facts})
+        shapes = [fact.shape for fact in self.facts if isinstance(fact, Came) and fact.part == condition.mark]
+        wanted = [() if option is None else (option.key,) for option in condition.options]
+        return frozenset({all(shape in wanted for shape in shapes or [()])})
+
+    def _is_there(self, term: Parameter) -> bool:
+        return Has(term.mark, term.block.key) in self.facts
+
+
+def _mentioned(conditions: list[Condition]) -> Mentioned:
+    blocks = {Has(mark, key) for condition in conditions for mark, key, _ in _blocks(condition)}
+    blocks |= {Has(None, fact.block) for fact in blocks}
+    parts = {mark for condition in conditions for mark in _parts(condition)}
+    return Mentioned(frozenset(blocks), frozenset(parts))
+
+
+def _param_nodes(use: BlockUse, name: str) -> Iterator[Node]:
+    for param in use.params:
+        if param.name == name:
+            yield param.node
+        for option in param.node.options if isinstance(param.node, Choice) else (param.node,):
+            if isinstance(option, Symbol):
+                yield from (inner.node for inner in option.params if inner.name == name)
+
+
+def _blocks(condition: Condition) -> Iterator[tuple[str | None, Key, str]]:
+    """The blocks whose parameters or presence a condition speaks of, with the part they are in."""
+    match condition:
+        case Present(block=block, mark=mark):
+            yield mark, block.key, block.name
+        case PartIs(options=options):
+            yield from ((None, option.key, option.name) for option in options if option is not None)
+        case AllOf(items=items) | AnyOf(items=items):
+            for item in items:
+                yield from _blocks(item)
+        case Negation(item=item):
+            yield from _blocks(item)
+        case Comparison(left=left, right=right):
+            yield from _term_blocks(left)
+            yield from _term_blocks(right)
+        case ValueIs(subject=term) | IsTrue(term=term):
+            yield from _term_blocks(term)
+
+
+def _term_blocks(term: Term) -> Iterator[tuple[str | None, Key, str]]:
+    if isinstance(term, Parameter):
+        yield term.mark, term.block.key, term.block.name
+    elif isinstance(term, Computed):
+        for operand in term.operands:
+            yield from _term_blocks(operand)
+
+
+def _parts(condition: Condition) -> Iterator[str]:
+    match condition:
+        case PartIs(mark=mark):
+            yield mark
+        case AllOf(items=items) | AnyOf(items=items):
+            for item in items:
+                yield from _parts(item)
+        case Negation(item=item):
+            yield from _parts(item)
+
+
+# --- Required: the requirements that bear on a chain — read, judged one by one, and counted together. -----------------
+
+
+_MOST_WORK = 20_000  # what counting may cost before a check does without
+_MOST_COUNTED = 100  # requirements; counting compares each with each
+
+
+@record
+class Required:
+    """A requirement, and the statement that wrote it."""
+
+    requirement: Requirement
+    statement: ast.Require
+    module: Module
+
+
+def read(module: Module, report: Report, around: Surroundings) -> tuple[list[Required], list[Declaration]]:
+    """The requirements of a file that can be read, and the parts that they speak of."""
+    reader = RequirementReader(module, report, around)
+    found = []
+    for statement in module.statements(ast.Require):
+        condition = reader.condition(statement.condition)
+        when = None if statement.when is None else reader.condition(statement.when)
+        if condition is None or (statement.when is not None and when is None):
+            continue
+        text = " ".join(module.source.slice(statement.span).split())
+        found.append(Required(Requirement(condition, when, text), statement, module))
+    return found, list(reader.parts.values())
+
+
+def judge(required: list[Required], root: Node, facts: Facts | None, spec: Module, report: Report) -> None:
+    """Tells of each requirement that can never hold, always holds, or speaks of what is not in the space."""
+    survey = Survey(root, facts)
+    for one in required:
+        finding = survey.judge(one.requirement)
+        if finding is None:
+            continue
+        source, span = one.module.source, one.statement.span
+        match finding.verdict:
+            case Verdict.NEVER if finding.block is not None:
+                message = f"no model can meet this requirement: `{finding.block}` is not in the chain"
+                report.error("MSL125", source, span, message, "", "remove it, or add the block")
+            case Verdict.NEVER:
+                _never_met(one, report)
+            case Verdict.ALWAYS:
+                message = "every model of this space meets this requirement: it does nothing"
+                report.warning("MSL229", source, span, message, "", "remove it, or look for a slip")
+            case Verdict.ABSENT if one.module is spec:
+                message = f"this requirement speaks of `{finding.block}`, which is not in the chain"
+                report.warning("MSL230", source, span, message, "", "remove it, or add the block")
+            case Verdict.KILLS if finding.by_table:
+                message = f"for this table `{finding.block}` is left out: no model with it meets this requirement"
+                report.note("MSL241", source, span, message)
+            case Verdict.KILLS:
+                message = f"no model with `{finding.block}` can meet this requirement"
+                help = f"remove `{finding.block}`, or loosen the requirement"
+                report.warning("MSL231", source, span, message, "a dead alternative", help)
+
+
+def leave_a_model(required: list[Required], space: Space, report: Report) -> None:
+    """Each requirement can be met; whether all can at once is counted, as far as that is cheap."""
+    if len(required) > _MOST_COUNTED:
+        return
+    from msl.space.enumerate.count import count
+
+    found = count(space, work=_MOST_WORK)
+    if not found.exact or 0 not in (found.models, found.structures):
+        return
+    *others, last = required
+    if not others:
+        _never_met(last, report)
+        return
+    also = tuple(Label(one.module.source, one.statement.span, "and this one") for one in others)
+    message = "together the requirements leave no model"
+    report.error("MSL126", last.module.source, last.statement.span, message, "", "loosen one of them", also)
+
+
+def _never_met(one: Required, report: Report) -> None:
+    message = "no model of this space can meet this requirement"
+    help = "loosen it, or change the domains"
+    report.error("MSL125", one.module.source, one.statement.span, message, "", help)

@@ -1,0 +1,382 @@
+"""Declare: the domains that a block's declaration gives its parameters, where every name is new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from msl.check.domains.arguments import cut_number, listed_alternatives
+from msl.check.domains.contains import name_of
+from msl.check.domains.number_ranges import Bounds, Ranges
+from msl.check.findings import Report
+from msl.check.names.library import Module
+from msl.check.names.other_names import domain_meant, value_meant
+from msl.diagnostics.diagnostic import Label
+from msl.language import ast
+from msl.record import record
+from msl.space.conditions import Condition
+from msl.space.defaults import default_node, is_closed
+from msl.space.formulas import Formula
+from msl.space.limits import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
+from msl.space.nodes import (
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    IntRange,
+    Listing,
+    Node,
+    Param,
+    RealRange,
+    Regions,
+    Symbol,
+    Vector,
+)
+
+D = TypeVar("D", Vector, Regions)
+
+
+class Surroundings(Protocol):
+    """What a domain may need of the rest of the check."""
+
+    def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None: ...
+
+    def blocks_meant(self, module: Module, items: list[ast.Expression]) -> dict[int, BlockUse]: ...
+
+    def sibling_condition(
+        self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
+    ) -> Condition | None: ...
+
+
+@record
+class Declarer:
+    """Reads the domains of one file's declarations; what is wrong is reported and comes back as None."""
+
+    module: Module
+    report: Report
+    around: Surroundings
+
+    def params(self, arguments: tuple[ast.Argument, ...], owner: str) -> tuple[Param, ...]:
+        """The fields of a declaration, or the parameters of an alternative; broken ones are left out."""
+        params: list[Param] = []
+        seen: dict[str, ast.Argument] = {}
+        for position, argument in enumerate(arguments):
+            if argument.key is None:
+                source = self.module.source
+                if not cut_number(arguments, position, source, self.report) and not listed_alternatives(
+                    arguments, position, source, self.report
+                ):
+                    self.unnamed(argument)
+                continue
+            name = argument.key.text
+            if position + 1 < len(arguments) and listed_alternatives(
+                arguments, position + 1, self.module.source, Report()
+            ):
+                continue  # told with the next
+            if not self._may_be_called(argument.key):
+                continue
+            if name in seen:
+                message = f"`{name}` is declared twice in `{owner}`"
+                first = Label(self.module.source, seen[name].span, "first declared here")
+                span = argument.key.span
+                self.report.error("MSL092", self.module.source, span, message, "again", "remove one of them", (first,))
+                continue
+            seen[name] = argument
+            if (param := self.param(argument, tuple(params))) is not None:
+                params.append(param)
+        return tuple(params)
+
+    def unnamed(self, argument: ast.Argument) -> None:
+        """A field that is a domain without a name, or a name without a domain."""
+        text = self.module.source.slice(argument.span)
+        if isinstance(argument.value, ast.Path) and len(argument.value.names) == 1:
+            message = f"`{text}` has no domain: a declaration lists parameters as `name: domain` or `name = value`"
+            self._error("MSL094", argument, message, f"write `{text}: int 1..10`, or another domain")
+            return
+        message = f"`{text}` has no name: a declaration lists parameters as `name: domain` or `name = value`"
+        self._error("MSL094", argument, message, f"write `name: {text}`")
+
+    def _may_be_called(self, name: ast.Name) -> bool:
+        if name.text == "":
+            self._error("MSL094", name, "a parameter has a name", "write the class's name for it")
+        elif name.text == "rest":
+            message = "`rest` is built into the language: `rest = default` closes what is not mentioned"
+            self._error("MSL028", name, message, "leave it out: the class keeps its own default")
+        return name.text not in ("", "rest")
+
+    def param(self, argument: ast.Argument, siblings: tuple[Param, ...]) -> Param | None:
+        assert argument.key is not None
+        node = self.opened(argument) if argument.opens else self.closed(argument)
+        if node is None:
+            return None
+        condition = None
+        if argument.condition is not None:
+            condition = self.around.sibling_condition(self.module, argument.condition, siblings)
+        return Param(argument.key.text, node, condition=condition)
+
+    def opened(self, argument: ast.Argument) -> Node | None:
+        """The domain after `:`."""
+        value = argument.value
+        match value:
+            case ast.Choice():
+                items = list(alternatives(value))
+                blocks = self.around.blocks_meant(self.module, items)
+                options = [blocks.get(id(item)) or self.option(item) for item in items]
+                sound = [option for option in options if option is not None]
+                if len(sound) < len(options):
+                    return None
+                self.repeated(sound, items)
+                return self.of_alternatives(sound, value)
+            case ast.ListOf() if not has_open(value):
+                self.list_as_domain(value)
+                return None
+            case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
+                return self.option(value)
+            case ast.Call() if value.path.text == "regions":
+                return self.option(value)
+            case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
+                self.not_a_value(value)
+                return None
+        block = self.around.blocks_meant(self.module, [value]).get(id(value))
+        if block is not None and not is_closed(block):
+            return block
+        self.single_value(argument)
+        return None
+
+    def of_alternatives(self, options: list[Node], where: ast.Node) -> Node | None:
+        """Alternatives as one domain, unless there are too many."""
+        node = choice(options)
+        if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
+            message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, and here are {len(node.options):,}"
+            self._error("MSL017", where, message, "write a range, or fewer alternatives")
+            return None
+        if (twice := _called_twice(node)) is not None:
+            message = f"two of these alternatives are called `{twice}`, and one of them is a block"
+            self._error("MSL103", where, message, "derive a block with another name, or keep one of them")
+            return None
+        return node
+
+    def repeated(self, options: list[Node], items: list[ast.Expression]) -> None:
+        """A lint: the same alternative twice."""
+        first: dict[object, ast.Expression] = {}
+        for option, item in zip(options, items, strict=True):
+            before = first.setdefault(identity(option), item)
+            if before is not item:
+                label = f"the same as `{_shortened(self.module.source.slice(before.span))}`"
+                message = "this alternative is there already"
+                self.report.warning("MSL224", self.module.source, item.span, message, label, "remove it")
+
+    def single_value(self, argument: ast.Argument) -> None:
+        assert argument.key is not None
+        source = self.module.source
+        text, key = _shortened(source.slice(argument.value.span)), source.slice(argument.key.span)
+        help = f"write `{key} = {text}` to fix it, or give a range or alternatives"
+        if (meant := domain_meant(argument.value, source)) is not None:
+            help = f"for a domain write `{key}: {meant}`"
+        message = f"`:` opens a dimension, and `{text}` is one value"
+        self.report.error("MSL087", source, argument.value.span, message, "nothing to search here", help)
+
+    def list_as_domain(self, value: ast.ListOf) -> None:
+        items = " | ".join(self.module.source.slice(item.span) for item in value.items[:8])
+        message = "a list in brackets is one value, not alternatives"
+        help = f"write `{items}`" if value.items else "write alternatives with `|`"
+        if len(value.items) == 2 and all(isinstance(item, ast.Number) for item in value.items):
+            low, high = (self.module.source.slice(item.span) for item in value.items)
+            help = f"for a range write `{low}..{high}`, for alternatives `{items}`"
+        self._error("MSL088", value, message, help)
+
+    def closed(self, argument: ast.Argument) -> Node | None:
+        """What stands after `=`: one value, whose alternative may have open parameters."""
+        if isinstance(argument.value, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
+            self.several_values(argument)
+            return None
+        block = self.around.blocks_meant(self.module, [argument.value]).get(id(argument.value))
+        return self.option(argument.value) if block is None else self._closed_block(block, argument.value)
+
+    def _closed_block(self, block: BlockUse, written: ast.Expression) -> BlockUse:
+        """A block after `=`: open is what its arguments open, and nothing else."""
+        given = (
+            {argument.key.text for argument in written.arguments if argument.key}
+            if isinstance(written, ast.Call)
+            else ()
+        )
+        params = (p if p.name in given else replace(p, node=default_node(p)) for p in block.params)
+        return replace(block, params=tuple(params))
+
+    def several_values(self, argument: ast.Argument) -> None:
+        source = self.module.source
+        text = _shortened(source.slice(argument.value.span))
+        message = "`=` takes one value; `:` opens a dimension"
+        name = source.slice(argument.key.span) if argument.key is not None else "name"
+        self._error("MSL089", argument.value, message, f"write `{name}: {text}`")
+
+    def option(self, expression: ast.Expression) -> Node | None:
+        """One alternative, or one domain."""
+        match expression:
+            case ast.Range():
+                return self.range(expression)
+            case ast.Bool():
+                return Bool()
+            case ast.Vector():
+                return self.vector(expression)
+            case ast.AnyOf(role=role):
+                options = self.around.blocks_of_role(self.module, role)
+                return None if options is None else choice(list(options))
+            case ast.Call() if expression.path.text == "regions":
+                return self.regions(expression)
+            case ast.Call():
+                if len(expression.path.names) > 1:
+                    return self.not_a_value(expression)
+                return Symbol(expression.path.text, self.params(expression.arguments, expression.path.text))
+            case ast.Path():
+                return self.symbol(expression)
+            case ast.ListOf(items=items):
+                return self.listing(items, expression)
+            case ast.Choice() | ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
+                return self.not_a_value(expression)
+        return self.literal(expression)
+
+    def literal(self, expression: ast.Expression) -> Const | None:
+        """A number, text, yes, no or nothing; a formula where the table decides."""
+        match expression:
+            case ast.String(value=text):
+                return Const(text)
+            case ast.Boolean(value=flag):
+                return Const(flag)
+            case ast.Nothing():
+                return Const(None)
+        amount = Bounds(self.module, self.report).amount(expression)
+        return None if amount is None else Const(amount)
+
+    def symbol(self, path: ast.Path) -> Const | None:
+        if len(path.names) > 1:
+            self.not_a_value(path)
+            return None
+        if (meant := value_meant(path.text, is_new=True)) is not None:
+            message = f"`{path.text}` is a name here, not a value"
+            self._error("MSL090", path, message, f"write `{meant}`")
+            return None
+        return Const(path.text)
+
+    def listing(self, items: tuple[ast.Expression, ...], whole: ast.Expression) -> Node | None:
+        if len(items) > MOST_ELEMENTS:
+            self._error("MSL017", whole, f"a list has at most {MOST_ELEMENTS:,} elements", "search a smaller one")
+            return None
+        elements = [self.option(item) for item in items]
+        if any(element is None for element in elements):
+            return None
+        node = listing_of([element for element in elements if element is not None])
+        if isinstance(node, Listing) and len(items) > MOST_OPEN_ELEMENTS:
+            message = f"a list with open elements has at most {MOST_OPEN_ELEMENTS:,} of them"
+            self._error("MSL017", whole, message, "write a vector, or search a smaller one")
+            return None
+        return node
+
+    def regions(self, call: ast.Call) -> Regions | None:
+        if len(call.arguments) != 1 or call.arguments[0].key is not None:
+            self._error("MSL093", call, "`regions` takes one number, how many", "write `regions(15)`")
+            return None
+        count = Bounds(self.module, self.report).amount(call.arguments[0].value)
+        if count is None:
+            return None
+        if not isinstance(count, Formula) and (not isinstance(count, int) or count < 1):
+            self._error("MSL086", call.arguments[0], "`regions` takes a whole number from 1", "write `regions(15)`")
+            return None
+        return self._within_reason(Regions(count, Formula("n_features")), call)
+
+    def vector(self, vector: ast.Vector) -> Vector | None:
+        size = Bounds(self.module, self.report).amount(vector.size)
+        if not isinstance(vector.element, ast.Range | ast.Bool):
+            message = "a vector is `of bool`, or of numbers in a range"
+            self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
+            return None
+        element = self.option(vector.element)
+        if size is None or element is None:
+            return None
+        if not isinstance(size, Formula) and (not isinstance(size, int) or size < 1):
+            self._error("MSL086", vector.size, "the size of a vector is a whole number from 1", "write `n_features`")
+            return None
+        assert isinstance(element, IntRange | RealRange | Bool)
+        return self._within_reason(Vector(size, element), vector)
+
+    def _within_reason(self, node: D, where: ast.Node) -> D | None:
+        """The node, unless it is larger than anything can be made of."""
+        too_much = excess(node)
+        if too_much is not None:
+            self._error("MSL017", where, f"this is too large: {too_much}", "search a smaller one")
+        return None if too_much is not None else node
+
+    def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
+        """A range; without a kind it takes that of the declared one, with its scale and step."""
+        return Ranges(self.module, self.report).range(written, inherited)
+
+    def not_a_value(self, expression: ast.Expression) -> None:
+        text = _shortened(self.module.source.slice(expression.span))
+        message = f"`{text}` is not a value of a parameter"
+        help = "a parameter takes numbers, names, texts, `true`, `none`, lists"
+        if isinstance(expression, ast.Optional):
+            inner = _shortened(self.module.source.slice(expression.item.span))
+            help = f"for a parameter that may have no value write `none | {inner}`"
+        self._error("MSL093", expression, message, help)
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
+    """The alternatives of a choice; one inside parentheses is part of the same."""
+    for item in written.items:
+        if isinstance(item, ast.Choice):
+            yield from alternatives(item)
+        else:
+            yield item
+
+
+def choice(options: list[Node]) -> Node:
+    """Options as one node: nested choices flattened, the same one kept once, numbers in their order."""
+    distinct: dict[object, Node] = {}
+    for option in options:
+        for inner in option.options if isinstance(option, Choice) else (option,):
+            distinct.setdefault(identity(inner), inner)
+    found = list(distinct.values())
+    if len(found) == 1:
+        return found[0]
+    if all(is_number(option) for option in found):
+        found.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
+    return Choice(tuple(found))
+
+
+def _called_twice(node: Node) -> str | None:
+    """A name that a block shares with another alternative, so that nobody could tell which one is meant."""
+    owners: dict[str, tuple[str, str] | None] = {}
+    for option in node.options if isinstance(node, Choice) else ():
+        name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
+        if name is not None and owners.setdefault(name, owner) != owner:
+            return name
+    return None
+
+
+def identity(node: Node) -> object:
+    """What two nodes share when they are the same, which tells 1 from true."""
+    return (node, isinstance(node.value, bool)) if isinstance(node, Const) else node
+
+
+def is_number(node: Node) -> bool:
+    return isinstance(node, Const) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
+
+
+def listing_of(elements: list[Node]) -> Node:
+    """A list: a constant when nothing in it is open."""
+    if all(isinstance(element, Const) and not isinstance(element.value, Formula) for element in elements):
+        return Const(tuple(element.value for element in elements))  # type: ignore[union-attr,misc]
+    return Listing(tuple(elements))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def has_open(value: ast.ListOf) -> bool:
+    """Whether a list leaves an element open."""
+    return any(isinstance(item, ast.Range | ast.Bool | ast.Choice | ast.AnyOf | ast.Vector) for item in value.items)

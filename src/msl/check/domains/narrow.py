@@ -1,0 +1,529 @@
+"""Narrow: the arguments of a use, each inside the domain that its declaration gives.
+
+Names are looked up in that domain; `lo..hi` without a kind inherits kind, scale and step. To go outside, a user derives
+a block, and the help shows the line to write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from msl.check.domains.arguments import Naming, is_rest
+from msl.check.domains.contains import (
+    Outside,
+    Owner,
+    Place,
+    domain_in_words,
+    fitted,
+    has_finer_step,
+    is_number,
+    is_on_grid,
+    may_lie_inside,
+    name_of,
+    options_of,
+    options_of_kind,
+)
+from msl.check.domains.declared import Declarer, alternatives, choice, has_open, listing_of
+from msl.check.domains.number_ranges import Bounds
+from msl.check.findings import Report
+from msl.check.lints import closed_silently
+from msl.check.names.other_names import domain_meant, value_meant
+from msl.check.names.scope import find, peek
+from msl.diagnostics.source import Source, Span
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.language.literals import name_text
+from msl.record import record
+from msl.space.defaults import default_node, fit_default, is_closed
+from msl.space.formulas import FACTS, FUNCTIONS, Amount, Formula
+from msl.space.nodes import (
+    BlockUse,
+    Bool,
+    Const,
+    IntRange,
+    Listing,
+    Node,
+    Param,
+    RealRange,
+    Regions,
+    Symbol,
+    Vector,
+)
+
+_SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
+
+
+@record
+class Narrower:
+    """Reads the arguments of uses in one file; `notes` tells what a value after `=` no longer leaves open."""
+
+    declarer: Declarer
+    notes: bool = True
+
+    def params(
+        self,
+        declared: tuple[Param, ...],
+        arguments: tuple[ast.Argument, ...],
+        owner: Owner,
+        span: Span,
+        closes: bool = False,
+    ) -> tuple[Param, ...] | None:
+        """The parameters of one use: those given narrowed, the others as declared, or at their defaults where the use
+        `closes` them; None if an argument is wrong."""
+        given = Naming(self._source, self._report).by_name([param.name for param in declared], arguments, owner)
+        if given is None:
+            return None
+        closes_rest = closes or any(map(is_rest, arguments))
+        params, sound = [], True
+        for param in declared:
+            argument = given.get(param.name)
+            if argument is None:
+                params.append(replace(param, node=default_node(param)) if closes_rest else param)
+                continue
+            node = self.argument(param, argument, owner)
+            sound = sound and node is not None
+            if node is not None:
+                params.append(fit_default(replace(param, node=node)))
+        return tuple(params) if sound else None
+
+    # --- one argument ---
+
+    def argument(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
+        """The node of one argument, inside the declared one."""
+        if argument.default is not None or argument.condition is not None:
+            span = (argument.default or argument.condition).span  # type: ignore[union-attr]
+            message = "`default` and `if` stand in a declaration, not in a use"
+            self._report.error("MSL098", self._source, span, message, "", "remove it")
+            return None
+        place = Place(param.name, owner, param.node)
+        value = argument.value
+        if owner.closed and (argument.opens or isinstance(value, _SEVERAL)):
+            self._searched_option(argument, place)
+            return None
+        if not argument.opens:
+            return self._closed(param, argument, place)
+        match value:
+            case ast.Choice():
+                return self._choice(param.node, value, place)
+            case ast.ListOf() if not has_open(value) and not _takes_lists(param.node):
+                self.declarer.list_as_domain(value)
+                return None
+            case ast.ListOf() if not has_open(value):
+                self.declarer.single_value(argument)
+                return None
+            case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
+                return self._open(param.node, value, place)
+            case ast.Call() if value.path.text == "regions":
+                return self._open(param.node, value, place)
+            case ast.Sequence() | ast.Union() | ast.Optional():
+                self.declarer.not_a_value(value)
+                return None
+            case ast.Path() | ast.Call() if self._has_parameters(param.node, value):
+                return self._opened_alternative(param.node, argument, place)
+        self.declarer.single_value(argument)
+        return None
+
+    def default(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
+        """The node of a declared default. What lies inside it and is not named keeps a default of its own, which a use
+        may still narrow."""
+        return self._closed(param, argument, Place(param.name, owner, param.node), closes=False)
+
+    def _closed(self, param: Param, argument: ast.Argument, place: Place, closes: bool = True) -> Node | None:
+        """What stands after `=`: one value, or the default."""
+        if isinstance(argument.value, ast.Default):
+            return default_node(param)
+        if isinstance(argument.value, _SEVERAL):
+            self.declarer.several_values(argument)
+            return None
+        if not place.owner.closed and self._means_several(param, argument):
+            return None
+        return self._one(param.node, argument.value, place, closes)
+
+    def _opened_alternative(self, declared: Node, argument: ast.Argument, place: Place) -> Node | None:
+        """`: name` and `: name(…)`: one alternative, with what it declares open."""
+        node = self._one(declared, argument.value, place, closes=False)
+        if node is not None and is_closed(node):
+            self.declarer.single_value(argument)
+            return None
+        return node
+
+    def _has_parameters(self, declared: Node, written: ast.Path | ast.Call) -> bool:
+        path = written if isinstance(written, ast.Path) else written.path
+        option = _called(declared, path.names[-1].text)
+        return isinstance(option, Symbol | BlockUse) and bool(option.params)
+
+    def _means_several(self, param: Param, argument: ast.Argument) -> bool:
+        """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, as other tools give them."""
+        value = argument.value
+        meant = None
+        if (
+            isinstance(value, ast.ListOf)
+            and len(value.items) > 1
+            and not has_open(value)
+            and not _takes_lists(param.node)
+        ):
+            meant = " | ".join(self._source.slice(item.span) for item in value.items[:8])
+        elif isinstance(value, ast.Call) and peek(self.declarer.module, value.path.text) is None:
+            names = [name_of(option) for option in options_of(param.node)]
+            meant = None if value.path.text in names else domain_meant(value, self._source)
+        if meant is None or argument.key is None:
+            return False
+        message = "`=` takes one value; `:` opens a dimension"
+        help = f"write `{self._source.slice(argument.key.span)}: {meant}`"
+        self._report.error("MSL089", self._source, value.span, message, "", help)
+        return True
+
+    def _searched_option(self, argument: ast.Argument, place: Place) -> None:
+        """`swarm: 5..50`: nothing searches over options."""
+        message = f"`{place.parameter}` of `{place.owner.name}` takes one value: nothing searches it"
+        text = self._source.slice(_first_value(argument.value).span)
+        span = argument.span if argument.key is not None else argument.value.span
+        self._report.error("MSL140", self._source, span, message, "", f"write `{name_text(place.parameter)} = {text}`")
+
+    def _choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None:
+        items = list(alternatives(written))
+        options = [self._open(declared, item, place) for item in items]
+        sound = [option for option in options if option is not None]
+        if len(sound) < len(options):
+            return None
+        self.declarer.repeated(sound, items)
+        return self.declarer.of_alternatives(sound, written)
+
+    def _open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
+        """One domain or alternative after `:`, or an element of a list; one that `closes` is one value after `=`."""
+        match expression:
+            case ast.Range():
+                return self._range(declared, expression, place)
+            case ast.Bool():
+                if isinstance(declared, Bool) or all(_holds(declared, flag) for flag in (False, True)):
+                    return Bool()
+                self._outside.other(expression, place, "`bool`", "bool")
+                return None
+            case ast.Vector():
+                return self._vector(declared, expression, place)
+            case ast.AnyOf(role=role):
+                return self._any(declared, expression, role, place)
+        return self._one(declared, expression, place, closes)
+
+    def _one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
+        """One value or one alternative, inside the declared domain; `closes` fixes what an alternative has inside."""
+        match expression:
+            case ast.Path():
+                return self._named(declared, expression, (), place, closes)
+            case ast.Call() if expression.path.text == "regions" and options_of_kind(declared, Regions):
+                return self.declarer.regions(expression)
+            case ast.Call() if self._names_alternative(declared, expression.path):
+                return self._named(declared, expression.path, expression.arguments, place, closes, called=expression)
+            case ast.ListOf():
+                return self._list(declared, expression, place, closes)
+            case ast.String(value=text) if (named := _called(declared, text)) is not None:
+                if closes and not place.owner.closed and isinstance(named, Symbol | BlockUse):
+                    return self._closed_alternative(named, (), expression, place)
+                return named
+            case ast.Sequence() | ast.Union() | ast.Optional() | ast.Choice() | ast.Default():
+                self.declarer.not_a_value(expression)
+                return None
+        constant = self.declarer.literal(expression)
+        return None if constant is None else self._constant(declared, constant, expression, place)
+
+    def _constant(self, declared: Node, constant: Const, where: ast.Node, place: Place) -> Node | None:
+        value = constant.value
+        if place.owner.closed and isinstance(value, Formula):
+            text = self._source.slice(where.span)
+            message = f"`{text}` depends on the table, and an option is a plain number"
+            self._report.error("MSL140", self._source, where.span, message, "", "write a number")
+            return None
+        for option in options_of(declared):
+            if isinstance(option, Const) and _same(option.value, value):
+                return option
+            if isinstance(option, Bool) and isinstance(value, bool):
+                return constant
+            if isinstance(option, IntRange | RealRange) and (number := fitted(option, value)) is not None:
+                return Const(number)
+        self._outside.value(where, place, value)
+        return None
+
+    def _named(
+        self,
+        declared: Node,
+        path: ast.Path,
+        arguments: tuple[ast.Argument, ...],
+        place: Place,
+        closes: bool,
+        called: ast.Call | None = None,
+    ) -> Node | None:
+        text = path.names[-1].text
+        if len(path.names) > 1 and not self._is_from(path, place):
+            return None
+        option = _called(declared, text)
+        if option is None and called is None and path.text in FACTS:
+            return self._constant(declared, Const(Formula(path.text)), path, place)
+        if option is None:
+            self._unknown_alternative(declared, path, text, place)
+            return None
+        if isinstance(option, Const):
+            if called is not None and arguments:
+                message = f"`{text}` has no parameters"
+                self._report.error("MSL096", self._source, called.span, message, "", f"write `{text}`")
+                return None
+            return option
+        if closes and not place.owner.closed:
+            return self._closed_alternative(option, arguments, called or path, place)
+        inner = Owner(text, "parameter", closed=place.owner.closed)
+        params = self.params(option.params, arguments, inner, path.span)
+        if params is None or not self._complete(option, params, path, inner):
+            return None
+        return replace(option, params=params)
+
+    def _closed_alternative(
+        self, option: Symbol | BlockUse, arguments: tuple[ast.Argument, ...], where: ast.Node, place: Place
+    ) -> Node | None:
+        """An alternative after `=`: open is what its arguments open, and nothing else."""
+        name = name_of(option)
+        assert name is not None
+        params = self.params(option.params, arguments, Owner(name, "parameter"), where.span, closes=True)
+        if params is None:
+            return None
+        if self.notes:
+            closed_silently(option, arguments, where, place, self.declarer.module, self._report)
+        return replace(option, params=params)
+
+    def _names_alternative(self, declared: Node, path: ast.Path) -> bool:
+        """Whether a call is an alternative and not a function of numbers."""
+        text = path.names[-1].text
+        return _called(declared, text) is not None or (
+            text not in FUNCTIONS and any(name_of(option) is not None for option in options_of(declared))
+        )
+
+    def _is_from(self, path: ast.Path, place: Place) -> bool:
+        """Whether `sbm.euclidean` is one of the alternatives, and that of `sbm`; told where it is not."""
+        declaration = find(self.declarer.module, path, self._report, "a block")
+        if declaration is None:
+            return False
+        origins = [o.block.key for o in options_of(place.declared) if isinstance(o, BlockUse)]
+        if (declaration.module.origin, declaration.name) in origins:
+            return True
+        self._unknown_alternative(place.declared, path, path.text, place)
+        return False
+
+    def _complete(self, option: Symbol | BlockUse, params: tuple[Param, ...], path: ast.Path, owner: Owner) -> bool:
+        """Whether an option's alternative has what it needs: a number without a default has to be given."""
+        if not owner.closed or not isinstance(option, Symbol):
+            return True
+        missing = [p.name for p in params if isinstance(p.node, IntRange | RealRange) and not p.has_default]
+        if missing:
+            names = " and ".join(f"`{name}`" for name in missing)
+            given = ", ".join(f"{name_text(p.name)} = …" for p in option.params if not p.has_default)
+            message = f"`{owner.name}` needs {names}"
+            self._report.error("MSL101", self._source, path.span, message, "", f"write `{owner.name}({given})`")
+        return not missing
+
+    def _unknown_alternative(self, declared: Node, path: ast.Path, text: str, place: Place) -> None:
+        options = options_of(declared)
+        names = [name for option in options if (name := name_of(option)) is not None]
+        numeric = bool(options_of_kind(declared, IntRange) or options_of_kind(declared, RealRange))
+        close = did_you_mean(text, [*names, *FACTS] if numeric and not place.owner.closed else names)
+        meant = value_meant(text)
+        if meant is not None:
+            help: str | None = f"write `{meant}`"
+        elif names and len(names) == len(options):
+            help = close or f"it is one of {listing(names)}"
+        else:
+            help = close or f"it is {domain_in_words(declared)}"
+        message = f"`{text}` is not a value of `{place.parameter}`"
+        code = "MSL090" if meant is not None else "MSL100"
+        self._report.error(code, self._source, path.span, message, "", help, place.owner.also(place.parameter))
+
+    # --- ranges, vectors, lists ---
+
+    def _range(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
+        ranges = options_of_kind(declared, IntRange) + options_of_kind(declared, RealRange)
+        if not ranges:
+            numbers = [o for o in options_of(declared) if isinstance(o, Const) and is_number(o.value)]
+            if numbers and written.kind is None and not written.log and written.step is None:
+                return self._listed_numbers(declared, written, place)
+            domain = self._source.slice(written.span) if written.kind is not None else None
+            self._outside.other(written, place, "a range", domain)
+            return None
+        inherited = ranges[0]
+        assert isinstance(inherited, IntRange | RealRange)
+        if not self._ends_inside(inherited, written, place):
+            return None
+        node = self.declarer.range(written, inherited)
+        if node is None:
+            return None
+        if isinstance(node, RealRange) and isinstance(inherited, IntRange):
+            message = f"`{place.parameter}` takes whole numbers"
+            also = place.owner.also(place.parameter)
+            help = f"write `{self._source.slice(written.span).replace('real', 'int', 1)}`"
+            self._report.error("MSL086", self._source, written.span, message, "", help, also)
+            return None
+        if isinstance(node, IntRange) and isinstance(inherited, RealRange):
+            node = RealRange(node.low, node.high, node.log, float(node.step))
+        if has_finer_step(node, inherited):
+            self._outside.steps(written, place, inherited, written)
+            return None
+        if not is_on_grid(node.low, inherited):
+            self._outside.steps(written.low, place, inherited, written)
+            return None
+        return node
+
+    def _ends_inside(self, declared: IntRange | RealRange, written: ast.Range, place: Place) -> bool:
+        """Whether both ends may lie in the declared range; what is no amount is told later, by who reads the range."""
+        bounds = Bounds(self.declarer.module, Report())
+        low, high = bounds.amount(written.low), bounds.amount(written.high)
+        if low is None or high is None or not (isinstance(low, Formula) or isinstance(high, Formula) or low <= high):
+            return True
+        for amount, end in ((low, written.low), (high, written.high)):
+            if not may_lie_inside(amount, declared):
+                self._outside.range_end(end, place, written)
+                return False
+        return True
+
+    def _listed_numbers(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
+        """A range over alternatives that are numbers: those of them inside it."""
+        bounds = Bounds(self.declarer.module, self._report)
+        low, high = bounds.amount(written.low), bounds.amount(written.high)
+        if low is None or high is None:
+            return None
+        if isinstance(low, Formula) or isinstance(high, Formula):
+            self._outside.other(written, place, "a range that follows the table")
+            return None
+        inside = [
+            o
+            for o in options_of(declared)
+            if isinstance(o, Const) and is_number(o.value) and low <= o.value <= high  # type: ignore[operator]
+        ]
+        if not inside:
+            self._outside.other(written, place, "a range without any of its values")
+            return None
+        return choice(list(inside))
+
+    def _vector(self, declared: Node, written: ast.Vector, place: Place) -> Node | None:
+        vectors = options_of_kind(declared, Vector)
+        if not vectors:
+            self._outside.other(written, place, "a vector", self._source.slice(written.span))
+            return None
+        mother = vectors[0]
+        assert isinstance(mother, Vector)
+        size = Bounds(self.declarer.module, self._report).amount(written.size)
+        element = self._open(mother.element, written.element, _element(place, mother.element))
+        if size is None or element is None:
+            return None
+        if size != mother.size:
+            self._outside.other(written.size, place, f"a vector of {size}")
+            return None
+        if not isinstance(element, IntRange | RealRange | Bool):
+            self._outside.other(written.element, place, "that element")
+            return None
+        return Vector(size, element)
+
+    def _any(self, declared: Node, where: ast.AnyOf, role: ast.Path, place: Place) -> Node | None:
+        of_role = [o for o in options_of(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]
+        if not of_role:
+            self._outside.other(where, place, f"`any {role.text}`")
+            return None
+        return choice(list(of_role))
+
+    def _list(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
+        """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
+        for mother in options_of(declared):
+            if isinstance(mother, Vector):
+                return self._elements(written, mother.element, mother.size, place)
+            if isinstance(mother, Regions):
+                return self._points(written, mother, place)
+            if isinstance(mother, Listing) and len(mother.elements) == len(written.items):
+                pairs = zip(mother.elements, written.items, strict=True)
+                elements = [self._open(inner, item, _element(place, inner), closes) for inner, item in pairs]
+                return _listing(elements)
+        node = self.declarer.listing(written.items, written)
+        if node is None:
+            return None
+        constants = [option.value for option in options_of(declared) if isinstance(option, Const)]
+        if isinstance(node, Const) and node.value in constants:
+            return node
+        lengths = {len(o.elements) for o in options_of(declared) if isinstance(o, Listing)}
+        what = f"a list of {len(written.items)}" if lengths else "a list"
+        self._outside.other(written, place, what)
+        return None
+
+    def _elements(self, written: ast.ListOf, element: Node, size: Amount, place: Place) -> Node | None:
+        if isinstance(size, int) and size != len(written.items):
+            self._outside.other(written, place, f"a list of {len(written.items)}")
+            return None
+        return _listing([self._one(element, item, _element(place, element), True) for item in written.items])
+
+    def _points(self, written: ast.ListOf, mother: Regions, place: Place) -> Node | None:
+        """Regions written out: a list of numbers for a unit that is on, `none` for one that is off."""
+        points: list[Node] = []
+        for item in written.items:
+            if isinstance(item, ast.Nothing):
+                points.append(Const(None))
+                continue
+            if not isinstance(item, ast.ListOf):
+                self._outside.other(item, place, f"`{self._source.slice(item.span)}`")
+                return None
+            point = self._elements(item, RealRange(0, 1), mother.width, place)
+            if point is None:
+                return None
+            points.append(point)
+        return listing_of(points)
+
+    @property
+    def _source(self) -> Source:
+        return self.declarer.module.source
+
+    @property
+    def _report(self) -> Report:
+        return self.declarer.report
+
+    @property
+    def _outside(self) -> Outside:
+        return Outside(self._source, self._report)
+
+
+def _element(place: Place, declared: Node) -> Place:
+    return replace(place, declared=declared, is_element=True)
+
+
+def _listing(elements: list[Node | None]) -> Node | None:
+    sound = [element for element in elements if element is not None]
+    return listing_of(sound) if len(sound) == len(elements) else None
+
+
+def _called(declared: Node, name: str) -> Const | Symbol | BlockUse | None:
+    """The alternative of this name."""
+    for option in options_of(declared):
+        if isinstance(option, Const) and option.value == name:
+            return option
+        if isinstance(option, Symbol) and option.name == name:
+            return option
+        if isinstance(option, BlockUse) and option.block.name == name:
+            return option
+    return None
+
+
+def _holds(declared: Node, value: bool) -> bool:
+    return any(isinstance(option, Const) and option.value is value for option in options_of(declared))
+
+
+def _takes_lists(declared: Node) -> bool:
+    lists = (Vector, Regions, Listing)
+    return any(
+        isinstance(o, lists) or (isinstance(o, Const) and isinstance(o.value, tuple)) for o in options_of(declared)
+    )
+
+
+def _same(declared: object, value: object) -> bool:
+    """Equal, where 1 and 1.0 are the same number but true is not 1."""
+    return isinstance(declared, bool) == isinstance(value, bool) and declared == value
+
+
+def _first_value(expression: ast.Expression) -> ast.Expression:
+    """One value out of several, to show how one is written."""
+    match expression:
+        case ast.Choice(items=items):
+            return _first_value(items[0])
+        case ast.Range(low=low):
+            return low
+    return expression

@@ -1,0 +1,245 @@
+"""Ranges: `int 1..10`, `real 1e-4..1 log`, `real 0..1 step 0.1` — bounds in order, a scale and a step that fit."""
+
+from __future__ import annotations
+
+import math
+
+from msl.check.findings import Report
+from msl.check.names.library import Module
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.record import record
+from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS, Amount, Formula, fold
+from msl.space.limits import LARGEST_REAL, excess
+from msl.space.nodes import IntRange, RealRange
+
+_SCALE_RATIO = 1000
+_LESS = "give it nearer ends, or a larger step"
+
+
+@record
+class Ranges:
+    """Reads the ranges of one file; what is wrong is reported and comes back as None."""
+
+    module: Module
+    report: Report
+
+    def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
+        """A range; without a kind it takes that of the declared one, with its scale and step."""
+        kind = written.kind or (None if inherited is None else "int" if isinstance(inherited, IntRange) else "real")
+        if kind is None:
+            text = self.module.source.slice(written.span)
+            message = "nothing says whether these are whole numbers or reals"
+            self._error("MSL081", written, message, f"write `int {text}` or `real {text}`")
+            return None
+        bounds = Bounds(self.module, self.report)
+        low, high = bounds.amount(written.low), bounds.amount(written.high)
+        step = None if written.step is None else bounds.amount(written.step)
+        if low is None or high is None or (written.step is not None and step is None):
+            return None
+        inherits = written.kind is None and inherited is not None
+        log = written.log or (inherits and inherited is not None and inherited.log and written.step is None)
+        if not self._bounds_fit(written, kind, low, high, log) or self._is_excessive(
+            written, kind, low, high, log, step
+        ):
+            return None
+        if kind == "int":
+            own = 1 if step is None else self._whole_step(written, step)
+            if own is None:
+                return None
+            if step is None and inherits and isinstance(inherited, IntRange) and not log:
+                own = inherited.step
+            return self._stepped_int(written, low, high, log, own)
+        if step is None and inherits and isinstance(inherited, RealRange) and not log:
+            step = inherited.step
+        return self._stepped_real(written, low, high, log, step)
+
+    def _bounds_fit(self, written: ast.Range, kind: str, low: Amount, high: Amount, log: bool) -> bool:
+        if kind == "int":
+            for amount, where in ((low, written.low), (high, written.high)):
+                if isinstance(amount, float):
+                    message = f"an `int` range has whole ends, and this is {self._text(where)}"
+                    self._error("MSL086", written, message, self._whole_ends(written, low, high))
+                    return False
+        if not isinstance(low, Formula) and not isinstance(high, Formula) and low > high:
+            first, last = self._text(written.low), self._text(written.high)
+            help = f"write `{self._with_ends(written, last, first)}`"
+            self._error("MSL082", written, f"this range is empty: {first} is above {last}", help)
+            return False
+        if log and written.step is not None:
+            self._error("MSL084", written, "`log` and `step` exclude each other", "keep one of them")
+            return False
+        if log and not isinstance(low, Formula) and low <= 0:
+            message = f"`log` needs a low end above 0, and this is {self._text(written.low)}"
+            self._error("MSL083", written.low, message, "start above 0, such as at `1e-4`, or leave `log` out")
+            return False
+        return True
+
+    def _is_excessive(
+        self, written: ast.Range, kind: str, low: Amount, high: Amount, log: bool, step: Amount | None
+    ) -> bool:
+        """Whether a range goes further, or is finer, than anything can be made of."""
+        size = None if isinstance(step, Formula) or step is None or step <= 0 else step
+        whole = kind == "int"
+        node = IntRange(low, high, log, max(1, int(size or 1))) if whole else RealRange(low, high, log, size)
+        too_much = excess(node)
+        if too_much is not None:
+            self._error("MSL102", written, f"this range is beyond what can be searched: {too_much}", _LESS)
+        return too_much is not None
+
+    def _whole_step(self, written: ast.Range, step: Amount) -> int | None:
+        if isinstance(step, int) and step > 0:
+            return step
+        assert written.step is not None
+        self._error(
+            "MSL085", written.step, "the step of whole numbers is a whole number from 1", "write `2`, or another"
+        )
+        return None
+
+    def _stepped_int(self, written: ast.Range, low: Amount, high: Amount, log: bool, step: int) -> IntRange:
+        if isinstance(low, int) and isinstance(high, int) and (high - low) % step:
+            self._does_not_fit(written, low, high, step, high - (high - low) % step)
+            high -= (high - low) % step
+        return IntRange(low, high, log, step)
+
+    def _stepped_real(
+        self, written: ast.Range, low: Amount, high: Amount, log: bool, step: Amount | None
+    ) -> RealRange | None:
+        if step is None:
+            self._suggest_log(written, low, high, log)
+            return RealRange(low, high, log)
+        if isinstance(step, Formula) or step <= 0:
+            assert written.step is not None
+            self._error("MSL085", written.step, "a step is a number above 0", "write `0.1`, or another")
+            return None
+        if not isinstance(low, Formula) and not isinstance(high, Formula):
+            steps = (high - low) / step
+            if abs(steps - round(steps)) > 1e-9 * max(1.0, steps):
+                last = low + math.floor(steps) * step
+                self._does_not_fit(written, low, high, step, float(f"{last:.12g}"))
+                high = float(f"{last:.12g}")
+        return RealRange(low, high, log, float(step))
+
+    def _does_not_fit(self, written: ast.Range, low: Amount, high: Amount, step: float, last: float) -> None:
+        message = f"the step {step} does not divide {low}..{high}: the last value is {last}"
+        help = f"write `{self._with_ends(written, self._text(written.low), last)}`"
+        self.report.warning("MSL221", self.module.source, written.span, message, "", help)
+
+    def _suggest_log(self, written: ast.Range, low: Amount, high: Amount, log: bool) -> None:
+        if log or isinstance(low, Formula) or isinstance(high, Formula) or low <= 0:
+            return
+        if high / low >= _SCALE_RATIO:
+            ends = "..".join(self.module.source.slice(end.span) for end in (written.low, written.high))
+            message = f"`{ends}` spans {math.log10(high / low):.0f} orders of magnitude without `log`"
+            label = "nearly all samples fall in the top tenth"
+            self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
+
+    def _whole_ends(self, written: ast.Range, low: Amount, high: Amount) -> str:
+        """What to write for an `int` range with a fraction at an end."""
+        or_real = ", or `real`" if written.kind is not None else ""
+        if isinstance(low, Formula) or isinstance(high, Formula) or math.ceil(low) > math.floor(high):
+            return f"give it whole numbers{or_real}"
+        return f"write `{self._with_ends(written, math.ceil(low), math.floor(high))}`{or_real}"
+
+    def _with_ends(self, written: ast.Range, low: object, high: object) -> str:
+        """The range as it was written, with other ends."""
+        text, start = self._text(written), written.span.start
+        return f"{text[: written.low.span.start - start]}{low}..{high}{text[written.high.span.end - start :]}"
+
+    def _text(self, node: ast.Node) -> str:
+        return self.module.source.slice(node.span)
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+# --- Bounds: numbers and formulas over the table's sizes, from the expressions that write them. -----------------------
+
+
+@record
+class Bounds:
+    """Reads amounts in one file; what is no amount is reported and comes back as None."""
+
+    module: Module
+    report: Report
+
+    def amount(self, expression: ast.Condition) -> Amount | None:
+        """A number, or a formula where the table decides."""
+        match expression:
+            case ast.Number(value=value, unit=unit):
+                if unit is not None:
+                    message = f"`{expression.text}` has a unit, and a plain number is wanted here"
+                    self._error("MSL080", expression, message, f"write `{value}`")
+                    return None
+                return value
+            case ast.Negative(operand=operand):
+                inner = self.amount(operand)
+                return None if inner is None else self._folded(expression, "-", [inner])
+            case ast.Arithmetic():
+                return self._arithmetic(expression)
+            case ast.Call():
+                return self._function(expression)
+            case ast.Path() if len(expression.names) == 1 and expression.text in FACTS:
+                return Formula(expression.text)
+            case ast.Path():
+                close = did_you_mean(expression.text, [*FACTS, *FUNCTIONS])
+                message = f"`{expression.text}` is not a number"
+                self._error("MSL080", expression, message, close or f"a bound may use {listing(FACTS)}")
+                return None
+        self._error("MSL080", expression, "a number is wanted here", "write a number, or a formula of `n_features`")
+        return None
+
+    def whole(self, expression: ast.Expression) -> int | None:
+        """A whole number that is the same for every table."""
+        amount = self.amount(expression)
+        if amount is None:
+            return None
+        if not isinstance(amount, int):
+            self._error("MSL086", expression, "a whole number is wanted here", "write it with digits only")
+            return None
+        return amount
+
+    def _arithmetic(self, expression: ast.Arithmetic) -> Amount | None:
+        amounts = [self.amount(operand) for operand in expression.operands]
+        total = amounts[0]
+        for operation, operand in zip(expression.operators, amounts[1:], strict=True):
+            if total is None or operand is None:
+                return None
+            total = self._folded(expression, operation, [total, operand])
+        return total
+
+    def _function(self, call: ast.Call) -> Amount | None:
+        name = call.path.text
+        if name not in FUNCTIONS:
+            help = did_you_mean(name, FUNCTIONS) or f"functions are {listing(FUNCTIONS)}"
+            self._error("MSL080", call.path, f"`{name}` is not a function of numbers", help)
+            return None
+        wanted = OPERANDS[name]
+        if any(argument.key is not None for argument in call.arguments) or not call.arguments:
+            self._error("MSL080", call, f"`{name}` takes numbers", f"write `{name}(…)` with numbers inside")
+            return None
+        if wanted is not None and len(call.arguments) != wanted:
+            self._error("MSL080", call, f"`{name}` takes {wanted} number, not {len(call.arguments)}", "remove the rest")
+            return None
+        operands = [self.amount(argument.value) for argument in call.arguments]
+        if any(operand is None for operand in operands):
+            return None
+        return self._folded(call, name, [operand for operand in operands if operand is not None])
+
+    def _folded(self, expression: ast.Node, operation: str, operands: list[Amount]) -> Amount | None:
+        try:
+            if operation == "/" and operands[-1] == 0:
+                raise ZeroDivisionError
+            amount = fold(operation, operands)
+            if not isinstance(amount, Formula) and not abs(amount) <= LARGEST_REAL:
+                message = f"this comes to more than {LARGEST_REAL:g}, beyond which nothing is computed"
+                self._error("MSL102", expression, message, "write a smaller number")
+                return None
+            return amount
+        except (ArithmeticError, ValueError):
+            text = self.module.source.slice(expression.span)
+            self._error("MSL080", expression, f"`{text}` has no value", "look for a division by zero or a root of -1")
+            return None
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)

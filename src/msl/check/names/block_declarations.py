@@ -1,0 +1,393 @@
+"""Blocks: what each block declares — its class, its role, its parameters — and the blocks of a role."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from msl.check.domains.arguments import clashes
+from msl.check.domains.contains import Owner
+from msl.check.domains.declared import Declarer
+from msl.check.domains.default_value import Defaults
+from msl.check.domains.narrow import Narrower
+from msl.check.findings import Report
+from msl.check.names import catalogues
+from msl.check.names.library import Declaration, Module
+from msl.check.names.other_names import role_meant
+from msl.check.names.scope import declarations_of, find
+from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.record import record
+from msl.space.conditions import Condition
+from msl.space.formulas import FACTS
+from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange
+from msl.space.values import BlockType
+
+CHAIN_ROLES = ("transformer", "selector", "learner", "post")
+SLOT_ROLES = ("distance", "feature_distance", "weighting", "references", "kernel", "basis")
+ENGINE_ROLES = ("strategy", "estimate", "combiner")
+TASKS = ("classification", "regression")
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*\*?", re.ASCII)
+
+
+@record
+class Declared:
+    """A block as its file declares it; `labels` says where each parameter stands."""
+
+    block: BlockType
+    params: tuple[Param, ...]
+    labels: dict[str, Label]
+    derived: bool = False
+
+    @property
+    def use(self) -> BlockUse:
+        """The bare block: all that it declares is open."""
+        return BlockUse(self.block, self.params)
+
+
+class Blocks:
+    """Reads each declaration once."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        #: Blocks that others need: those that a role offers, and those that others are derived from.
+        self.met: set[Declaration] = set()
+        self._done: dict[Declaration, Declared | None] = {}
+        self._under_way: list[Declaration] = []
+
+    def declared(self, declaration: Declaration) -> Declared | None:
+        """What a block declares, or None if its declaration is wrong (which is then reported once)."""
+        if declaration in self._under_way:
+            self._circle(declaration)
+            return None
+        if declaration not in self._done:
+            self._under_way.append(declaration)
+            node = declaration.node
+            if isinstance(node, ast.Block):
+                self._done[declaration] = self._block(node, declaration.module)
+            else:
+                assert isinstance(node, ast.Derive)
+                self._done[declaration] = self._derived(node, declaration.module)
+            self._under_way.pop()
+        return self._done[declaration]
+
+    def bare(self, declaration: Declaration) -> BlockUse | None:
+        found = self.declared(declaration)
+        return None if found is None else found.use
+
+    def narrower(self, module: Module, notes: bool = True) -> Narrower:
+        return Narrower(self.declarer(module), notes)
+
+    def declarer(self, module: Module) -> Declarer:
+        return Declarer(module, self.report, self)
+
+    def call(
+        self,
+        declaration: Declaration,
+        arguments: tuple[ast.Argument, ...],
+        module: Module,
+        where: ast.Node,
+        notes: bool = True,
+    ) -> BlockUse | None:
+        """A use of a block with arguments."""
+        declared = self.declared(declaration)
+        if declared is None:
+            return None
+        called = where.path.text if isinstance(where, ast.Call) else declaration.name
+        owner = Owner(declaration.name, "parameter", declared.labels, called)
+        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span)
+        return None if params is None else BlockUse(declared.block, params)
+
+    # --- roles ---
+
+    def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None:
+        """`any ROLE`: the blocks of that role here and in the files used, derived ones left out."""
+        wanted = role.names[-1]
+        modules = [module, *module.uses.values()]
+        if len(role.names) == 2:
+            used = module.uses.get(role.names[0].text)
+            if used is None:
+                help = did_you_mean(role.names[0].text, module.uses) or f"this file uses {listing(module.uses)}"
+                message = f"nothing that this file uses is called `{role.names[0].text}`"
+                self.report.error("MSL023", module.source, role.names[0].span, message, "", help)
+                return None
+            module.qualifiers_met.add(role.names[0].text)
+            modules = [used]
+        if len(role.names) > 2:
+            message = f"`{role.text}` is not a role"
+            help = f"write `{wanted.text}`, or `{role.names[0].text}.{wanted.text}`"
+            self.report.error("MSL033", module.source, role.span, message, "", help)
+            return None
+        if not self._known_role(wanted, module):
+            return None
+        found = [use for other in modules for use in self._of_role(other, wanted.text)]
+        for qualifier, used in module.uses.items():
+            if used in modules and any(d.role == wanted.text for d in used.declarations.values()):
+                module.qualifiers_met.add(qualifier)
+        if not found and not module.unknowable:
+            message = f"no block here or in the files used is a {wanted.text}"
+            self.report.error("MSL029", module.source, role.span, message, "", _where_role_is(wanted.text))
+        return tuple(found) or None
+
+    def _of_role(self, module: Module, role: str) -> list[BlockUse]:
+        uses = []
+        for declaration in module.declarations.values():
+            if declaration.role != role or declaration in self._under_way:
+                continue
+            if (use := self.bare(declaration)) is not None:
+                self.met.add(declaration)
+                uses.append(use)
+        return uses
+
+    # --- blocks as values of a declaration ---
+
+    def blocks_meant(self, module: Module, items: list[ast.Expression]) -> dict[int, BlockUse]:
+        """The alternatives of one parameter that are blocks, by the ids of their expressions.
+
+        A bare word that names a step of chains is that block, if every word beside it names one of the same role. Where
+        both would make sense it is a word, as it has always been, and the user is asked: where only some of the words
+        name blocks (`linear | rbf`), where two files have such a block, and for distances, kernels and the like, whose
+        names other classes take as texts.
+        """
+        found = {id(item): self._block_named(module, item) for item in items}
+        named = [(item, found[id(item)]) for item in items if found[id(item)] is not None]
+        bare = [(item, uses) for item, uses in named if uses is not None and not is_explicit(item)]
+        if not named:
+            return {}
+        words = [
+            item for item in items if found[id(item)] is None and isinstance(item, ast.Path | ast.Call | ast.String)
+        ]
+        roles = {use.block.role for _, uses in named for use in uses or ()}
+        is_clear = not words and len(roles) == 1 and all(len(uses or ()) == 1 for _, uses in named)
+        is_clear = is_clear and not roles.isdisjoint(CHAIN_ROLES)
+        if bare and is_clear:
+            self._say_blocks(module, bare)
+        elif bare:
+            for item, uses in bare:
+                self._ask(module, item, uses or [])
+        return {id(item): uses[0] for item, uses in named if uses and (is_clear or is_explicit(item))}
+
+    def _block_named(self, module: Module, item: ast.Expression) -> list[BlockUse] | None:
+        """The blocks that a word, or a call that fits one, may name."""
+        path = item.path if isinstance(item, ast.Call) else item
+        if not isinstance(path, ast.Path) or not self._may_be_a_block(path, module):
+            return None
+        declarations = declarations_of(module, path)
+        uses = []
+        for declaration in declarations:
+            if declaration.is_block and declaration not in self._under_way:
+                use = self._quietly_called(declaration, item, module)
+                if use is not None:
+                    self.met.add(declaration)
+                    uses.append(use)
+        return uses or None
+
+    def _may_be_a_block(self, path: ast.Path, module: Module) -> bool:
+        return not module.is_implied and path.text not in FACTS and path.text != "regions"
+
+    def _quietly_called(self, declaration: Declaration, item: ast.Expression, module: Module) -> BlockUse | None:
+        if not isinstance(item, ast.Call):
+            return self.bare(declaration)
+        quiet = Declarer(module, Report(), self)
+        declared = self.declared(declaration)
+        if declared is None:
+            return None
+        owner = Owner(declaration.name, "parameter", declared.labels)
+        params = Narrower(quiet).params(declared.params, item.arguments, owner, item.span)
+        return None if params is None or quiet.report.failed else BlockUse(declared.block, params)
+
+    def _say_blocks(self, module: Module, bare: list[tuple[ast.Expression, list[BlockUse]]]) -> None:
+        """Words that name blocks are blocks; before, they were texts."""
+        item, (use, *_) = bare[0]
+        text = module.source.slice(item.span)
+        names = listing(dict.fromkeys(uses[0].block.name for _, uses in bare))
+        one = len(bare) == 1
+        message = f"{names} {'is a block' if one else 'are blocks'} here, not {'a text' if one else 'texts'}"
+        help = f'write `{_affirmed(module, use, text)}` if the block is meant, or `"{text}"` for the text'
+        label = "until now this was a text" if one else "until now these were texts"
+        self.report.warning("MSL243", module.source, item.span.to(bare[-1][0].span), message, label, help)
+
+    def _ask(self, module: Module, item: ast.Expression, uses: list[BlockUse]) -> None:
+        text = module.source.slice(item.span)
+        ways = " or ".join(f"`{_affirmed(module, use, text)}`" for use in uses)
+        message = f"`{_name_in(item)}` may be the text or a block, and is taken for the text"
+        help = f'write {ways} for the block, or `"{_name_in(item)}"{text[len(_name_in(item)) :]}` for the text'
+        self.report.warning("MSL244", module.source, item.span, message, "which one?", help)
+
+    def sibling_condition(
+        self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
+    ) -> Condition | None:
+        from msl.check.constraints.read_condition import sibling_condition  # few blocks have any
+
+        return sibling_condition(module, condition, siblings, self.report)
+
+    # --- declarations ---
+
+    def _block(self, node: ast.Block, module: Module) -> Declared | None:
+        sound = self._known_role(node.role, module)
+        if node.task is not None and node.task.text not in TASKS:
+            help = did_you_mean(node.task.text, TASKS) or "a task is `classification` or `regression`"
+            self.report.error("MSL031", module.source, node.task.span, f"`{node.task.text}` is not a task", "", help)
+            sound = False
+        if _TARGET.fullmatch(node.target.value) is None:
+            message = f'"{node.target.value}" does not name a class'
+            help = 'write `"package.module:Class"`, or `"package.module:Class*"` for a Classifier and a Regressor'
+            module_name, dot, class_name = node.target.value.rpartition(".")
+            if dot and _TARGET.fullmatch(f"{module_name}:{class_name}"):
+                help = f'a colon stands before the class: write `"{module_name}:{class_name}"`'
+            self.report.error("MSL032", module.source, node.target.span, message, "", help)
+            sound = False
+        declarer = self.declarer(module)
+        params = declarer.params(node.fields, node.name.text)
+        self._told_apart(params, node.fields, module)
+        params = self._with_defaults(params, node.fields, module, node.name.text)
+        if not sound:
+            return None
+        task = node.task.text if node.task is not None else None
+        block = BlockType(node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span)
+        return Declared(block, params, _labels(node.fields, module))
+
+    def _derived(self, node: ast.Derive, module: Module) -> Declared | None:
+        declaration = find(module, node.base, self.report, "a block")
+        if declaration is None:
+            return None
+        if not declaration.is_block:
+            message = f"`{node.base.text}` is not a block"
+            help = "only blocks can be derived; name a space with `part`"
+            self.report.error("MSL030", module.source, node.base.span, message, "", help, (declaration.label,))
+            return None
+        self.met.add(declaration)
+        base = self.declared(declaration)
+        if base is None:
+            return None
+        declarer = self.declarer(module)
+        known = {param.name: param for param in base.params}
+        changed: dict[str, Param] = {}
+        labels = dict(base.labels)
+        for argument in node.fields:
+            if argument.key is None:
+                declarer.unnamed(argument)
+                continue
+            name = argument.key.text
+            if name not in known:
+                help = did_you_mean(name, known) or (f"it declares {listing(known)}" if known else "it declares none")
+                message = f"`{node.base.text}` has no parameter `{name}`"
+                also = (declaration.label,)
+                self.report.error("MSL096", module.source, argument.key.span, message, "", help, also)
+                continue
+            if name in changed:
+                message = f"`{name}` is declared twice in `{node.name.text}`"
+                also = (replace(labels[name], text="first declared here"),)
+                self.report.error(
+                    "MSL092", module.source, argument.key.span, message, "again", "remove one of them", also
+                )
+                continue
+            param = self._rederived(known[argument.key.text], argument, declarer)
+            if param is not None:
+                changed[param.name] = param
+                labels[param.name] = Label(module.source, argument.span, "declared here")
+        params = tuple(changed.get(param.name, param) for param in base.params)
+        self._told_apart(params, node.fields, module)
+        params = self._with_defaults(params, node.fields, module, node.name.text)
+        block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
+        return Declared(block, params, labels, derived=True)
+
+    def _rederived(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
+        """Another domain for a parameter; alternatives that it already had keep their parameters."""
+        narrowed = self._as_narrowing(old, argument, declarer)
+        if narrowed is not None:
+            return narrowed
+        if isinstance(argument.value, ast.Range) and argument.value.kind is None:
+            ranges = [o for o in _alternatives(old.node) if isinstance(o, IntRange | RealRange)]
+            node = declarer.range(argument.value, ranges[0] if ranges else None)
+            return None if node is None else replace(old, node=node, default=None, has_default=False)
+        param = declarer.param(argument, ())
+        return param if param is None else replace(param, condition=param.condition or old.condition)
+
+    def _as_narrowing(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
+        """The same names as the base's alternatives mean the same: tried first, without a word."""
+        quiet = Declarer(declarer.module, Report(), self)
+        plain = replace(argument, default=None, condition=None)
+        node = Narrower(quiet).argument(old, plain, Owner("", ""))
+        if node is None or quiet.report.failed:
+            return None
+        self.report.diagnostics.extend(quiet.report.diagnostics)
+        return replace(old, node=node, default=None, has_default=False)
+
+    def _with_defaults(
+        self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str
+    ) -> tuple[Param, ...]:
+        return Defaults(module, self.report, self.narrower(module)).of(params, fields, owner)
+
+    def _told_apart(self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module) -> None:
+        """Parameters of alternatives are the block's own: those that can be there at once have different names."""
+        written = {field.key.text: field for field in fields if field.key is not None}
+        for name, owner, param in clashes(params):
+            field = written.get(param.name) or written.get(owner.name)
+            if field is None or field.key is None:
+                continue
+            message = f"the class would be given two parameters `{name}`: `{param.name}` brings one of them"
+            also: tuple[Label, ...] = ()
+            if owner is not param and owner.name in written:
+                also = (Label(module.source, written[owner.name].span, "the other comes from here"),)
+            help = "give them different names, or keep one of them"
+            self.report.error("MSL092", module.source, field.key.span, message, "", help, also)
+
+    def _known_role(self, role: ast.Name, module: Module) -> bool:
+        known = [*CHAIN_ROLES, *SLOT_ROLES]
+        if role.text in known or (role.text in ENGINE_ROLES and module.is_implied):
+            return True
+        help = did_you_mean(role.text, known) or f"roles are {listing(known)}"
+        if (meant := role_meant(role.text)) is not None:
+            help = f"write `{meant}`"
+        self.report.error("MSL033", module.source, role.span, f"`{role.text}` is not a role", "", help)
+        return False
+
+    def _circle(self, declaration: Declaration) -> None:
+        circle = [*self._under_way[self._under_way.index(declaration) :], declaration]
+        names = " is derived from ".join(f"`{d.name}`" for d in circle)
+        message = f"blocks are derived from each other in a circle: {names}"
+        help = "derive from another block"
+        elsewhere = [q for q, used in declaration.module.uses.items() if declaration.name in used.declarations]
+        if elsewhere and len(circle) == 2:
+            message = f"`{declaration.name}` is derived from itself: a local name wins over one of a file that is used"
+            help = f"write `block {declaration.name} = {elsewhere[0]}.{declaration.name} {{ … }}`"
+        source, span = declaration.module.source, declaration.node.name.span
+        self.report.error("MSL026", source, span, message, "", help)
+
+
+def is_explicit(item: ast.Expression) -> bool:
+    """Whether an expression says by its form that it is a block: `sklearn.tree`, `tree(max_depth: 1..3)`, `tree()`."""
+    path = item.path if isinstance(item, ast.Call) else item
+    return isinstance(item, ast.Call) or (isinstance(path, ast.Path) and len(path.names) > 1)
+
+
+def _affirmed(module: Module, use: BlockUse, text: str) -> str:
+    """How a block is written so that it cannot be taken for a text."""
+    qualifier = next((q for q, used in module.uses.items() if used.origin == use.block.origin), None)
+    return f"{text}()" if qualifier is None else f"{qualifier}.{text}"
+
+
+def _name_in(item: ast.Expression) -> str:
+    path = item.path if isinstance(item, ast.Call) else item
+    assert isinstance(path, ast.Path)
+    return path.text
+
+
+def _labels(fields: tuple[ast.Argument, ...], module: Module) -> dict[str, Label]:
+    return {f.key.text: Label(module.source, f.span, "declared here") for f in fields if f.key is not None}
+
+
+def _alternatives(node: Node) -> tuple[Node, ...]:
+    return node.options if isinstance(node, Choice) else (node,)
+
+
+def _where_role_is(role: str) -> str:
+    """Which catalogues have blocks of a role."""
+    having = [
+        name
+        for name in catalogues.names()
+        if any(piece.role == role for piece in catalogues.pieces(catalogues.text(name, catalogues.versions(name)[-1])))
+    ]
+    return f"add `use {having[0]}`, or declare one" if having else "declare one, or use a file that does"

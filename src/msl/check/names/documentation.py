@@ -1,0 +1,113 @@
+"""Documentation: what catalogues say of their blocks — the comment above a declaration is its text."""
+
+from __future__ import annotations
+
+import re
+
+from msl.check.findings import Report
+from msl.check.names import catalogues
+from msl.check.names.block_declarations import Blocks, Declared
+from msl.check.names.library import Declaration, Library, Module
+from msl.diagnostics.source import Source
+from msl.record import record
+from msl.space.formulas import Formula
+from msl.space.nodes import Param
+from msl.space.to_text import spell_node, spell_value
+
+#: Of strategies and estimates that ask for more than to be named.
+_STATEMENTS = {
+    "gcv": "minimize mse by gcv",
+    "nspso": "minimize ber, features\nsearch nspso",
+    "cmdpso": "minimize ber, features\nsearch cmdpso",
+    "confirm": "search pso then confirm",
+}
+_HEADING = re.compile(r"#\s*-{2,}")
+
+
+@record
+class Entry:
+    """One block or part of a catalogue, as people look it up."""
+
+    catalogue: str
+    name: str
+    role: str
+    task: str | None
+    target: str
+    text: str
+    params: tuple[tuple[str, str, str], ...] = ()
+    example: str = ""
+
+    @property
+    def first_sentence(self) -> str:
+        head, dot, _ = self.text.partition(". ")
+        return head + dot.strip() if dot else self.text
+
+
+def catalogue_entries(name: str) -> list[Entry]:
+    """All blocks and parts of a catalogue, in the order written."""
+    report = Report()
+    library = Library(report)
+    blocks = Blocks(report)
+    text = catalogues.text(name, catalogues.versions(name)[-1])
+    module = library.open(Source(f"<{name}>", text))
+    return [_entry(name, declaration, module, blocks) for declaration in module.declarations.values()]
+
+
+def all_entries() -> list[Entry]:
+    """Everything that ships: the catalogues' blocks, then strategies, estimates and ensembles."""
+    return [e for name in [*catalogues.names(), *catalogues.IMPLIED.values()] for e in catalogue_entries(name)]
+
+
+def _entry(catalogue: str, declaration: Declaration, module: Module, blocks: Blocks) -> Entry:
+    text = comment_above(declaration, module)
+    declared = blocks.declared(declaration) if declaration.is_block else None
+    if declared is None:
+        space = module.source.slice(declaration.node.span)
+        return Entry(catalogue, declaration.name, "part", None, "", text, example=" ".join(space.split()))
+    params = tuple((p.name, spell_node(p.node, parameters=True, most=60), _default(p)) for p in declared.params)
+    block = declared.block
+    return Entry(
+        catalogue, block.name, block.role, block.task, block.target, text, params, _example(catalogue, declared)
+    )
+
+
+def comment_above(declaration: Declaration, module: Module) -> str:
+    """The comment lines that end right above a declaration, joined; headings between groups are left out."""
+    source = module.source
+    by_line = {source.position(comment.span.start).line: comment.text for comment in module.file.comments}
+    line = source.position(declaration.node.span.start).line - 1
+    lines: list[str] = []
+    while line in by_line and not _HEADING.match(by_line[line]):
+        lines.insert(0, by_line[line].lstrip("# ").rstrip())
+        line -= 1
+    return " ".join(lines)
+
+
+def _default(param: Param) -> str:
+    if not param.has_default:
+        return ""
+    return str(param.default) if isinstance(param.default, Formula) else spell_value(param.default)
+
+
+def _example(catalogue: str, declared: Declared) -> str:
+    """A line that a user can type."""
+    name, role = declared.block.name, declared.block.role
+    match role:
+        case "strategy":
+            return _STATEMENTS.get(name, f"search {name}")
+        case "estimate":
+            return _STATEMENTS.get(name, f"minimize ber by {name}")
+        case "combiner":
+            return f"ensemble {name}"
+        case "learner":
+            return f"use {catalogue}\nchain model = {name}"
+        case "transformer" | "selector":
+            return f"use {_with_clop(catalogue)}\nchain model = {name} >> svc"
+        case "post":
+            return f"use {_with_clop(catalogue)}\nchain model = naive >> {name}"
+    return f"use {catalogue}  # then as a value, such as `{role} = {name}`"
+
+
+def _with_clop(catalogue: str) -> str:
+    """The catalogue and the one that the learners of examples are from."""
+    return catalogue if catalogue == "clop" else f"{catalogue}, clop"

@@ -1,0 +1,249 @@
+"""Judging: what `minimize` and `maximize` say — measures that fit the task and each other, and their estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from msl.check.findings import Report
+from msl.check.names.library import Module
+from msl.check.names.other_names import measure_meant
+from msl.check.strategies import Calls
+from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.record import record
+from msl.space.formulas import apply, plain
+from msl.space.spec import (
+    DEFAULT_MEASURES,
+    MEASURES,
+    OF_POSITIVE,
+    Call,
+    Combined,
+    Loss,
+    Measured,
+    Objective,
+    Weight,
+    measures_of,
+)
+from msl.space.values import BlockType
+
+_WRITTEN = {name: measure for name, measure in MEASURES.items() if measure.is_named}
+
+
+@record
+class Judging:
+    """Reads the goal of one file."""
+
+    module: Module
+    report: Report
+    calls: Calls
+    task: str | None
+
+    def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
+        """The objectives that are right."""
+        shared = goal.objectives[-1].estimate if sum(o.estimate is not None for o in goal.objectives) == 1 else None
+        if shared is None:
+            shared = next((o.estimate for o in goal.objectives if o.estimate is not None), None)
+        found = [self._objective(written, goal, shared) for written in goal.objectives]
+        self._together(goal, found)
+        return tuple(objective for objective in found if objective is not None)
+
+    def _objective(
+        self, written: ast.Objective, goal: ast.Goal, shared: ast.Path | ast.Call | None
+    ) -> Objective | None:
+        loss = self._loss(written.expression, len(goal.objectives) == 1)
+        by = written.estimate or shared
+        several = sum(o.estimate is not None for o in goal.objectives) > 1
+        if loss is not None and several and written.estimate is None and not self._of_model(loss):
+            message = "several objectives say how they are estimated, and this one does not"
+            self._error("MSL152", written, message, "give each of them a `by`, or one for all")
+            return None
+        estimate = self.default_estimate() if by is None else self.calls.call("estimate", by, self.module)
+        if loss is None or estimate is None:
+            return None
+        self._direction(loss, goal, written)
+        self._estimate_fits(estimate, loss, by or written)
+        text = self.module.source.slice(written.expression.span)
+        return Objective(" ".join(text.split()), loss, estimate, goal.minimize)
+
+    def default_objectives(self) -> tuple[Objective, ...]:
+        """What is judged when a spec does not say: nothing until the task is known."""
+        if self.task is None:
+            return ()
+        name = DEFAULT_MEASURES[self.task]
+        return (Objective(name, Measured(name), self.default_estimate()),)
+
+    def default_estimate(self) -> Call:
+        call = self.calls.call("estimate", ast.Path((ast.Name("cv"),)), self.module)
+        assert call is not None
+        return call
+
+    def _of_model(self, loss: Loss) -> bool:
+        return all(MEASURES[name].of_model for name in measures_of(loss))
+
+    def _loss(self, expression: ast.Expression, alone: bool = False) -> Loss | None:
+        """What an objective comes to; `alone` if it is all that is optimised, so that its direction may change."""
+        match expression:
+            case ast.Path():
+                return self._measure(expression, alone)
+            case ast.Number(value=value, unit=None):
+                return Weight(float(value))
+            case ast.Negative(operand=operand):
+                inner = self._loss(operand)
+                return None if inner is None else Combined("-", (inner,))
+            case ast.Arithmetic(operators=operators, operands=operands):
+                total = self._loss(operands[0])
+                for operation, operand in zip(operators, operands[1:], strict=True):
+                    right = self._loss(operand)
+                    total = None if total is None or right is None else self._combined(operation, total, right, operand)
+                return total
+        text = self.module.source.slice(expression.span)
+        help = "an objective is a measure, or arithmetic on measures"
+        if isinstance(expression, ast.String) and expression.value in _WRITTEN:
+            help = f"write `{expression.value}`, without quotes"
+        self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
+        return None
+
+    def _combined(self, operation: str, left: Loss, right: Loss, where: ast.Node) -> Loss | None:
+        if operation == "/" and right == Weight(0.0):
+            self._error("MSL150", where, "this divides by zero", "change the number")
+            return None
+        if not (isinstance(left, Weight) and isinstance(right, Weight)):
+            return Combined(operation, (left, right))
+        return Weight(float(plain(apply(operation, [left.value, right.value]))))
+
+    def _measure(self, path: ast.Path, alone: bool = False) -> Measured | None:
+        name = path.text
+        if name not in _WRITTEN:
+            help = measure_meant(name, alone) or did_you_mean(name, _WRITTEN) or f"measures are {listing(_WRITTEN, 20)}"
+            if name in self.calls.library.implied("estimate").declarations:
+                help = f"an estimate stands behind `by`: write `by {name}`"
+            self._error("MSL150", path, f"`{name}` is not a measure", help)
+            return None
+        task = MEASURES[name].task
+        if task is not None and self.task is not None and task != self.task:
+            usual = DEFAULT_MEASURES[self.task]
+            message = f"`{name}` judges {task}, and this is {self.task}"
+            self._error("MSL151", path, message, f"write `{usual}`, or set `task` in `data(…)`")
+            return None
+        return Measured(name)
+
+    def _direction(self, loss: Loss, goal: ast.Goal, written: ast.Objective) -> None:
+        """A lone measure tells which way is better; arithmetic is the user's own."""
+        names = measures_of(loss)
+        if not names:
+            text = self.module.source.slice(written.span)
+            self._error("MSL150", written, f"`{text}` is the same for every model", "name a measure")
+            return
+        if len(_tasks(loss)) > 1:
+            message = "an objective cannot judge classes and numbers at once"
+            self._error("MSL151", written, message, "use measures of one task")
+        if not isinstance(loss, Measured):
+            return
+        measure = MEASURES[loss.name]
+        if goal.minimize == measure.larger_is_better:
+            right = "maximize" if goal.minimize else "minimize"
+            better = "larger" if measure.larger_is_better else "smaller"
+            message = f"`{loss.name}` is better when it is {better}"
+            self._error("MSL153", written.expression, message, f"write `{right} {loss.name}`")
+
+    def _estimate_fits(self, estimate: Call, loss: Loss, where: ast.Node) -> None:
+        names = set(measures_of(loss))
+        serves = self.calls.task("estimate", estimate.name)
+        if serves is not None and self.task is not None and serves != self.task:
+            message = f"`{estimate.name}` estimates {serves}, and this is {self.task}"
+            self._error("MSL151", where, message, "use another estimate, such as `cv(folds = 5)`")
+        elif estimate.name == "gcv" and not names <= {
+            "mse",
+            "rmse",
+            "features",
+            "feature_share",
+            "complexity",
+            "fit_time",
+        }:
+            message = "`gcv` corrects a squared error, and this objective is none"
+            self._error("MSL154", where, message, "use `mse` or `rmse`, or another estimate such as `cv(folds = 5)`")
+
+    def _together(self, goal: ast.Goal, found: list[Objective | None]) -> None:
+        """Objectives that are the same, or judge different tasks."""
+        met: dict[tuple[Loss, Call], ast.Objective] = {}
+        tasks: dict[str, ast.Objective] = {}
+        for written, objective in zip(goal.objectives, found, strict=True):
+            if objective is None:
+                continue
+            first = met.setdefault((objective.loss, objective.estimate), written)
+            if first is not written:
+                self._error("MSL155", written, "this objective is there twice", "remove one of them")
+            own = _tasks(objective.loss)
+            other = next((task for task in tasks if task not in own), None)
+            if len(own) == 1 and other is not None:
+                message = f"one objective judges {other}, and this one {next(iter(own))}"
+                also = (Label(self.module.source, tasks[other].span, f"judges {other}"),)
+                help = "use measures of one task"
+                self.report.error("MSL151", self.module.source, written.span, message, "", help, also)
+            for task in own:
+                tasks.setdefault(task, written)
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
+    """The objectives where `data(positive = …)` says which class counts; their texts stay as they are written."""
+    return tuple(replace(objective, loss=_of_positive(objective.loss)) for objective in objectives)
+
+
+def _of_positive(loss: Loss) -> Loss:
+    match loss:
+        case Measured(name=name):
+            return Measured(OF_POSITIVE.get(name, name))
+        case Combined(operation=operation, operands=operands):
+            return Combined(operation, tuple(map(_of_positive, operands)))
+    return loss
+
+
+def _tasks(loss: Loss) -> set[str]:
+    """The tasks that an objective judges; measures of the model itself judge any."""
+    return {task for name in measures_of(loss) if (task := MEASURES[name].task) is not None}
+
+
+def task_of(objectives: tuple[Objective, ...]) -> str | None:
+    """The one task that objectives judge, if they agree."""
+    tasks = {task for objective in objectives for task in _tasks(objective.loss)}
+    return tasks.pop() if len(tasks) == 1 else None
+
+
+# --- Weighable: the learners of which the complexity is known without loading them; of others nobody can minimise it.
+
+
+#: The learners of scikit-learn that msl.blocks.base.complexity counts.
+_OF_SKLEARN = frozenset(
+    """
+    ARDRegression AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor BayesianRidge BernoulliNB
+    CategoricalNB ComplementNB DecisionTreeClassifier DecisionTreeRegressor DummyClassifier DummyRegressor ElasticNet
+    ElasticNetCV ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor GammaRegressor
+    GaussianNB GaussianProcessClassifier GaussianProcessRegressor GradientBoostingClassifier GradientBoostingRegressor
+    HistGradientBoostingClassifier HistGradientBoostingRegressor HuberRegressor KNeighborsClassifier KNeighborsRegressor
+    KernelRidge Lars LarsCV Lasso LassoCV LassoLars LassoLarsCV LassoLarsIC LinearDiscriminantAnalysis LinearRegression
+    LinearSVC LinearSVR LogisticRegression LogisticRegressionCV MLPClassifier MLPRegressor MultiTaskElasticNet
+    MultiTaskLasso MultinomialNB NearestCentroid NuSVC NuSVR OneVsOneClassifier OneVsRestClassifier
+    OrthogonalMatchingPursuit OrthogonalMatchingPursuitCV PLSRegression Perceptron PoissonRegressor
+    QuadraticDiscriminantAnalysis QuantileRegressor RANSACRegressor RadiusNeighborsClassifier RadiusNeighborsRegressor
+    RandomForestClassifier RandomForestRegressor Ridge RidgeCV RidgeClassifier RidgeClassifierCV SGDClassifier
+    SGDRegressor SVC SVR StackingClassifier StackingRegressor TheilSenRegressor TweedieRegressor VotingClassifier
+    VotingRegressor
+    """.split()
+)
+
+
+def not_weighable(blocks: Iterable[BlockType]) -> list[BlockType]:
+    """The learners whose complexity is not known, unless their classes have a method for it."""
+    return [block for block in blocks if block.role == "learner" and not _is_weighable(block.target)]
+
+
+def _is_weighable(target: str) -> bool:
+    module, _, name = target.partition(":")
+    package = module.partition(".")[0]
+    names = [name.replace("*", kind) for kind in ("Classifier", "Regressor")] if "*" in name else [name]
+    return package == "msl" or (package == "sklearn" and any(each in _OF_SKLEARN for each in names))

@@ -1,0 +1,110 @@
+"""Model: a model written as MSL, read with the names of a spec — a chain with nothing open."""
+
+from __future__ import annotations
+
+from msl.check.findings import Report
+from msl.check.names.block_declarations import Blocks
+from msl.check.names.library import Library, Module, ReadFile
+from msl.check.strategies import node_value
+from msl.check.structure.expressions import Spaces
+from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.source import Source, Span
+from msl.language import ast
+from msl.language.parser import text_to_ast
+from msl.space.nodes import BlockUse, Choice, Empty, Marked, Node, Permute, Sequence, Union, children
+from msl.space.values import BlockValue, Branches, Model, Step
+
+
+def text_to_model(text: str, spec: Source, read_file: ReadFile | None = None) -> tuple[Model | None, list[Diagnostic]]:
+    """The model of an expression, or None and why. Names mean what they mean in the spec, or in what it uses."""
+    return ModelReader(spec, read_file).read(text)
+
+
+class ModelReader:
+    """Reads any number of models with the names of one spec, which is opened once."""
+
+    def __init__(self, spec: Source, read_file: ReadFile | None = None) -> None:
+        self._report = Report()
+        self._module = Library(self._report, read_file).open(spec)
+        self._blocks = Blocks(self._report)
+
+    def read(self, text: str) -> tuple[Model | None, list[Diagnostic]]:
+        """As `text_to_model`."""
+        source = Source("<model>", f"chain model = {text}")
+        file, problems = text_to_ast(source)
+        if problems:
+            return None, problems
+        chain = file.statements[0]
+        assert isinstance(chain, ast.Chain)
+        report = self._report
+        report.diagnostics.clear()  # of the spec, which was checked before, or of the model before this one
+        if len(file.statements) > 1:
+            message = "a model is one expression, and here another statement follows"
+            report.error("MSL067", source, file.statements[1].span, message, "", "remove it")
+            return None, list(report.diagnostics)
+        node = Spaces(report, self._blocks, quiet=True).expression(chain.space, _reading(source, self._module))
+        model = None
+        if node is not None and not report.failed:
+            model = _closed_model(node, source, chain.space.span, report)
+        return model, list(report.diagnostics)
+
+
+def _reading(source: Source, module: Module) -> Module:
+    """A module that sees what the spec declares and uses, and what its files use, so that printed models read back."""
+    reading = Module(source, ast.File(()), module.origin)
+    reading.uses = dict(module.uses)
+    waiting = list(module.uses.values())
+    for used in waiting:
+        for qualifier, deeper in used.uses.items():
+            if not any(deeper is known for known in reading.uses.values()):
+                # A file `kms.msl` may hide the catalogue `kms` that it uses; its blocks are still found by their names.
+                free = qualifier if qualifier not in reading.uses else f"{qualifier} of {used.origin}"
+                reading.uses[free] = deeper
+                waiting.append(deeper)
+    reading.declarations = dict(module.declarations)
+    return reading
+
+
+def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Model | None:
+    try:
+        return Model(closed_steps(node))
+    except TypeError:
+        opened = ", ".join(f"`{name}`" for name in dict.fromkeys(_open_parameters(node)))
+        message = "this leaves something open" + (f": {opened}" if opened else "")
+        report.error("MSL067", source, span, message, "", "a model fixes every parameter with `=`")
+        return None
+
+
+def closed_steps(node: Node) -> tuple[Step, ...]:
+    """The steps of a node with nothing open; a TypeError if something is."""
+    match node:
+        case BlockUse():
+            value = node_value(node)
+            assert isinstance(value, BlockValue)
+            return (value,)
+        case Sequence(steps=steps):
+            return tuple(step for below in steps for step in closed_steps(below))
+        case Permute(members=(only,)) | Marked(node=only):
+            return closed_steps(only)
+        case Union(branches=branches):
+            filled = tuple(inner for branch in branches if (inner := closed_steps(branch)))
+            return (Branches(filled),) if len(filled) > 1 else filled[0] if filled else ()
+        case Empty():
+            return ()
+    raise TypeError("still open")
+
+
+def _open_parameters(node: Node) -> list[str]:
+    found: list[str] = []
+    if isinstance(node, BlockUse):
+        for param in node.params:
+            try:
+                node_value(param.node)
+            except TypeError:
+                found.append(f"{node.block.name}.{param.name}")
+    elif isinstance(node, Choice):
+        found.append("|")
+    else:
+        for child in children(node):
+            found.extend(_open_parameters(child))
+    return found

@@ -1,0 +1,300 @@
+"""Calls: strategies, estimates and ensembles, whose options are checked like those of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import Any
+
+from msl.check.domains.contains import Owner
+from msl.check.findings import Report
+from msl.check.names.block_declarations import Blocks, Declared
+from msl.check.names.catalogues import FILE, Offer, offers
+from msl.check.names.library import Library, Module
+from msl.check.names.other_names import call_meant
+from msl.check.structure.chains import Channels
+from msl.check.structure.expressions import Spaces
+from msl.check.structure.roles import NO_LEARNER, broken_paths
+from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.source import Source, Span
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.record import record
+from msl.space.defaults import closed, default_node
+from msl.space.logic import holds
+from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
+from msl.space.spec import Call, Space, Stage
+from msl.space.values import BlockValue, Value, symbol_value
+
+#: How people call what a role gives, one of it and several, and the code of a name that is none.
+_WORDS = {
+    "strategy": ("a strategy", "strategies", "MSL141"),
+    "estimate": ("an estimate", "estimates", "MSL142"),
+    "combiner": ("an ensemble", "ensembles", "MSL143"),
+}
+
+
+class Calls:
+    """Resolves calls of the engine's own roles."""
+
+    def __init__(self, library: Library, blocks: Blocks, report: Report) -> None:
+        self.library, self.blocks, self.report = library, blocks, report
+
+    def call(
+        self, role: str, written: ast.Path | ast.Call, module: Module, skip: frozenset[str] = frozenset()
+    ) -> Call | None:
+        """A call with all options filled in; `skip` are arguments that the caller reads itself."""
+        path = written if isinstance(written, ast.Path) else written.path
+        declared = self.declared(role, path, module)
+        if declared is None:
+            return None
+        arguments = written.arguments if isinstance(written, ast.Call) else ()
+        plain = tuple(argument for argument in arguments if argument.key is None or argument.key.text not in skip)
+        owner = Owner(path.text, "option", declared.labels, closed=True)
+        params = self.blocks.narrower(module).params(declared.params, plain, owner, written.span)
+        if params is None:
+            return None
+        options = tuple((p.name, node_value(p.node if _closed(p.node) else default_node(p))) for p in params)
+        return Call(path.text, declared.block.target, options)
+
+    def task(self, role: str, name: str) -> str | None:
+        """The only task that a strategy, estimate or ensemble serves, or None."""
+        declared = self.blocks.declared(self.library.implied(role).declarations[name])
+        return None if declared is None else declared.block.task
+
+    def declared(self, role: str, path: ast.Path, module: Module) -> Declared | None:
+        catalogue = self.library.implied(role)
+        declaration = catalogue.declarations.get(path.text)
+        if declaration is not None:
+            return self.blocks.declared(declaration)
+        names = list(catalogue.declarations)
+        if role == "strategy":
+            offered = offers()
+            if path.text in offered:
+                return self._offered(offered[path.text], path, module)
+            names += offered
+        one, several, code = _WORDS[role]
+        help = did_you_mean(path.text, names) or f"{several} are {listing(names)}"
+        help = call_meant(role, path.names[-1].text) or help
+        self.report.error(code, module.source, path.span, f"`{path.text}` is not {one}", "", help)
+        return None
+
+    def _offered(self, offer: Offer, path: ast.Path, module: Module) -> Declared | None:
+        """A strategy of another package, as a file of that package declares it."""
+        told = len(self.report.diagnostics)
+        file = offer.declarations()
+        declaration = None if file is None else self.library.offered(file).declarations.get(offer.name)
+        declared = None if declaration is None else self.blocks.declared(declaration)
+        if declared is not None and (declared.block.role, declared.block.target) == ("strategy", offer.target):
+            return declared
+        if len(self.report.diagnostics) == told:  # nothing is wrong with what the file says, but this is not in it
+            message = f"the package `{offer.package}` offers the strategy `{offer.name}`, but does not declare it"
+            help = f'its `{FILE}` has to say `block {offer.name}: strategy "{offer.target}" {{ … }}`'
+            self.report.error("MSL141", module.source, path.span, message, "", help)
+        return None
+
+
+def node_value(node: Node) -> Value:
+    """The value of a node with nothing open."""
+    match node:
+        case Const(value=value):
+            return value  # type: ignore[return-value]
+        case Symbol(name=name, params=params):
+            closed = tuple(p if _closed(p.node) else replace(p, node=default_node(p)) for p in params)
+            return symbol_value(name, _values(closed))
+        case BlockUse(block=block, params=params):
+            return BlockValue(block, _values(params))
+        case Listing(elements=elements):
+            return tuple(node_value(element) for element in elements)
+    raise TypeError(f"{type(node).__name__} is still open")
+
+
+def _values(params: tuple[Param, ...]) -> tuple[tuple[str, Value], ...]:
+    """The values of parameters, without those whose condition does not hold."""
+    values: dict[str, Value] = {}
+    for param in params:
+        if param.condition is None or holds(param.condition, values):
+            values[param.name] = node_value(param.node)
+    return tuple(values.items())
+
+
+def _closed(node: Node) -> bool:
+    return isinstance(node, Const | Symbol | BlockUse)
+
+
+# --- Searching: the strategies of `search`, what they start from, and how many objectives they take. ------------------
+
+
+_ONE_OBJECTIVE = frozenset({"pso", "bpso", "pattern", "best_first"})
+_SEVERAL_OBJECTIVES = frozenset({"nspso", "cmdpso"})
+#: The strategies that leave a swarm behind.
+SWARMS = frozenset({"pso", "bpso", "nspso", "cmdpso", "auto"})
+_READ_HERE = frozenset({"start", "channels"})
+
+
+@record
+class Searching:
+    """Reads the search of one file, for a space that is known."""
+
+    module: Module
+    report: Report
+    calls: Calls
+    root: Node | None
+    #: The models to start from and where they are written, to be looked for in the space once it is known.
+    starts: list[tuple[Node, Span]] = field(default_factory=list)
+
+    def stages(self, search: ast.Search, objectives: int) -> tuple[Stage, ...]:
+        stages = [self._stage(written) for written in search.stages]
+        for written, stage in zip(search.stages, stages, strict=True):
+            if stage is not None:
+                self._objectives_fit(stage, written, objectives)
+                self._place_fits(stage, written, search)
+        return tuple(stage for stage in stages if stage is not None)
+
+    def default_stages(self, objectives: int) -> tuple[Stage, ...]:
+        """How a spec is searched that does not say."""
+        name = "auto" if objectives == 1 else "cmdpso"
+        call = self.calls.call("strategy", ast.Path((ast.Name(name),)), self.module)
+        return () if call is None else (Stage(call),)
+
+    def _stage(self, written: ast.Path | ast.Call) -> Stage | None:
+        path = written if isinstance(written, ast.Path) else written.path
+        takes_start = path.text == "best_first"
+        call = self.calls.call("strategy", written, self.module, _READ_HERE if takes_start else frozenset())
+        if call is None or not takes_start or not isinstance(written, ast.Call):
+            return None if call is None else Stage(call)
+        given = self._read_here(written)
+        start = self._start(given["start"]) if "start" in given else None
+        channels = (
+            Channels(self.module, self.report, self.root).read(given["channels"]) if "channels" in given else None
+        )
+        return Stage(call, start, channels)
+
+    def _read_here(self, written: ast.Call) -> dict[str, ast.Argument]:
+        """The arguments that are spaces and paths, not values: each once, with `=`."""
+        given: dict[str, ast.Argument] = {}
+        for argument in written.arguments:
+            if argument.key is None or argument.key.text not in _READ_HERE:
+                continue
+            name = argument.key.text
+            if argument.opens:
+                text = self.module.source.slice(argument.value.span)
+                message = f"`{name}` of `{written.path.text}` takes one value: nothing searches it"
+                self.report.error("MSL140", self.module.source, argument.span, message, "", f"write `{name} = {text}`")
+            elif name in given:
+                also = (Label(self.module.source, given[name].span, "first given here"),)
+                message = f"`{name}` is given twice"
+                self.report.error("MSL092", self.module.source, argument.span, message, "again", "remove one", also)
+            else:
+                given[name] = argument
+        return given
+
+    def _start(self, argument: ast.Argument) -> Node | None:
+        """A model to start from: what it does not mention is closed at its default."""
+        if isinstance(argument.value, ast.Nothing):
+            return None
+        node = Spaces(self.report, self.calls.blocks, quiet=True).expression(argument.value, self.module)
+        if node is None:
+            return None
+        start = closed(node)
+        faults = broken_paths(start)
+        if faults:
+            fault = faults[0][0]
+            why = "it has no learner" if fault is NO_LEARNER else fault.problem
+            message = f"this is not a model to start from: {why}"
+            help = "write one model of the chain; what it does not mention takes its default"
+            self.report.error("MSL147", self.module.source, argument.value.span, message, "", help)
+            return None
+        self.starts.append((start, argument.value.span))
+        return start
+
+    def _place_fits(self, stage: Stage, written: ast.Node, search: ast.Search) -> None:
+        """What judges again comes last, behind what found something."""
+        if stage.call.name != "confirm" or (len(search.stages) > 1 and written is search.stages[-1]):
+            return
+        text = self.module.source.slice(written.span)
+        message = "`confirm` judges again what other strategies found, so it comes last, behind `then`"
+        is_alone = len(search.stages) == 1
+        help = f"write `auto then {text}`" if is_alone else "have one, at the end of the search"
+        self.report.error("MSL149", self.module.source, written.span, message, "", help)
+
+    def _objectives_fit(self, stage: Stage, written: ast.Node, objectives: int) -> None:
+        name = stage.call.name
+        if objectives > 1 and name in _ONE_OBJECTIVE:
+            message = f"`{name}` optimises one objective, and there are {objectives}"
+            help = "use `cmdpso`, `nspso` or `occam_ga`, or join the objectives: `0.8 * a + 0.2 * b`"
+            self.report.error("MSL145", self.module.source, written.span, message, "", help)
+        elif objectives == 1 and name in _SEVERAL_OBJECTIVES:
+            message = f"`{name}` looks for a front of several objectives, and there is one"
+            help = "use `pso` or `pattern`, or add an objective, such as `features`"
+            self.report.error("MSL146", self.module.source, written.span, message, "", help)
+        elif objectives > 2 and name == "occam_ga":
+            message = f"`occam_ga` takes one or two objectives, and there are {objectives}"
+            self.report.error("MSL145", self.module.source, written.span, message, "", "use `cmdpso` or `nspso`")
+
+
+# --- Spending: how many evaluations the stages of a search ask for, and which of them a budget leaves too few for. ----
+
+
+_SWARMS = frozenset({"pso", "bpso", "nspso", "cmdpso"})
+_COUNTED = frozenset({"random", "halving", "auto"})
+
+
+def warn_of_starved(
+    search: ast.Search, stages: tuple[Stage, ...], evaluations: int, space: Space, source: Source, report: Report
+) -> None:
+    """Warns of the first stage that never runs within the budget, or of a confirmation that it cuts short."""
+    if _starved(stages, evaluations, None) is None:
+        return
+    found = _starved(stages, evaluations, _size(space))  # counting models may take a while
+    if found is not None:
+        place, message, help = found
+        report.warning("MSL235", source, search.stages[place].span, message, "", help)
+
+
+def _starved(stages: tuple[Stage, ...], evaluations: int, size: int | None) -> tuple[int, str, str] | None:
+    """The place of the stage that gets too little, what to say of it, and what to do."""
+    left = evaluations
+    for place, stage in enumerate(stages):
+        name, wanted = stage.call.name, _asked(stage, size)
+        enough = f"allow more, as in `budget(evaluations = {evaluations - left + wanted:_})`"
+        if place and left <= 0:
+            message = f"`{name}` never runs: what comes before it uses all of `evaluations = {evaluations:_}`"
+            return place, message, f"{enough}, or let the others ask for fewer" if wanted else "allow more evaluations"
+        if name == "confirm" and left < wanted:
+            repeats = int(dict(stage.call.options)["repeats"])  # type: ignore[arg-type]
+            whole = left * repeats // wanted
+            what = f"{whole} of {repeats} repeats" if whole else "not even one repeat"
+            message = f"`confirm` asks for {wanted:_} evaluations, and the budget leaves it {left:_}: {what}"
+            return place, message, f"{enough}, or confirm fewer"
+        left -= wanted
+    return None
+
+
+def _asked(stage: Stage, size: int | None) -> int:
+    """How many evaluations a strategy asks for at least; 0 where it may end at any time.
+
+    One that has met every model of a space ends, so that it asks for no more than there are.
+    """
+    options: Mapping[str, Any] = dict(stage.call.options)
+    name = stage.call.name
+    if name == "confirm":
+        top = int(options["top"])
+        return (top if size is None else min(top, size)) * int(options["repeats"])
+    if name in _COUNTED:
+        least = int(options["evaluations"])
+    elif name in _SWARMS and options.get("stall") is None:
+        least = int(options["swarm"]) * (int(options["iterations"]) + 1)
+    elif name == "occam_ga":  # at most half of a generation lives on without being asked for again
+        least = int(options["population"]) + int(options["generations"]) * (int(options["population"]) // 2)
+    else:
+        return 0
+    return least if size is None else min(least, size)
+
+
+def _size(space: Space) -> int | None:
+    """How many models there are; None where that is not known before the table is."""
+    from msl.space.enumerate.count import count
+
+    found = count(space)
+    return found.models if found.exact else None

@@ -1,0 +1,392 @@
+"""Spaces: from the expressions of parts and chains to the nodes of a space, every name resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msl.check.domains.declared import choice
+from msl.check.domains.number_ranges import Bounds
+from msl.check.findings import Report
+from msl.check.lints import opened_silently
+from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
+from msl.check.names.library import BUILT_IN, Declaration, Module
+from msl.check.names.other_names import step_meant
+from msl.check.names.scope import find, peek
+from msl.language import ast
+from msl.language.tokens import is_identifier
+from msl.space.nodes import (
+    Arrange,
+    BlockUse,
+    Choice,
+    Empty,
+    Marked,
+    Node,
+    Permute,
+    Repeat,
+    Sequence,
+    Subset,
+    Union,
+    bottom_up,
+    can_be_empty,
+    children,
+)
+from msl.space.values import BlockType
+
+MOST_STEPS = 20_000
+MOST_LEVELS = 120  # of parts and operators inside each other: far below what Python's stack holds
+MOST_MEMBERS = 12
+MOST_ORDERED = 8
+
+
+class Spaces:
+    """Builds each part once; a part that is used twice is one node in two places."""
+
+    def __init__(self, report: Report, blocks: Blocks, quiet: bool = False) -> None:
+        """`quiet` leaves out what is said of what a use opens or closes without naming it."""
+        self.report = report
+        self.quiet = quiet
+        self.blocks = blocks
+        self.met: set[Declaration] = set()
+        self._done: dict[Declaration, Node | None] = {}
+        self._under_way: list[Declaration] = []
+        self._levels = 0
+        self._sizes: dict[int, tuple[Node, int, int]] = {}
+
+    def space(self, declaration: Declaration) -> Node | None:
+        """What a part or a chain comes to, or None if something in it is wrong."""
+        self.met.add(declaration)
+        if declaration in self._under_way:
+            self._circle(declaration)
+            return None
+        if declaration not in self._done:
+            node = declaration.node
+            assert isinstance(node, ast.Part | ast.Chain)
+            self._under_way.append(declaration)
+            built = self.expression(node.space, declaration.module)
+            self._under_way.pop()
+            if built is not None and not self._is_within_reason(built, declaration):
+                built = None
+            if built is not None and declaration.kind == "part":
+                built = Marked(declaration.mark, built)
+            self._done[declaration] = built
+        return self._done[declaration]
+
+    def _is_within_reason(self, built: Node, declaration: Declaration) -> bool:
+        steps, levels = self._size(built)
+        if steps > MOST_STEPS:
+            message = f"`{declaration.name}` names more than {MOST_STEPS:,} blocks"
+            help = "use fewer repetitions of parts inside parts"
+            self.report.error("MSL017", declaration.module.source, declaration.node.name.span, message, "", help)
+        elif levels > MOST_LEVELS:
+            self._too_deep(declaration)
+        return steps <= MOST_STEPS and levels <= MOST_LEVELS
+
+    def _too_deep(self, declaration: Declaration) -> None:
+        message = f"`{declaration.name}` is nested too deeply: parts inside parts inside parts"
+        help = "join the steps in fewer parts"
+        self.report.error("MSL017", declaration.module.source, declaration.node.name.span, message, "", help)
+
+    def _size(self, node: Node) -> tuple[int, int]:
+        """How many blocks a node names when written out, and how deep it is, told without writing it out."""
+        if id(node) not in self._sizes:
+            below = [] if isinstance(node, BlockUse) else [self._size(child) for child in children(node)]
+            steps = sum(steps for steps, _ in below) + isinstance(node, BlockUse)
+            levels = 1 + max((levels for _, levels in below), default=0)
+            self._sizes[id(node)] = (node, steps * node.high if isinstance(node, Repeat) else steps, levels)
+        return self._sizes[id(node)][1:]
+
+    def _circle(self, declaration: Declaration) -> None:
+        start = self._under_way.index(declaration)
+        circle = self._under_way[start:]
+        names = " contains ".join(f"`{d.name}`" for d in [*circle, declaration])
+        message = f"parts contain each other in a circle: {names}"
+        if len(circle) == 1:
+            message = f"`{declaration.name}` contains itself"
+        source, span = declaration.module.source, declaration.node.name.span
+        self.report.error("MSL026", source, span, message, "", "a space is finite: use `repeat(…, 0..3)`")
+
+    # --- expressions ---
+
+    def expression(self, expression: ast.Expression, module: Module) -> Node | None:
+        """The node of any expression written in a file."""
+        if self._levels >= MOST_LEVELS:
+            self._too_deep(self._under_way[-1])
+            return None
+        self._levels += 1
+        built = self._built(expression, module)
+        self._levels -= 1
+        return built
+
+    def _built(self, expression: ast.Expression, module: Module) -> Node | None:
+        match expression:
+            case ast.Path():
+                return self._named(expression, module)
+            case ast.Call():
+                return self._call(expression, module)
+            case ast.Nothing():
+                return Empty()
+            case ast.Choice(items=items):
+                options = self._all(items, module)
+                if options is None:
+                    return None
+                self._repeated_options(options, items, module)
+                return choice(options)
+            case ast.Sequence(items=items):
+                steps = self._all(items, module)
+                if steps is None:
+                    return None
+                self._repeated_steps(steps, items, module)
+                return Sequence(tuple(steps))
+            case ast.Union(items=items):
+                branches = self._all(items, module)
+                return None if branches is None else Union(tuple(branches))
+            case ast.Optional(item=item):
+                inner = self.expression(item, module)
+                if inner is None:
+                    return None
+                if can_be_empty(inner):
+                    message = "this can be empty already: `?` adds nothing"
+                    self.report.warning("MSL223", module.source, expression.span, message, "", "remove the `?`")
+                return choice([inner, Empty()])
+            case ast.AnyOf(role=role):
+                return self._any(role, module)
+        self._not_a_step(expression, module)
+        return None
+
+    def _all(self, items: tuple[ast.Expression, ...], module: Module) -> list[Node] | None:
+        nodes = [self.expression(item, module) for item in items]
+        return None if any(node is None for node in nodes) else [node for node in nodes if node is not None]
+
+    def _named(self, path: ast.Path, module: Module) -> Node | None:
+        if path.text in module.misnamed:
+            return None
+        if path.text in BUILT_IN:
+            message = f"`{path.text}` needs its members"
+            self._error("MSL065", path, module, message, f"write `{path.text}(…)`")
+            return None
+        declaration = find(module, path, self.report)
+        if declaration is None:
+            return None
+        self.met.add(declaration)
+        if not declaration.is_block:
+            return self.space(declaration)
+        return self._as_step(self.blocks.bare(declaration), path, module)
+
+    def _call(self, call: ast.Call, module: Module) -> Node | None:
+        if call.path.text in BUILT_IN:
+            return self._built_in(call, module)
+        if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
+            name = call.path.names[-1].text
+            message = f"`{name}` is not a block or part: steps are joined by operators"
+            self._error("MSL037", call, module, message, f"write `{meant}`")
+            return None
+        declaration = find(module, call.path, self.report)
+        if declaration is None:
+            return None
+        self.met.add(declaration)
+        if not declaration.is_block:
+            message = f"`{declaration.name}` is a {_kind(declaration)}, and takes no arguments"
+            help = "only blocks take arguments; narrow the part where it is declared"
+            self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
+            return None
+        use = self.blocks.call(declaration, call.arguments, module, call, notes=not self.quiet)
+        if use is not None and not self.quiet:
+            opened_silently(call, use, module, self.report)
+        return self._as_step(use, call, module)
+
+    def _as_step(self, use: BlockUse | None, where: ast.Node, module: Module) -> Node | None:
+        if use is not None and use.block.role not in CHAIN_ROLES:
+            message = f"`{use.block.name}` is a {use.block.role}, not a step of a chain"
+            self._error("MSL062", where, module, message, "it is the value of a parameter of other blocks")
+            return None
+        return use
+
+    def _any(self, role: ast.Path, module: Module) -> Node | None:
+        options = self.blocks.blocks_of_role(module, role)
+        if options is None:
+            return None
+        if role.names[-1].text not in CHAIN_ROLES:
+            message = f"a {role.names[-1].text} is not a step of a chain"
+            self._error("MSL062", role, module, message, "it is the value of a parameter of other blocks")
+            return None
+        return choice(list(options))
+
+    def _not_a_step(self, expression: ast.Expression, module: Module) -> None:
+        text = module.source.slice(expression.span)
+        help = "a step is a block, a part, or several of them joined by `>>`, `|`, `&`"
+        match expression:
+            case ast.String(value=name):
+                help = f"names of blocks stand without quotes: `{name}`"
+            case ast.ListOf(items=items) if len(items) > 1:
+                steps = [module.source.slice(item.span) for item in items[:4]]
+                help = f"for one step after another write `{' >> '.join(steps)}`, for a choice `{' | '.join(steps)}`"
+            case ast.ListOf(items=(item,)):
+                help = f"for an optional step write `{module.source.slice(item.span)}?`"
+            case ast.Arithmetic(operands=operands) if (qualifier := _odd_qualifier(text, module)) is not None:
+                help = f'give the file a name that is a word: `use "{qualifier}.msl" as name`, then `name.…`'
+            case ast.Arithmetic(operators=operators, operands=(ast.Negative(operand=first), *others)) if set(
+                operators
+            ) == {"-"}:
+                steps = [module.source.slice(item.span) for item in (first, *others)]
+                help = f"for one step after another write `{' >> '.join(steps)}`, for a choice `{' | '.join(steps)}`"
+            case ast.Negative(operand=operand):
+                help = f"write `{module.source.slice(operand.span)}`"
+            case ast.Arithmetic(operands=operands) if all(isinstance(o, ast.Path | ast.Call) for o in operands):
+                help = "for one step after another write `>>`, for columns side by side `&`, for a choice `|`"
+        self._error("MSL060", expression, module, f"`{_shortened(' '.join(text.split()))}` is not a step", help)
+
+    # --- subset, permute, arrange, repeat ---
+
+    def _built_in(self, call: ast.Call, module: Module) -> Node | None:
+        name = call.path.text
+        if any(argument.key is not None for argument in call.arguments):
+            self._error("MSL065", call, module, f"`{name}` takes steps, not named arguments", f"write `{name}(a, b)`")
+            return None
+        values = [argument.value for argument in call.arguments]
+        match name:
+            case "repeat":
+                return self._repeat(call, values, module)
+            case "arrange":
+                return self._arrange(call, values, module)
+        members = self._members(call, values, module, MOST_MEMBERS if name == "subset" else MOST_ORDERED)
+        if members is None:
+            return None
+        return Subset(members) if name == "subset" else Permute(members)
+
+    def _members(
+        self, call: ast.Call, values: list[ast.Expression], module: Module, most: int
+    ) -> tuple[Node, ...] | None:
+        if not values:
+            self._error("MSL065", call, module, f"`{call.path.text}` has no members", "name at least one step")
+            return None
+        if len(values) > most:
+            message = f"`{call.path.text}` takes at most {most} members, and here are {len(values)}"
+            self._error("MSL065", call, module, message, "put some of them into a choice, or a second one")
+            return None
+        members = self._all(tuple(values), module)
+        return None if members is None else tuple(members)
+
+    def _repeat(self, call: ast.Call, values: list[ast.Expression], module: Module) -> Node | None:
+        if len(values) != 2:
+            text = module.source.slice(values[0].span) if values else "a"
+            help = f"write `repeat({text}, 0..3)`"
+            self._error("MSL065", call, module, "`repeat` takes a step and a range", help)
+            return None
+        if isinstance(values[0], ast.Range) and not isinstance(values[1], ast.Range):
+            times, step = (module.source.slice(value.span) for value in values)
+            self._error("MSL065", call, module, "`repeat` takes the step first", f"write `repeat({step}, {times})`")
+            return None
+        member, bounds = self.expression(values[0], module), self._times(values[1], module)
+        if member is None or bounds is None:
+            return None
+        if can_be_empty(member):
+            message = "what is repeated may not be empty: the same models would come again and again"
+            self._error("MSL066", values[0], module, message, "make the repetition optional instead: `0..n`")
+            return None
+        return Repeat(*bounds, member)
+
+    def _arrange(self, call: ast.Call, values: list[ast.Expression], module: Module) -> Node | None:
+        if not values or not isinstance(values[0], ast.Range):
+            help = "write `arrange(0..2, a, b, c)`"
+            if values:
+                given = [module.source.slice(value.span) for value in values]
+                is_count = isinstance(values[0], ast.Number)
+                times = f"{given[0]}..{given.pop(0)}" if is_count else f"0..{len(given)}"
+                help = f"write `arrange({', '.join([times, *given])})`"
+            self._error("MSL065", call, module, "`arrange` starts with how many members it takes", help)
+            return None
+        bounds = self._times(values[0], module)
+        members = self._members(call, values[1:], module, MOST_MEMBERS)
+        if bounds is None or members is None:
+            return None
+        if bounds[1] > len(members):
+            message = f"`arrange` takes up to {bounds[1]} of {len(members)} members"
+            self._error("MSL065", values[0], module, message, f"write `{bounds[0]}..{len(members)}`")
+            return None
+        return Arrange(*bounds, members)
+
+    def _times(self, expression: ast.Expression, module: Module) -> tuple[int, int] | None:
+        if isinstance(expression, ast.Number):
+            text = expression.text
+            help = f"write `{text}..{text}` for exactly {text}, or `0..{text}` for up to {text}"
+            self._error("MSL065", expression, module, "how many times is a range", help)
+            return None
+        if not isinstance(expression, ast.Range) or expression.log or expression.step is not None:
+            self._error("MSL065", expression, module, "how many times is a range", "write `0..3`")
+            return None
+        if expression.kind == "real":
+            self._error("MSL065", expression, module, "how many times is a whole number", "leave out `real`")
+            return None
+        reader = Bounds(module, self.report)
+        low, high = reader.whole(expression.low), reader.whole(expression.high)
+        if low is None or high is None:
+            return None
+        if low > high >= 0:
+            message = f"this range is empty: {low} is above {high}"
+            self._error("MSL065", expression, module, message, f"write `{high}..{low}`")
+            return None
+        if not 0 <= low <= high or high == 0 or high > 1000:
+            message = f"{low}..{high} is not a number of times"
+            self._error("MSL065", expression, module, message, "write a range such as `0..3`, up to 1000")
+            return None
+        return low, high
+
+    # --- lints on what was written ---
+
+    def _repeated_options(self, options: list[Node], items: tuple[ast.Expression, ...], module: Module) -> None:
+        """Alternatives that others hold already: a space is a set."""
+        first: dict[Node, ast.Expression] = {}
+        for option, item in zip(options, items, strict=True):
+            own = list(_alternatives(option))
+            before = [first.get(node) for node in own]
+            if own and all(other is not None for other in before):
+                assert before[0] is not None
+                text = module.source.slice(before[0].span)
+                is_same = text == module.source.slice(item.span)
+                label = f"the same as `{_shortened(text)}`" if is_same else f"in `{_shortened(text)}` already"
+                message = "this alternative is there already"
+                self.report.warning("MSL224", module.source, item.span, message, label, "remove it")
+            for node in own:
+                first.setdefault(node, item)
+
+    def _repeated_steps(self, steps: list[Node], items: tuple[ast.Expression, ...], module: Module) -> None:
+        for position in range(1, len(steps)):
+            one, other = steps[position - 1], steps[position]
+            if not (isinstance(one, BlockUse) and isinstance(other, BlockUse) and one.block.key == other.block.key):
+                continue
+            if one.block.role == "transformer":
+                message = f"`{one.block.name}` twice in a row"
+                label = "the second seldom changes anything"
+                self.report.warning("MSL225", module.source, items[position].span, message, label, "remove one")
+
+    def _error(self, code: str, where: ast.Node, module: Module, message: str, help: str) -> None:
+        self.report.error(code, module.source, where.span, message, "", help)
+
+
+def _kind(declaration: Declaration) -> str:
+    return declaration.kind
+
+
+def blocks_in(root: Node) -> dict[tuple[str, str], BlockType]:
+    """The blocks of a space by what requirements call them, those that fill slots among them."""
+    return {node.block.key: node.block for node in bottom_up(root) if isinstance(node, BlockUse)}
+
+
+def _alternatives(option: Node) -> Iterator[Node]:
+    """The blocks among which an option chooses; nothing where it is more than a choice of blocks."""
+    match option:
+        case BlockUse() | Empty():
+            yield option
+        case Marked(node=inner):
+            yield from _alternatives(inner)
+        case Choice(options=options) if all(isinstance(inner, BlockUse | Empty) for inner in options):
+            yield from options
+
+
+def _odd_qualifier(text: str, module: Module) -> str | None:
+    """The name of a file in use that is no word, if a text starts with it: `my-blocks.svc`."""
+    return next((q for q in module.uses if text.startswith(f"{q}.") and not is_identifier(q)), None)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"

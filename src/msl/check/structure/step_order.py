@@ -1,0 +1,297 @@
+"""Structure: what the steps of a chain can be told before it runs — their order, their task, what a table leaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msl.check.findings import Report
+from msl.check.names.library import Declaration, Module
+from msl.check.names.scope import peek
+from msl.check.structure.chains import left_out
+from msl.check.structure.roles import NO_LEARNER, broken_paths
+from msl.diagnostics.source import Source, Span
+from msl.language import ast
+from msl.record import record
+from msl.space.formulas import Amount, Facts, Formula
+from msl.space.limits import excess
+from msl.space.nodes import (
+    Arrange,
+    BlockUse,
+    Choice,
+    Marked,
+    Node,
+    Permute,
+    Regions,
+    Repeat,
+    Sequence,
+    Subset,
+    Union,
+    Vector,
+    bottom_up,
+    children,
+)
+from msl.space.spec import Space
+from msl.space.values import BlockType
+
+if TYPE_CHECKING:
+    from msl.space.resolve import Removal
+
+
+@record
+class Structure:
+    """A chain, the space that it comes to, and the blocks in it."""
+
+    report: Report
+    chain: Declaration
+    root: Node
+    blocks: dict[tuple[str, str], BlockType]
+
+    def is_proven(self) -> None:
+        """Tells what is wrong with the order of steps, whatever the table."""
+        for fault, path in broken_paths(self.root):
+            help = "every path has exactly one learner, transformers and selectors before it, posts after it"
+            code = "MSL061" if fault is NO_LEARNER else "MSL063"
+            source, span = self._place(fault.block)
+            if fault is NO_LEARNER and (steps := self._meant_as_steps()) is not None:
+                span, help = self.chain.node.space.span, f"`|` chooses one of them; {steps}"  # type: ignore[union-attr]
+            self.report.error(code, source, span, fault.problem, f"on the path `{path}`", help)
+        for (block, changer), parameters in misplaced(self.root).items():
+            names = " and ".join(f"`{block.name}.{name}`" for name in parameters)
+            verb = "has" if len(parameters) == 1 else "have"
+            message = f"{names} {verb} an element for each feature of the table, and `{changer}` may change those first"
+            help = f"put `{block.name}` before `{changer}`"
+            if block.role == "learner":
+                help = f"leave out `{changer}`, or take a learner without {names}"
+            elif block.name == changer:
+                help = f"let `{changer}` come once"
+            source, span = self._place(block)
+            self.report.error("MSL064", source, span, message, "", help)
+
+    def _meant_as_steps(self) -> str | None:
+        """`standardize | svc`: a choice between a learner and what would stand before it."""
+        node, module = self.chain.node, self.chain.module
+        if not isinstance(node, ast.Chain) or not isinstance(node.space, ast.Choice):
+            return None
+        *steps, last = node.space.items
+        roles = [_role(item, module) for item in steps]
+        if _role(last, module) != "learner" or not all(role in ("transformer", "selector") for role in roles):
+            return None
+        texts = [module.source.slice(item.span) for item in node.space.items]
+        return f"for one step after another write `{' >> '.join(texts)}`"
+
+    def _place(self, block: BlockType | None) -> tuple[Source, Span]:
+        """Where a block of the chain is named, or else the chain's own name."""
+        found = None if block is None else place_of(block, self.chain)
+        return found or (self.chain.module.source, self.chain.node.name.span)
+
+    def serves(self, task: str) -> None:
+        """Tells what a task leaves of the space, where it is known before the table is."""
+        is_left, removed = left_out(self.root, task)
+        for block in removed[:1] if not is_left else removed:
+            source, span = self._place(block)
+            if is_left:
+                message = f"for {task} `{block.name}` is left out: it serves {block.task} only"
+                self.report.note("MSL241", source, span, message)
+            else:
+                message = f"nothing in this space serves {task}: `{block.name}` serves {block.task} only"
+                help = f"take blocks that serve {task}, or set another `task` in `data(…)`"
+                self.report.error("MSL200", source, span, message, "", help)
+
+    def resolved(self, space: Space, facts: Facts) -> tuple[Space, tuple[Removal, ...]]:
+        """The space for a table, and what the table left out of it, which is told."""
+        from msl.space.resolve import NothingLeft, resolve
+
+        try:
+            resolved, removals = resolve(space, facts)
+        except NothingLeft as nothing:
+            self._nothing_left(nothing.removals, facts)
+            return space, ()
+        except (ArithmeticError, ValueError):
+            source, span = self._place(None)
+            help = "look for a division by zero, or a root of a negative number"
+            self.report.error("MSL201", source, span, "a bound of this chain has no value for this table", "", help)
+            return space, ()
+        if self._is_excessive(resolved.root):
+            return space, ()
+        for removal in dict.fromkeys(removals):
+            source, span = self._place_of_name(removal.what)
+            message = f"for this table `{removal.what}` is left out: {removal.why}"
+            self.report.note("MSL241", source, span, message)
+        return resolved, tuple(removals)
+
+    def _is_excessive(self, root: Node) -> bool:
+        """Whether the table makes a domain larger than anything can be made of, which is told."""
+        for use in (node for node in bottom_up(root) if isinstance(node, BlockUse)):
+            for param in use.params:
+                too_much = next(filter(None, map(excess, bottom_up(param.node))), None)
+                if too_much is not None:
+                    source, span = self._place(use.block)
+                    message = f"for this table `{param.name}` of `{use.block.name}` is too large: {too_much}"
+                    self.report.error("MSL102", source, span, message, "", "give it a bound that grows less")
+                    return True
+        return False
+
+    def _nothing_left(self, removals: list[Removal], facts: Facts) -> None:
+        distinct = list(dict.fromkeys(removals))
+        reasons = "; ".join(
+            f"`{r.what}` {r.why}" if r.why.startswith("serves") else f"`{r.what}`: {r.why}" for r in distinct[:3]
+        )
+        message = "nothing in this space fits the table" + (f": {reasons}" if reasons else "")
+        help = f"take blocks that serve {facts.task}, or set another `task` in `data(…)`"
+        if not all("serves" in removal.why for removal in distinct):
+            rows, features = facts.n_samples, facts.n_features
+            size = f"{rows} row{'s' * (rows != 1)} and {features} feature{'s' * (features != 1)}"
+            help = f"the table has {size}: change the ranges"
+        source, span = self._place_of_name(distinct[0].what if distinct else "")
+        self.report.error("MSL200", source, span, message, "", help)
+
+    def _place_of_name(self, name: str) -> tuple[Source, Span]:
+        block = next((block for block in self.blocks.values() if block.name == name), None)
+        return self._place(block)
+
+
+def _role(item: ast.Expression, module: Module) -> str | None:
+    """The role of a block that an expression names."""
+    path = item.path if isinstance(item, ast.Call) else item
+    declaration = peek(module, path.names[-1].text) if isinstance(path, ast.Path) else None
+    return None if declaration is None else declaration.role
+
+
+# --- Places: where the text of a chain, or of a part in it, names a block. --------------------------------------------
+
+
+def place_of(block: BlockType, chain: Declaration) -> tuple[Source, Span] | None:
+    """The first place where a chain, or a part of the same file, brings in the block."""
+    return _Search(block).in_declaration(chain)
+
+
+class _Search:
+    def __init__(self, block: BlockType) -> None:
+        self._block = block
+        self._met: set[Declaration] = set()
+
+    def in_declaration(self, declaration: Declaration) -> tuple[Source, Span] | None:
+        if declaration in self._met:
+            return None
+        self._met.add(declaration)
+        node = declaration.node
+        return self._in(node.space, declaration.module) if isinstance(node, ast.Part | ast.Chain) else None
+
+    def _in(self, node: ast.Node, module: Module) -> tuple[Source, Span] | None:
+        match node:
+            case ast.Path():
+                return self._named(node, node, module)
+            case ast.Call(path=path):
+                found = self._named(path, node, module)
+                if found is not None:
+                    return found
+            case ast.AnyOf(role=role) if role.names[-1].text == self._block.role:
+                return module.source, node.span
+        for child in ast.children(node):
+            if not isinstance(child, ast.Name) and (found := self._in(child, module)) is not None:
+                return found
+        return None
+
+    def _named(self, path: ast.Path, whole: ast.Node, module: Module) -> tuple[Source, Span] | None:
+        declaration = _declaration(path, module)
+        if declaration is None:
+            return None
+        if not declaration.is_block:
+            found = self.in_declaration(declaration)
+            is_own = declaration.module is module
+            return found if found is None or is_own else (module.source, whole.span)
+        is_it = (declaration.module.origin, declaration.name) == self._block.key
+        return (module.source, whole.span) if is_it else None
+
+
+def _declaration(path: ast.Path, module: Module) -> Declaration | None:
+    if len(path.names) == 1:
+        return peek(module, path.text)
+    used = module.uses.get(path.names[0].text)
+    return None if used is None or len(path.names) > 2 else used.declarations.get(path.names[1].text)
+
+
+# --- Columns: vectors over features and regions may not follow a step that can change the columns. --------------------
+
+
+def misplaced(root: Node) -> dict[tuple[BlockType, str], list[str]]:
+    """Blocks that search over the table's features, each with what may change them before it: their parameters."""
+    found: dict[tuple[BlockType, str], list[str]] = {}
+    for block, parameter, changer in dict.fromkeys(_Walk().found_in(root)):
+        found.setdefault((block, changer), []).append(parameter)
+    return found
+
+
+class _Walk:
+    """Goes through a chain in the order of its steps, carrying the first block that may have changed the columns."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[BlockType, str, str]] = []
+        #: What each node was found to do to untouched columns and to changed ones; without this, orders of orders
+        #: would be walked again and again.
+        self._done: dict[tuple[int, bool], tuple[Node, str | None]] = {}
+
+    def found_in(self, root: Node) -> list[tuple[BlockType, str, str]]:
+        self._walk(root, None)
+        return self._found
+
+    def _walk(self, node: Node, changer: str | None) -> str | None:
+        """The first block that may have changed the columns once the node is done."""
+        key = id(node), changer is not None
+        if key not in self._done:
+            self._done[key] = node, self._walked(node, changer)
+        return changer or self._done[key][1]
+
+    def _walked(self, node: Node, changer: str | None) -> str | None:
+        match node:
+            case BlockUse():
+                return self._block(node, changer)
+            case Sequence(steps=steps) | Subset(members=steps):
+                for step in steps:
+                    changer = self._walk(step, changer)
+                return changer
+            case Choice(options=options):
+                changers = [self._walk(option, changer) for option in options]
+                return next((c for c in changers if c is not None), None)
+            case Union(branches=branches):
+                for branch in branches:
+                    self._walk(branch, changer)
+                return changer or "&"
+            case Permute(members=members) | Arrange(members=members):
+                return self._any_order(members, changer)
+            case Repeat(member=member):
+                return self._walk(member, self._walk(member, changer))
+            case Marked(node=inner):
+                return self._walk(inner, changer)
+        return changer
+
+    def _any_order(self, members: tuple[Node, ...], changer: str | None) -> str | None:
+        alone = [self._walk(member, changer) for member in members]
+        for position, member in enumerate(members):
+            others = [c for i, c in enumerate(alone) if i != position and c is not None]
+            self._walk(member, changer or (others[0] if others else None))
+        return changer or next((c for c in alone if c is not None), None)
+
+    def _block(self, use: BlockUse, changer: str | None) -> str | None:
+        if changer is not None:
+            for param in use.params:
+                if _over_features(param.node):
+                    self._found.append((use.block, param.name, changer))
+        return changer or (use.block.name if use.block.role == "selector" else None)
+
+
+def _over_features(node: Node) -> bool:
+    match node:
+        case Vector(size=size):
+            return _mentions_features(size)
+        case Regions():
+            return True
+        case Choice(options=options):
+            return any(_over_features(option) for option in options)
+    return any(_over_features(child) for child in children(node))
+
+
+def _mentions_features(amount: Amount) -> bool:
+    if not isinstance(amount, Formula):
+        return False
+    return amount.operation == "n_features" or any(_mentions_features(operand) for operand in amount.operands)

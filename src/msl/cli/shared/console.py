@@ -1,0 +1,193 @@
+"""Console: what every verb shares — where its words go, in which colours, with which exit code.
+
+What a verb produces goes to standard output: a formatted text, a diff, a table, and the findings of `check`, which are
+its product (as with ruff). What it says about its own work, and the diagnostics that stop any other verb (as with
+rustc), go to standard error, so that a pipe carries the product alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from functools import wraps
+from typing import Any, NoReturn, ParamSpec, TextIO
+
+import typer
+
+from msl import __version__
+from msl.diagnostics.diagnostic import Diagnostic, Format, has_errors
+from msl.diagnostics.terminal import safe, safe_lines
+
+P = ParamSpec("P")
+_LONGEST_WARNING = 200
+
+
+class Clock:
+    """When the command began: reading a table and importing libraries count in a budget of time too."""
+
+    started: float | None = None
+
+
+class Exit(IntEnum):
+    """The exit codes of every verb."""
+
+    FINE = 0
+    FAILED = 1  # errors in what was asked about, or a check that does not hold
+    WRONG_USE = 2  # an unknown option, a file that cannot be read
+    BUG = 70  # EX_SOFTWARE
+    INTERRUPTED = 130  # 128 + SIGINT, as shells count
+    BROKEN_PIPE = 141  # 128 + SIGPIPE
+    TERMINATED = 143  # 128 + SIGTERM
+
+
+class WrongUse(Exception):
+    """Something that the user can put right outside a spec, such as a file that is not there; told in one sentence."""
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Colour on a terminal only; `NO_COLOR` and `FORCE_COLOR` overrule, in this order."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def write(text: str) -> None:
+    """Puts what people read on standard output; nothing that it quotes steers a terminal."""
+    _write(sys.stdout, safe_lines(text, colours=wants_colour(sys.stdout)))
+
+
+def write_exactly(text: str) -> None:
+    """Puts what programs read on standard output, every character as it is, unless it goes to a terminal."""
+    _write(sys.stdout, safe_lines(text) if sys.stdout.isatty() else text)
+
+
+def tell(text: str) -> None:
+    """Says a line about the work on standard error."""
+    _write(sys.stderr, safe_lines(text, colours=wants_colour(sys.stderr)) + "\n")
+
+
+def complain(wrong: WrongUse) -> None:
+    """Says what was wrong with the use, and what to do."""
+    bold_red, bold_cyan, plain = ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") if wants_colour(sys.stderr) else ("", "", "")
+    tell(f"{bold_red}error{plain}: {safe(wrong.message)}")
+    if wrong.help is not None:
+        tell(f"{bold_cyan}help{plain}: {safe(wrong.help)}")
+
+
+def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stream: TextIO | None = None) -> Exit:
+    """Shows diagnostics (by default on standard error), for people with a count at the end; errors fail the verb."""
+    diagnostics = list(diagnostics)
+    if format.for_people and not diagnostics:
+        return Exit.FINE
+    from msl.diagnostics.render import render, summary
+
+    stream = stream or sys.stderr
+    text = render(diagnostics, format, wants_colour(stream))
+    if format.for_people:
+        text = safe_lines(f"{text}\n{summary(diagnostics)}\n", colours=wants_colour(stream))
+    _write(stream, text)
+    return Exit.FAILED if has_errors(diagnostics) else Exit.FINE
+
+
+def guarded(verb: Callable[P, Exit | None]) -> Callable[P, None]:
+    """A verb that ends the process with its exit code, and whose failures are told in the right words."""
+
+    @wraps(verb)
+    def run(*arguments: P.args, **options: P.kwargs) -> None:
+        with guard():
+            code = verb(*arguments, **options) or Exit.FINE
+            sys.stdout.flush()
+            raise SystemExit(int(code))
+
+    return run
+
+
+@contextmanager
+def guard() -> Iterator[None]:
+    """Turns what may go wrong into an exit code: quietly, with one sentence, or as the bug that it is."""
+    try:
+        with one_line_of_warnings():
+            yield
+    except WrongUse as wrong:
+        complain(wrong)
+        raise SystemExit(int(Exit.WRONG_USE)) from None
+    except KeyboardInterrupt:
+        raise SystemExit(int(Exit.INTERRUPTED)) from None
+    except BrokenPipeError:
+        _leave_quietly()
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise  # typer's own ways to end, which it tells in its own words
+    except Exception:
+        _tell_of_bug()
+        raise SystemExit(int(Exit.BUG)) from None
+
+
+@contextmanager
+def one_line_of_warnings() -> Iterator[None]:
+    """What libraries warn of comes as one line at the end, not raw and in the midst; as ever with `python -W`."""
+    if sys.warnoptions:
+        yield
+        return
+    heard: dict[str, None] = {}
+
+    def hear(message: Warning | str, *where: object) -> None:
+        heard.setdefault(" ".join(str(message).split()))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = hear  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            if heard:
+                first = next(iter(heard))
+                short = first if len(first) <= _LONGEST_WARNING else f"{first[:_LONGEST_WARNING]} …"
+                others = f" (and {len(heard) - 1} more)" if len(heard) > 1 else ""
+                tell(f"warning: {safe(short)}{others}")
+
+
+def _tell_of_bug() -> None:
+    tell(traceback.format_exc())
+    tell(f"This is a bug in msl {__version__}, not in your spec. Please report it with the lines above, the command")
+    tell("and, if you can share it, the file.")
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of a pipe has gone; what is still buffered goes nowhere, or Python would complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    raise SystemExit(int(Exit.BROKEN_PIPE))
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Writes what the stream's encoding can show; a terminal without `…` gets `?` instead of an error."""
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+# --- Large: JSON with whole numbers of any length — a space may have 10^30000 models, and Python writes 4,300 digits.
+
+
+def large_json(record: dict[str, Any]) -> str:
+    """A record as indented JSON, its numbers written out however long they are."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    finally:
+        sys.set_int_max_str_digits(limit)

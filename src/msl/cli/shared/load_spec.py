@@ -1,0 +1,146 @@
+"""Specs: how verbs other than `check` get a sound spec — or tell what is wrong and end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NoReturn
+
+from msl.cli.shared.console import Exit, WrongUse, report
+from msl.cli.shared.spec_files import read_source
+from msl.diagnostics.diagnostic import Diagnostic, has_errors, in_reading_order
+from msl.diagnostics.source import Source
+
+if TYPE_CHECKING:
+    from msl.check.check_spec import Checked
+    from msl.check.names.library import ReadFile
+    from msl.data.table import Table
+    from msl.encode.codec import Codec
+    from msl.language.edit import Override
+    from msl.space.spec import Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A sound spec, the text it came from, the table where one was given, and what `--set` and its like changed."""
+
+    source: Source
+    spec: Spec
+    checked: Checked
+    table: Table | None = None
+    changes: tuple[str, ...] = ()
+
+
+def load(name: str, data: str | None = None, chain: str | None = None, overrides: Sequence[Override] = ()) -> Loaded:
+    """The spec in a file, checked, and against a table where one is given. Errors are told and end the command."""
+    if data is not None and data.endswith(".msl") and not name.endswith(".msl"):
+        raise WrongUse(f"`{name}` is read as the spec, and `{data}` as the table", f"name `{data}` before `{name}`")
+    source = read_source(name)
+    if not overrides:
+        return load_source(source, data, chain)
+    from msl.language.edit import WrongOverride, override_text
+
+    try:
+        changed = override_text(source, overrides)
+    except WrongOverride as wrong:
+        _fail(wrong.diagnostics)
+    loaded = load_source(changed.source, data, chain, told=changed.relocated)
+    return replace(loaded, changes=tuple(each.source.text for each in overrides))
+
+
+def load_source(
+    source: Source,
+    data: str | None = None,
+    chain: str | None = None,
+    read_file: ReadFile | None = None,
+    told: Callable[[Diagnostic], Diagnostic] = lambda diagnostic: diagnostic,
+) -> Loaded:
+    """The same for a text; `read_file` reads the files that it uses, from the disk when absent.
+
+    `told` says how a diagnostic of this text is told.
+    """
+    from msl.check.check_spec import check_source
+
+    checked = check_source(source, None, chain, read_file)
+    table = None
+    if data is not None and checked.spec is not None:
+        from msl.cli.shared.load_plan import read_for
+
+        table, problems = read_for(source, checked.data, data)
+        if table is None:
+            _fail(map(told, problems))
+        checked = check_source(source, table.facts, chain, read_file)
+    if checked.spec is None and not has_errors(checked.diagnostics):
+        message = f"`{source.name}` has no chain: it declares blocks and parts for other files to use"
+        raise WrongUse(message, "name a spec with a `chain`")
+    if checked.spec is None:
+        _fail(told(diagnostic) for diagnostic in checked.diagnostics if diagnostic.is_error)
+    report(map(told, checked.changed_meanings), stream=sys.stderr)
+    return Loaded(source, checked.spec, checked, table)
+
+
+def _fail(diagnostics: Iterable[Diagnostic]) -> NoReturn:
+    report(in_reading_order(diagnostics), stream=sys.stderr)
+    raise SystemExit(int(Exit.FAILED))
+
+
+# --- Codecs: the encoder and decoder of a loaded spec, for verbs that need numbers. -----------------------------------
+
+
+def codec_of(loaded: Loaded, encoding: str = "shared") -> Codec:
+    """The codec of a space; one whose bounds follow the table needs a table."""
+    from msl.encode.codec import space_to_codec
+
+    if encoding not in ("shared", "separate"):
+        raise WrongUse(f"`{encoding}` is not an encoding", "it is `shared` or `separate`")
+    try:
+        return space_to_codec(loaded.spec.space, "shared" if encoding == "shared" else "separate")
+    except ValueError:
+        if loaded.table is not None:
+            raise
+        message = "bounds of this space depend on the table"
+        raise WrongUse(message, "add `--data TABLE`") from None
+
+
+# --- Revisions: a spec as git has it at a revision, with the files that it uses at the same revision. -----------------
+
+
+_HELP = "write REVISION:PATH, such as HEAD~1:specs/model.msl"
+
+
+def load_revision(name: str, data: str | None, chain: str | None) -> Loaded:
+    """The spec behind `REVISION:PATH`."""
+    revision, _, path = name.partition(":")
+    source = Source(name, _git_text(revision, path), path)
+    return load_source(source, data, chain, partial(_used_text, revision))
+
+
+def _used_text(revision: str, path: str) -> str:
+    try:
+        return _git_text(revision, path)
+    except WrongUse as wrong:
+        raise ValueError(wrong.message) from None
+
+
+def _git_text(revision: str, path: str) -> str:
+    """The text of a file at a revision. A revision is never read as an option of git."""
+    place = path if PurePosixPath(path).is_absolute() else f"./{path}"
+    command = ["git", "cat-file", "blob", f"{revision}:{place}"]
+    if revision.startswith("-"):
+        raise WrongUse(f"`{revision}` is not a revision", _HELP)
+    try:
+        shown = subprocess.run(command, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise WrongUse("git is not installed, so there is no REVISION:PATH", "name two files") from None
+    if shown.returncode:
+        said = shown.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        said = "it is not a file there" if said.endswith("bad file") else said
+        raise WrongUse(f"`{revision}:{path}`: {said}", _HELP)
+    try:
+        return shown.stdout.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        raise WrongUse(f"`{revision}:{path}` is not UTF-8 text") from None

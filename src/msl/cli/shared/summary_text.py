@@ -1,0 +1,149 @@
+"""Closing: what people read at the end of a run — the winner, how good it is, what the search liked, where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from msl.report.run_facts import repeats_words, used_model
+
+Summary = Mapping[str, Any]
+
+#: Choices and alternatives of each that are worth a line, and the fewest models that can show a preference.
+_MOST_CHOICES, _MOST_BLOCKS, _FEWEST_MODELS = 3, 3, 12
+
+
+def closing_words(summary: Summary, folder: Path, interrupted: bool = False, causes: str = "") -> str:
+    """The end of a run in words; `causes` are those of the failures, where there is nothing else to tell."""
+    if summary["best"] is None and interrupted and not summary["evaluations"]:
+        lines = ["stopped before the first model was evaluated"]
+    elif summary["best"] is None:
+        lines = [f"no model could be evaluated: {summary['failures']} failed, {summary['outside']} outside the space"]
+        lines += ["", *causes.splitlines(), ""] if causes else []
+    elif not _is_fitted(summary):
+        lines = [summary["best"], "", *causes.splitlines(), ""]
+    else:
+        lines = [summary["best"], "", *_rows(_about_winner(summary))]
+    lines += _rows([*_about_search(summary), ("files", _files(summary, folder))])
+    if interrupted:
+        lines += ["", "interrupted: the same command goes on from here"]
+    elif _is_fitted(summary):
+        lines += ["", f"next: msl show {_run(summary, folder)}, msl predict {_run(summary, folder)} TABLE"]
+    return "\n".join(lines) + "\n"
+
+
+def _is_fitted(summary: Summary) -> bool:
+    """Whether there is a model to predict with: the best ones that were judged may not stand all rows."""
+    return summary["best"] is not None and "complexity" in summary
+
+
+def _about_winner(summary: Summary) -> list[tuple[str, str]]:
+    """The figures of what predicts first, then those of the other: the best model, or an ensemble that is not used."""
+    used = used_model(summary)
+    rows = [("predict uses", used.words)]
+    if used.objectives:
+        rows.append(("estimate", _estimates(used.objectives, used.interval)))
+    if used.test:
+        rows.append(("test", _values(used.test)))
+    if failure := summary.get("test_failure"):
+        rows.append(("test", f"the winner cannot be asked of the test table: {failure}"))
+    if used.gap:
+        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(used.gap))))
+    if used.is_ensemble:
+        tested = f", test {_values(summary['test'])}" if "test" in summary else ""
+        rows.append(("best alone", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
+    rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
+    rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
+    if len(summary.get("front", ())) > 1:
+        first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
+        rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
+    if len(summary.get("ensemble", ())) > 1 and not used.is_ensemble:
+        rows.append(("ensemble", _ensemble(summary)))
+    return rows
+
+
+def _ensemble(summary: Summary) -> str:
+    """One that is not used."""
+    told = [f"{len(summary['ensemble'])} models vote{' softly' if summary.get('voting') == 'soft' else ''}"]
+    if judged := summary.get("ensemble_objectives"):
+        told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
+    return ", ".join(told)
+
+
+def _about_search(summary: Summary) -> list[tuple[str, str]]:
+    reused, failed = summary["reused"], summary["failures"]
+    rows = [("preferred", text) for text in _preferred(summary.get("preferred", ()))]
+    rows.append(("evaluations", f"{summary['evaluations']} ({summary['new']} new, {reused} reused, {failed} failed)"))
+    if repeats := repeats_words(summary):
+        rows.append(("repeats", repeats))
+    if summary["kept"] or summary["outside_space"]:
+        kept, outside = summary["kept"], summary["outside_space"]
+        rows.append(("store", f"kept {kept}, outside {outside}, new {summary['new']}"))
+    if warned := summary.get("warnings"):
+        kinds = "1 kind of warning" if len(warned) == 1 else f"{len(warned)} kinds of warnings"
+        rows.append(("warnings", f"{kinds}, see msl show"))
+    rows.append(("fits", f"{summary['fits']} ({summary['fits_saved']} saved by sharing)"))
+    rows.append(("ended", f"{summary['ending']} after {summary['seconds']:.1f} s"))
+    return rows
+
+
+def _preferred(preferred: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The choices in which the best models differ most from all, and what they have chosen."""
+    told = []
+    for choice, group in groupby(preferred, key=lambda one: one["choice"]):
+        alternatives = list(group)
+        lift = max(one["best_share"] - one["share"] for one in alternatives)
+        if sum(one["asked"] for one in alternatives) >= _FEWEST_MODELS and lift > 0:
+            told.append((lift, choice, alternatives))
+    told.sort(key=lambda one: (-one[0], one[1]))
+    return [f"{choice}: {_liked(alternatives)}" for _, choice, alternatives in told[:_MOST_CHOICES]]
+
+
+def _liked(alternatives: Sequence[Mapping[str, Any]]) -> str:
+    ranked = sorted(alternatives, key=lambda one: (-one["best_share"], -one["share"], one["block"]))
+    shown = [
+        f"{one['block']} in {100 * one['best_share']:.0f} % of the best ({100 * one['share']:.0f} % of all)"
+        for one in ranked[:_MOST_BLOCKS]
+        if one["best_share"] > 0
+    ]
+    return ", ".join(shown)
+
+
+def _estimates(values: Mapping[str, float | None], intervals: Mapping[str, Sequence[float] | None]) -> str:
+    return ", ".join(_estimate(name, value, intervals.get(name)) for name, value in _known(values))
+
+
+def _estimate(name: str, value: float, interval: Sequence[float] | None) -> str:
+    between = "" if interval is None else f" (95 % in {interval[0]:.4g} … {interval[1]:.4g})"
+    return f"{name} = {value:.4g}{between}"
+
+
+def _values(values: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{name} = {value:.4g}" for name, value in _known(values)) or "none"
+
+
+def _known(values: Mapping[str, float | None]) -> list[tuple[str, float]]:
+    return [(name, value) for name, value in values.items() if value is not None]
+
+
+def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
+    """A name at the start of each line, the same name once."""
+    shown, before = [], ""
+    for name, text in rows:
+        shown.append(f"{'' if name == before else name:<12}  {text}")
+        before = name
+    return shown
+
+
+def _files(summary: Summary, folder: Path) -> str:
+    return f"{folder}/models/{summary['run']}.*" if _is_fitted(summary) else str(folder)
+
+
+def _run(summary: Summary, folder: Path) -> str:
+    """The run as other verbs find it from here: by its folder where that is not the usual one."""
+    run = summary["run"].rpartition("-")[2]
+    if folder.absolute() == Path(".msl").absolute():
+        return str(run)
+    return f"{run} --store {folder}"

@@ -1,0 +1,49 @@
+"""msl explain: the long form of a diagnostic code."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Annotated
+
+import typer
+
+from msl.cli.shared.console import Exit, WrongUse, wants_colour, write
+from msl.diagnostics.diagnostic import page, titles
+from msl.diagnostics.suggest import did_you_mean
+
+_SHORTENED = re.compile(r"(?:MSL)?(\d{1,3})")
+
+
+def _complete(incomplete: str) -> list[tuple[str, str]]:
+    return [(code, title) for code, title in titles().items() if code.startswith(incomplete.upper())]
+
+
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(metavar="CODE", help="Such as MSL012; none lists all.", autocompletion=_complete)
+    ] = None,
+) -> Exit:
+    """Explain a diagnostic: what it means, a wrong example, a right one."""
+    known = titles()
+    if code is None:
+        write("".join(f"{known_code}  {title}\n" for known_code, title in known.items()))
+        return Exit.FINE
+    match = _SHORTENED.fullmatch(code.strip().upper())
+    wanted = f"MSL{int(match[1]):03}" if match else code.strip().upper()
+    if wanted not in known:
+        help = did_you_mean(wanted, known) or "`msl explain` alone lists all codes"
+        raise WrongUse(f"`{code}` is not a code of msl", help)
+    _show(page(wanted))
+    return Exit.FINE
+
+
+def _show(text: str) -> None:
+    """The page as it is, or laid out on a terminal."""
+    if not wants_colour(sys.stdout):
+        write(text if text.endswith("\n") else f"{text}\n")
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(force_terminal=True).print(Markdown(text))

@@ -1,0 +1,70 @@
+"""msl gc: removes old runs, and what no other run needs of their evaluations, models and reports."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from msl.cli.shared.console import Exit, WrongUse, write
+from msl.cli.shared.load_run import STORE_HELP, opened_store
+
+if TYPE_CHECKING:
+    from msl.store.gc import Garbage
+
+_AGE = re.compile(r"(\d+)\s*(min|h|d|w)")
+_UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def gc(
+    keep: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the latest N runs alone.")] = None,
+    older: Annotated[
+        str | None, typer.Option(metavar="AGE", help="Remove runs that started longer ago, such as 30d or 12h.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
+) -> Exit:
+    """Clear a store: old runs when asked, files of no run, evaluations that no run needs. Running ones are kept."""
+    from msl.store.gc import collect, old_runs
+
+    age = None if older is None else _age(older)
+    with opened_store(store, read_only=False) as opened:
+        try:
+            before = None if age is None else opened.clock() - age
+        except OverflowError:
+            raise WrongUse(f"`{older}` is longer ago than time goes back", "name an age such as 30d") from None
+        drop = old_runs(opened.runs.all(), keep=keep, before=before)
+        garbage = collect(opened, drop, dry_run=dry_run)
+        kept = len(opened.runs.ids()) - (len(drop) if dry_run else 0)
+    write(_as_text(garbage, kept, dry_run))
+    return Exit.FINE
+
+
+def _age(text: str) -> timedelta:
+    found = _AGE.fullmatch(text.strip())
+    if found is None:
+        raise WrongUse(f"`{text}` is not an age", "write a number and min, h, d or w, such as 30d")
+    try:
+        return int(found[1]) * _UNITS[found[2]]
+    except OverflowError:
+        raise WrongUse(f"`{text}` is longer ago than time goes back", "name an age such as 30d") from None
+
+
+def _as_text(garbage: Garbage, kept: int, dry_run: bool) -> str:
+    verb = "would remove" if dry_run else "removed"
+    lines = [f"{verb} run {run}" for run in garbage.runs]
+    lines += [f"{verb} {file}" for file in garbage.files]
+    if garbage.evaluations:
+        lines.append(f"{verb} {garbage.evaluations:,} evaluations that no run needs any more")
+    freed = "would free" if dry_run else "freed"
+    lines.append(
+        f"{freed} {garbage.bytes:,} bytes; {_runs(kept)} kept" if lines else f"nothing to remove; {_runs(kept)}"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"

@@ -1,0 +1,86 @@
+"""msl lock: what a spec comes to on a table, written down for version control, and compared with it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from msl.cli.shared.console import Exit, WrongUse, tell
+from msl.cli.shared.load_plan import (
+    ChainOption,
+    DataArgument,
+    SeedOption,
+    SetOption,
+    SpecArgument,
+    TargetOption,
+    TrustOption,
+    load_planned,
+    told_problems,
+)
+
+if TYPE_CHECKING:
+    from msl.runner.plan import Plan
+    from msl.store.lock import Difference
+
+
+def lock(
+    spec: SpecArgument,
+    data: DataArgument,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the lock file differs.")] = False,
+    target: TargetOption = None,
+    seed: SeedOption = None,
+    set_: SetOption = None,
+    chain: ChainOption = None,
+    trust: TrustOption = None,
+) -> Exit:
+    """Write SPEC.lock: digests, resolved bounds, versions and the seed, to be committed beside the spec."""
+    from msl.runner.plan import plan_to_lock
+    from msl.store.lock import lock_path, write_lock
+
+    _, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    path = lock_path(Path(spec))
+    if check:
+        found = _differences(plan, path)
+        tell(_listed(path, found) if found else f"{path} is as now")
+        return Exit.FAILED if found else Exit.FINE
+    is_same = path.exists() and not _known_differences(plan, path)
+    if not is_same:
+        with told_problems():
+            write_lock(plan_to_lock(plan), path)
+    tell(f"{path} was as now already" if is_same else f"wrote {path}")
+    return Exit.FINE
+
+
+def refuse_differences(plan: Plan, spec: Path) -> None:
+    """Ends the command where a plan is not what the lock file of its spec says."""
+    from msl.store.lock import lock_path
+
+    path = lock_path(spec)
+    found = _differences(plan, path)
+    if found:
+        tell(_listed(path, found))
+        help = f"write it anew with `msl lock {spec} DATA` if this is meant, or run without `--locked`"
+        raise WrongUse(f"nothing was run: {path} locks something else", help)
+
+
+def _differences(plan: Plan, path: Path) -> list[Difference]:
+    """What is not as it was locked; a lock file that cannot be read is told."""
+    from msl.runner.plan import plan_to_lock
+    from msl.store.lock import differences, read_lock
+
+    with told_problems():
+        return differences(read_lock(path), plan_to_lock(plan))
+
+
+def _known_differences(plan: Plan, path: Path) -> bool:
+    """Whether a lock file that is about to be written is not as now, be it only because it cannot be read."""
+    from msl.runner.plan import plan_to_lock
+    from msl.store.lock import lock_to_text
+
+    return path.read_bytes() != lock_to_text(plan_to_lock(plan)).encode()
+
+
+def _listed(path: Path, found: list[Difference]) -> str:
+    return "\n".join([f"{path} is not as now:", *(f"  {each}" for each in found)])

@@ -1,0 +1,192 @@
+"""msl plan: what a run would do — how much there is, what is stored of it, and how long it may take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from msl.cli.shared.console import Exit, large_json, write, write_exactly
+from msl.cli.shared.load_plan import (
+    ChainOption,
+    DataArgument,
+    SeedOption,
+    SetOption,
+    SpecArgument,
+    StoreOption,
+    TargetOption,
+    TrustOption,
+    load_planned,
+    told_problems,
+)
+
+if TYPE_CHECKING:
+    from msl.runner.plan import Plan
+    from msl.runner.reuse import Forecast, Stock
+    from msl.space.enumerate.count import Count
+
+
+def plan(
+    spec: SpecArgument,
+    data: DataArgument,
+    target: TargetOption = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one a core.")] = None,
+    seed: SeedOption = None,
+    set_: SetOption = None,
+    chain: ChainOption = None,
+    trust: TrustOption = None,
+    store: StoreOption = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
+) -> Exit:
+    """Show what a run would do, before it does anything: size, search, budget, what is stored, expected time."""
+    from msl.runner.reuse import Stock, forecast, stock_of
+    from msl.space.enumerate.count import count
+    from msl.store.store import Store, has_store, store_folder
+    from msl.workers.local import available_cores
+
+    loaded, planned = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
+    workers = jobs or available_cores()
+    with told_problems():
+        if has_store(folder):
+            with Store.open(folder, read_only=True) as opened:
+                stock = stock_of(opened, planned, loaded.source)
+                expected = forecast(planned, opened, stock, workers)
+        else:
+            stock = Stock()
+            expected = forecast(planned, None, stock, workers)
+    size = count(planned.spec.space)
+    show = _as_json if json else _as_text
+    (write_exactly if json else write)(show(planned, size, stock, expected, workers))
+    return Exit.FINE
+
+
+def _as_json(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers: int) -> str:
+    from dataclasses import asdict
+
+    from msl.runner.reuse import stage_evaluations
+
+    facts, run = plan.table.facts, expected.run
+    record: dict[str, Any] = {
+        "chain": plan.spec.name,
+        "digest": plan.digests.run,
+        "data": {
+            "rows": facts.n_samples,
+            "features": facts.n_features,
+            "task": facts.task,
+            "target": plan.table.target,
+        },
+        "models": size.models,
+        "structures": size.structures,
+        "exact": size.exact,
+        "objectives": plan.objective_names(),
+        "stages": [
+            {"strategy": stage.call.name, "dimensions": terrain.dimensions, "evaluations": most}
+            for stage, terrain, most in zip(plan.spec.search, plan.terrains, stage_evaluations(plan), strict=True)
+        ],
+        "budget": {name: value for name, value in asdict(plan.spec.budget).items() if value is not None},
+        "seed": plan.seed,
+        "stored": {
+            "kept": stock.kept,
+            "outside": stock.outside,
+            "other": stock.other,
+            "changed": list(stock.changed),
+            "unread": stock.unread,
+        },
+        "run": None if run is None else {"id": run.id, "status": run.status, "goes_on": expected.goes_on},
+        "evaluations": expected.evaluations,
+        "left": expected.left,
+        "seconds_each": stock.seconds,
+        "seconds": expected.seconds,
+        "workers": workers,
+    }
+    return large_json(record)
+
+
+def _as_text(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers: int) -> str:
+    from msl.cli.verbs.info import shown_number
+
+    facts = plan.table.facts
+    classes = f", {facts.n_classes} classes" if facts.n_classes else ""
+    rows = [
+        ("chain", plan.spec.name),
+        ("table", f"{facts.n_samples:,} rows, {facts.n_features} features{classes} ({facts.task})"),
+        ("models", shown_number(size.models, size.exact) if size.models is not None else size.reason),
+        ("structures", shown_number(size.structures, size.structures_interval is None)),
+        ("judged by", ", ".join(_judged(plan))),
+        *(("search", text) for text in _stages(plan)),
+        ("budget", _budget(plan)),
+        ("stored", _stored(stock)),
+        ("run", _run(expected)),
+        ("time", _time(expected, stock, workers)),
+    ]
+    lines, before = [], ""
+    for name, text in rows:
+        lines.append(f"{'' if name == before else name:<12} {text}")
+        before = name
+    return "\n".join(lines) + "\n"
+
+
+def _judged(plan: Plan) -> list[str]:
+    return [f"{objective.text} by {objective.estimate.name}" for objective in plan.objectives]
+
+
+def _stages(plan: Plan) -> list[str]:
+    from msl.runner.reuse import stage_evaluations
+
+    found = []
+    for stage, terrain, most in zip(plan.spec.search, plan.terrains, stage_evaluations(plan), strict=True):
+        upto = "an unknown number of evaluations" if most is None else f"at most {most:,} evaluations"
+        found.append(f"{stage.call.name} in {terrain.dimensions} dimensions, {upto}")
+    return found
+
+
+def _budget(plan: Plan) -> str:
+    from msl.workers.task import spell_bytes
+
+    budget = plan.spec.budget
+    words = [
+        *([f"{budget.evaluations:,} evaluations"] if budget.evaluations is not None else []),
+        *([f"{_seconds(budget.time)} in all"] if budget.time is not None else []),
+        *([f"{_seconds(budget.each)} a model"] if budget.each is not None else []),
+        *([f"{_seconds(budget.fit)} a fit"] if budget.fit is not None else []),
+        *([f"{spell_bytes(budget.memory)} a model"] if budget.memory is not None else []),
+        *([f"until {budget.until:g}"] if budget.until is not None else []),
+    ]
+    return ", ".join(words) or "none"
+
+
+def _stored(stock: Stock) -> str:
+    if not (stock.kept or stock.outside or stock.other or stock.unread):
+        return "nothing of this table"
+    words = [f"kept {stock.kept}", f"outside {stock.outside}"]
+    words += [f"{stock.other} {stock.why_other}"] if stock.other else []
+    words += [f"{stock.unread} not looked at"] if stock.unread else []
+    return ", ".join(words)
+
+
+def _run(expected: Forecast) -> str:
+    run = expected.run
+    if run is None:
+        return "would start anew"
+    if expected.goes_on:
+        return f"would go on with {run.id}"
+    if run.status == "running":
+        return f"{run.id} is going on"
+    return f"{run.id} has done it already; nothing would be evaluated anew"
+
+
+def _time(expected: Forecast, stock: Stock, workers: int) -> str:
+    if expected.seconds is None:
+        return "unknown: " + ("nothing of this table is stored" if stock.seconds is None else "the search has no bound")
+    if not expected.left:
+        return "none to speak of"
+    counted = "1 worker" if workers == 1 else f"{workers} workers"
+    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(stock.seconds or 0.0)} a model"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 3600 else f"{seconds / 3600:.3g} h"

@@ -1,0 +1,137 @@
+"""msl replay: a run done again from what its store keeps, to prove that it comes out the same."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Mapping
+from os.path import normpath
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
+from msl.cli.shared.load_plan import TrustOption, plan_of, read_test, told_problems
+from msl.cli.shared.load_spec import load_source
+from msl.cli.shared.trust import Trusted
+from msl.diagnostics.source import Source
+
+if TYPE_CHECKING:
+    from msl.runner.replay import Difference
+    from msl.runner.session import Commission
+    from msl.store.evaluation import Asked
+    from msl.store.stored_run import Run
+
+_PARTS = {
+    "data": "the table is not the one of the run",
+    "space": "the space is not the one of the run: the catalogues have changed",
+    "evaluation": "models are judged in another way than in the run",
+    "search": "the search has other options than in the run",
+    "run": "the spec means something else than in the run",
+}
+
+
+def replay(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run: @ is the latest, @1 the one before, or the start of its id.")
+    ],
+    data: Annotated[
+        str | None, typer.Argument(metavar="DATA", help="The table, where it is no longer where the run read it.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="FOLDER", help="Instead of .msl in this folder.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default none but this one.")] = None,
+    trust: TrustOption = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> Exit:
+    """Run again what a run did, from its stored sources and with nothing stored, and compare every step."""
+    from msl.cli.shared.load_run import opened_run
+    from msl.cli.shared.progress_display import Interrupts, open_display
+    from msl.runner.replay import repeat_run
+
+    with opened_run(run, store) as (opened, identity):
+        known, sources = opened.runs.get(identity), opened.runs.sources(identity)
+        asks = opened.runs.asks(identity)
+    if not asks:
+        raise WrongUse(f"the run {identity} has asked for nothing yet", "let it go on with `msl run`")
+    commission = _commission(known, sources, data, Trusted(trust))
+    _tell_versions(known)
+    display = open_display(commission.plan, quiet or json)
+    with told_problems(), Interrupts(_stop_at_once, _stop_at_once), display:
+        difference = repeat_run(
+            commission,
+            known,
+            asks,
+            on="inprocess" if jobs is None else "local",
+            workers=jobs,
+            progress=display.show,
+        )
+    write_exactly(_as_json(known, asks, difference)) if json else write(_as_text(known, asks, difference))
+    return Exit.FINE if difference is None else Exit.FAILED
+
+
+def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> Commission:
+    """The run as it was asked for, from the texts that the store keeps; what has changed since is told."""
+    from msl.runner.replay import changed_digests
+    from msl.runner.session import Commission
+
+    path = data or run.options.get("data")
+    if path is None:
+        raise WrongUse("the table of this run was not read from a file", f"name one: `msl replay {run.id} DATA`")
+    texts = {normpath(name): text for name, text in sources.items()}
+
+    def stored(name: str) -> str:
+        if normpath(name) not in texts:
+            raise ValueError("the store does not have it")
+        return texts[normpath(name)]
+
+    source = Source(run.spec, sources[run.spec], None if run.spec.startswith("<") else run.spec)
+    loaded = load_source(source, path, run.options.get("chain"), stored)
+    plan = plan_of(loaded, trusted)
+    changed = changed_digests(run.digests, plan.digests)
+    if changed:
+        help = "name the table of the run" if changed[0] == "data" else "use the version of msl that made the run"
+        raise WrongUse(f"{_PARTS[changed[0]]}, so that nothing can be proved", help)
+    test = run.options.get("test")
+    if test is not None and not Path(test).exists():
+        tell(f"warning: the test table {test} is no longer there; the rest is compared")
+        test = None
+    return Commission(
+        plan=plan,
+        source=source,
+        sources=loaded.checked.sources,
+        data=path,
+        chain=run.options.get("chain"),
+        test=None if test is None else read_test(plan, test),
+        test_path=test,
+    )
+
+
+def _tell_versions(run: Run) -> None:
+    from msl.runner.versions import versions_of_packages
+
+    now = versions_of_packages(frozenset({"msl"}))
+    for package, version in run.versions.items():
+        if now.get(package, version) != version:
+            tell(f"warning: the run was made with {package} {version}, and this is {now[package]}")
+
+
+def _stop_at_once() -> None:
+    """Nothing of a replay is worth keeping."""
+    raise KeyboardInterrupt
+
+
+def _as_text(run: Run, asks: list[Asked], difference: Difference | None) -> str:
+    if difference is None:
+        return f"the same: {len(asks)} questions and their answers, and the result of {run.id}\n"
+    return f"different: {difference.what} was {difference.before}, and is {difference.now}\n"
+
+
+def _as_json(run: Run, asks: list[Asked], difference: Difference | None) -> str:
+    record = {"run": run.id, "same": difference is None, "evaluations": len(asks)}
+    if difference is not None:
+        found = {"what": difference.what, "before": str(difference.before), "now": str(difference.now)}
+        record["difference"] = found
+    return json_text.dumps(record, ensure_ascii=False) + "\n"

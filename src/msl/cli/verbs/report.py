@@ -1,0 +1,59 @@
+"""msl report: a run as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from msl.cli.shared.console import Exit, WrongUse, tell, write
+from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
+from msl.cli.shared.spec_files import write_output
+
+_ELSEWHERE = "name another file with `-o FILE`"
+
+
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file, not into the store.")
+    ] = None,
+    store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
+    open: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+) -> Exit:
+    """Write a report of a run, also of one that is not finished: one HTML page that needs no network."""
+    from msl.report.html.page import record_to_html
+    from msl.report.html.run_record import read_record
+
+    with opened_run(run, store) as (opened, identity):
+        page = record_to_html(read_record(opened, identity))
+        path = output or opened.files.report(identity)
+    if output is None:
+        _keep(page, path)
+    else:
+        write_output(page, output)
+    write(f"{path}\n")
+    if open and not _show(path):
+        tell("no browser could be started: open the file by hand")
+    return Exit.FINE
+
+
+def _keep(page: str, path: Path) -> None:
+    """Puts a page into the store, whole or not at all."""
+    from msl.store.files import make_folder, write_whole
+    from msl.store.store_error import StoreProblem
+
+    try:
+        make_folder(path.parent)
+        write_whole(path, page)
+    except OSError as reason:
+        raise WrongUse(f"cannot write `{path}`: {reason.strerror}", _ELSEWHERE) from None
+    except StoreProblem as problem:
+        raise WrongUse(problem.message, _ELSEWHERE) from None
+
+
+def _show(path: Path) -> bool:
+    import webbrowser
+
+    return webbrowser.open(path.absolute().as_uri())

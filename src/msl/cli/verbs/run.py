@@ -1,0 +1,161 @@
+"""msl run: from a spec and a table to the best model found."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from msl.cli.shared.console import Clock, Exit, WrongUse, tell, write, write_exactly
+from msl.cli.shared.load_plan import (
+    ChainOption,
+    DataArgument,
+    SeedOption,
+    SetOption,
+    SpecArgument,
+    StoreOption,
+    TargetOption,
+    TrustOption,
+    load_planned,
+    read_test,
+    told_problems,
+)
+from msl.cli.verbs.lock import refuse_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from msl.data.table import Table
+    from msl.runner.progress import Progress
+    from msl.runner.session import Commission
+
+
+def run(
+    spec: SpecArgument,
+    data: DataArgument,
+    test: Annotated[str | None, typer.Option(metavar="TABLE", help="Judge the winner on this table too.")] = None,
+    target: TargetOption = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one a core.")] = None,
+    on: Annotated[str, typer.Option(help="Where: local, inprocess, tls://host:port or dask://host:port.")] = "local",
+    tls_ca: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The authority that has signed the cluster's certificates.")
+    ] = None,
+    tls_cert: Annotated[str | None, typer.Option(metavar="FILE", help="Your certificate, for tls://.")] = None,
+    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="The key of your certificate.")] = None,
+    seed: SeedOption = None,
+    set_: SetOption = None,
+    chain: ChainOption = None,
+    trust: TrustOption = None,
+    store: StoreOption = None,
+    locked: Annotated[
+        bool, typer.Option("--locked", help="Refuse if anything differs from the spec's lock file.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object at the end, nothing else.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+) -> Exit:
+    """Search a space on a table. The same command goes on where an interrupted run stopped."""
+    if jobs is not None and on != "local":
+        raise WrongUse(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
+    place = _place(on, tls_ca, tls_cert, tls_key)
+    loaded, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    if locked:
+        refuse_differences(plan, Path(spec))
+    tested = None if test is None else read_test(plan, test)
+    _tell_notes([plan.table] if tested is None else [plan.table, tested])
+    # Only now: what is wrong with a spec or a table is told before the engine is imported.
+    from msl.runner.session import Commission
+    from msl.store.store import store_folder
+
+    commission = Commission(
+        plan=plan,
+        source=loaded.source,
+        sources=loaded.checked.sources,
+        data=str(Path(data).absolute()),
+        chain=chain,
+        test=tested,
+        test_path=None if test is None else str(Path(test).absolute()),
+        changes=loaded.changes,
+    )
+    folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
+    return _run(commission, folder, place, jobs, json, quiet or json)
+
+
+def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:
+    """Where evaluations happen; what is wrong with a scheduler's address or its files is told before anything else."""
+    from msl.workers.dask_address import SCHEMES, Scheduler
+
+    if not on.startswith(SCHEMES):
+        if (ca, cert, key) != (None, None, None):
+            raise WrongUse(
+                f"certificates are for a scheduler at tls://host:port, and this runs on {on}", "leave them out"
+            )
+        return on
+    with told_problems():
+        scheduler = Scheduler(on, ca, cert, key)
+    if scheduler.warning is not None:
+        tell(f"warning: {scheduler.warning}")
+    return scheduler
+
+
+def _tell_notes(tables: Iterable[Table]) -> None:
+    """What was guessed or left out, before it costs time."""
+    from msl.cli.shared.load_plan import tell_notes
+
+    for table in tables:
+        tell_notes(table)
+
+
+def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: bool, quiet: bool) -> Exit:
+    from msl.cli.shared.progress_display import Interrupts, open_display, standing
+    from msl.runner.session import NoModel, run_plan
+
+    display = open_display(commission.plan, quiet)
+    interrupts = Interrupts(display.stopping)
+    failed, causes = False, ""
+    latest: Progress | None = None
+
+    def show(progress: Progress) -> None:
+        nonlocal latest
+        latest = progress
+        display.show(progress)
+
+    def finishing(done: int, wanted: int) -> None:
+        nonlocal latest
+        display.finishing(done, wanted)
+        if interrupts.terminated() and latest is not None:
+            # Once, before the last fits: whoever sent SIGTERM may not wait for them.
+            tell(f"terminated; {standing(commission.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
+            latest = None
+
+    try:
+        with told_problems(), interrupts, display:
+            result = run_plan(
+                commission,
+                folder,
+                on=on,
+                workers=jobs,
+                began=display.began,
+                progress=show,
+                finishing=finishing,
+                stopped=interrupts.asked,
+                terminated=interrupts.terminated,
+                started=Clock.started,
+            )
+            summary: Mapping[str, Any] = result.summary
+    except NoModel as none:
+        summary, failed, causes = none.summary, True, none.causes
+    except KeyboardInterrupt:
+        tell("stopped; what is evaluated is stored, and the same command goes on from there")
+        return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
+    interrupted = summary["ending"] == "interrupted"
+    if json:
+        write_exactly(json_text.dumps(summary, ensure_ascii=False) + "\n")
+    else:
+        from msl.cli.shared.summary_text import closing_words
+
+        write(closing_words(summary, folder, interrupted, causes))
+    if interrupted:
+        return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
+    return Exit.FAILED if failed else Exit.FINE

@@ -1,0 +1,173 @@
+"""The arrangement of rows: which belong together as groups, and which come before which."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from msl.data.data_errors import DataError, DataProblem, condensed, listed, problem, raise_errors
+from msl.data.data_warnings import find_oddities, mixed_decimals
+from msl.data.infer import Kind, Markers, TypedColumn, sort_symbols, type_column, unusable_columns
+from msl.data.options import DataOptions
+from msl.data.reading import Reading
+from msl.data.table import Column, Floats, Schema, Table
+from msl.data.target import choose_target, infinite, looks_numeric, numbers_as_classes, read_target, stated_rows
+
+Codes = NDArray[np.intp]
+
+
+def read_groups(reading: Reading, name: str, given: Markers) -> Codes:
+    """The group of each row, numbered by first appearance: what the groups are called does not matter."""
+    values = type_column(name, reading.columns[name], "symbolic", given, reading.decimals).values
+    _check_complete(name, values, "groups")
+    names = values.unique(maintain_order=True)
+    return values.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.intp)
+
+
+def read_order(reading: Reading, name: str, given: Markers) -> Codes:
+    """The place of each row in the order, counted from 0, equal for rows with equal values."""
+    column = reading.columns[name]
+    if not column.dtype.is_temporal():
+        typed = type_column(name, column, None, given, reading.decimals)
+        column = typed.values if typed.kind == "numeric" else _moments(name, typed.values)
+    _check_complete(name, column, "order")
+    return (column.rank("dense").to_numpy() - 1).astype(np.intp)
+
+
+def _moments(name: str, texts: pl.Series) -> pl.Series:
+    """The order of dates and times in ISO form; other forms leave open which number is the day."""
+    try:
+        moments = {text: datetime.fromisoformat(text) for text in texts.unique().drop_nulls()}
+        places = {moment: float(place) for place, moment in enumerate(sorted(set(moments.values())))}
+    except (ValueError, TypeError):
+        message = f"the order `{name}` holds neither numbers nor dates like 2024-01-31"
+        help = "write numbers, or dates as year-month-day, all with or all without a time zone"
+        raise DataError([problem("MSL324", message, help, column=name)]) from None
+    in_order = {text: places[moment] for text, moment in moments.items()}
+    return texts.replace_strict(in_order, return_dtype=pl.Float64)
+
+
+def _check_complete(name: str, values: pl.Series, option: str) -> None:
+    rows = values.is_null().arg_true()
+    if len(rows):
+        first = rows[0] + 1
+        message = f"the column `{name}` of the {option} is missing in {len(rows)} rows, first in row {first}"
+        help = "fill it in, or remove these rows"
+        raise DataError([problem("MSL323", message, help, column=name, row=first)])
+
+
+# --- Assembly: from a reading to a table, with the roles, kinds and task that are given or inferred. ------------------
+
+
+def build_table(reading: Reading, options: DataOptions) -> Table:
+    """The table that the reading holds."""
+    names = list(reading.columns)
+    raise_errors(_unknown_columns(reading, options))
+    not_features = {*(options.ignore or ()), options.groups, options.order}
+    candidates = [name for name in names if name not in not_features]
+    if len(candidates) < 2:
+        raise DataError([_no_features(reading, candidates)])
+    target_name, target_reason = choose_target(candidates, options)
+    used = [*candidates, *filter(None, (options.groups, options.order))]
+    raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
+    given = Markers.given(options.missing or ())
+    wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
+    wanted |= dict.fromkeys(options.numeric or (), "numeric")
+    signed = signed_decimals(reading, options)
+    typed = {
+        name: type_column(name, reading.columns[name], wanted.get(name), given, reading.decimals, signed)
+        for name in candidates
+    }
+    if options.task == "regression" and looks_numeric(typed[target_name]):
+        numbers = reading.columns[target_name]
+        typed[target_name] = type_column(target_name, numbers, "numeric", given, reading.decimals, signed)
+    problems = [*reading.warnings, *(each for column in typed.values() for each in column.problems)]
+    raise_errors([*problems, *numbers_as_classes(typed[target_name], options)])
+    kept = stated_rows(typed[target_name].values) if options.missing_target == "drop" else None
+    if kept is not None:
+        typed = {name: replace(column, values=column.values.filter(kept)) for name, column in typed.items()}
+        reading = reading.filtered(kept)
+    target = read_target(typed.pop(target_name), options)
+    features = [typed[name] for name in sorted(typed, key=natural_order)]
+    raise_errors(infinite(column) for column in features if is_infinite(column))
+    columns = tuple(_column(column) for column in features)
+    for column in features:
+        problems += find_oddities(column)
+    return Table(
+        schema=Schema(columns, target_name, target.task, target.classes, options),
+        X=matrix(encode(column.values, described) for column, described in zip(features, columns, strict=True)),
+        y=target.values,
+        groups=read_groups(reading, options.groups, given) if options.groups is not None else None,
+        order=read_order(reading, options.order, given) if options.order is not None else None,
+        source_names=tuple(names),
+        origin=reading.origin,
+        n_dropped=0 if kept is None else int((~kept).sum()),
+        target_reason=target_reason,
+        task_reason=target.reason,
+        warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),
+    )
+
+
+def signed_decimals(reading: Reading, options: DataOptions) -> tuple[str, ...]:
+    """The decimal signs that numbers with other signs around them may have: the one that is given, or both."""
+    return (options.decimal,) if options.decimal is not None else tuple(dict.fromkeys((*reading.decimals, ".", ",")))
+
+
+def natural_order(name: str) -> tuple[list[Any], str]:
+    """A key that sorts f2 before f10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], name
+
+
+def encode(values: pl.Series, column: Column) -> pl.Series:
+    """The values as they stand in a column of `X`: numbers, or the places of symbols; null where missing or unseen."""
+    if column.kind == "numeric":
+        return values
+    if not column.categories:
+        return pl.Series([None] * len(values), dtype=pl.Float64)
+    return values.cast(pl.Enum(column.categories), strict=False).to_physical().cast(pl.Float64)
+
+
+def matrix(columns: Iterator[pl.Series]) -> Floats:
+    """The columns side by side, a row of the table contiguous in memory, NaN where missing."""
+    frame = pl.DataFrame({str(place): column for place, column in enumerate(columns)})
+    return np.ascontiguousarray(frame.to_numpy(order="c"), dtype=np.float64)
+
+
+def is_infinite(column: TypedColumn) -> bool:
+    return column.kind == "numeric" and (column.values.max() == float("inf") or column.values.min() == float("-inf"))
+
+
+def _column(column: TypedColumn) -> Column:
+    if column.kind == "numeric":
+        return Column(column.name, "numeric")
+    symbols = column.values.unique().drop_nulls()
+    return Column(column.name, "symbolic", tuple(sort_symbols(symbols)))
+
+
+def _unknown_columns(reading: Reading, options: DataOptions) -> Iterator[DataProblem]:
+    names = list(reading.columns)
+    for option, columns in options.named_columns().items():
+        for column in columns:
+            if column not in names:
+                message = f"{option} names `{column}`, but {reading.origin} has no such column"
+                close = difflib.get_close_matches(column, names, n=1)
+                help = f"did you mean `{close[0]}`?" if close else f"its columns are {listed(names, shown=12)}"
+                yield problem("MSL312", message, help, column=column)
+
+
+def _no_features(reading: Reading, candidates: Sequence[str]) -> DataProblem:
+    message = f"{reading.origin} needs a target and at least one feature, but has "
+    message += f"only the column `{candidates[0]}`" if candidates else "no column that is not set apart"
+    help = "ignore fewer columns"
+    if len(reading.columns) == 1:
+        help = 'if its fields are separated by something unusual, say so: separator = "…"'
+    return problem("MSL311", message, help)

@@ -1,0 +1,161 @@
+"""Conformity: a second table, to test or to predict, read with the schema of the first."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from msl.data import infer
+from msl.data.assemble import encode, is_infinite, matrix, read_groups, read_order, signed_decimals
+from msl.data.csv import is_number
+from msl.data.data_errors import DataError, DataProblem, listed, problem, raise_errors
+from msl.data.infer import Markers, TypedColumn, column_text, spell_number, type_column, unusable_columns, usual_markers
+from msl.data.reading import Reading
+from msl.data.table import Column, Schema, Table
+from msl.data.target import check_complete, class_codes, infinite, spell_label, stated_rows
+
+
+def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> Table:
+    """The table as the schema wants it: columns in any order, symbols never seen taken as missing, target optional.
+
+    Of rows that are only predicted nobody asks what is right: their target, groups and order are not looked at.
+    """
+    raise_errors(_absent_columns(reading, schema))
+    options = schema.options
+    judging = (schema.target, options.groups, options.order) if is_judged else ()
+    used = {*schema.names, *judging}
+    raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
+    given = Markers.given(options.missing or ())
+    n_rows = len(next(iter(reading.columns.values())))
+    if is_judged and options.missing_target == "drop" and schema.target in reading.columns:
+        kept = _with_target(reading.columns[schema.target], schema, given)
+        reading = reading if kept is None else reading.filtered(kept)
+    features = [_conform_column(reading, column, schema, given) for column in schema.columns]
+    problems = [*reading.warnings, *_further_columns(reading, schema)]
+    problems += [each for feature in features for each in feature.problems]
+    raise_errors(problems)
+    present = reading.columns
+    asked = present if is_judged else {}
+    return Table(
+        schema=schema,
+        X=matrix(encode(feature.values, column) for feature, column in zip(features, schema.columns, strict=True)),
+        y=_conform_target(reading, schema, given) if schema.target in asked else None,
+        groups=read_groups(reading, options.groups, given) if options.groups in asked else None,
+        order=read_order(reading, options.order, given) if options.order in asked else None,
+        source_names=tuple(present),
+        origin=reading.origin,
+        n_dropped=n_rows - len(next(iter(present.values()))),
+        task_reason="that of the first table",
+        warnings=tuple(problems),
+    )
+
+
+def _with_target(column: pl.Series, schema: Schema, given: Markers) -> pl.Series | None:
+    """Which rows have a target; a usual marker such as `none` may be one of the classes."""
+    texts = column_text(column, given)
+    missing = [marker for marker in usual_markers(texts) if marker not in schema.classes]
+    return stated_rows(texts.set(texts.is_in(missing), None))
+
+
+def _signed(name: str, reading: Reading, schema: Schema) -> tuple[str, ...]:
+    """Numbers have signs around them only where the user said that such a column is numeric."""
+    options = schema.options
+    is_said = name in (options.numeric or ()) or (name == schema.target and options.task == "regression")
+    return signed_decimals(reading, options) if is_said else ()
+
+
+def _conform_column(reading: Reading, column: Column, schema: Schema, given: Markers) -> TypedColumn:
+    if column.kind == "symbolic":
+        texts = column_text(reading.columns[column.name], given)
+        return _recognise(column.name, texts, column.categories, reading.decimals)
+    signed = _signed(column.name, reading, schema)
+    typed = type_column(column.name, reading.columns[column.name], "numeric", given, reading.decimals, signed)
+    if not typed.problems and is_infinite(typed):
+        return replace(typed, problems=(infinite(typed),))
+    return typed
+
+
+def _recognise(name: str, texts: pl.Series, known: Iterable[str], decimals: Sequence[str]) -> TypedColumn:
+    """The symbols that are known, however numbers and truth values among them are spelt; the others are missing."""
+    known = frozenset(known)
+    meaning = {text: _known_symbol(text, known, decimals) for text in texts.unique().drop_nulls()}
+    unseen = sorted(text for text, symbol in meaning.items() if symbol is None and not infer.is_usual(text))
+    values = texts.replace_strict(meaning, return_dtype=pl.String) if meaning else texts
+    if not unseen:
+        return TypedColumn(name, "symbolic", values)
+    message = f"column `{name}` has symbols that the model was not trained on: {listed(unseen)}"
+    help = "they are taken as missing; check their spelling"
+    return TypedColumn(name, "symbolic", values, problems=(problem("MSL341", message, help, column=name),))
+
+
+def _known_symbol(text: str, known: frozenset[str], decimals: Sequence[str]) -> str | None:
+    if text in known:
+        return text
+    if text.lower() in known & {"true", "false"}:
+        return text.lower()
+    number = text.replace(",", ".") if "," in decimals else text
+    if not is_number(number) or "," in number:
+        return None
+    spelt = spell_number(number)
+    return spelt if spelt in known else None
+
+
+def _conform_target(reading: Reading, schema: Schema, given: Markers) -> NDArray[Any] | None:
+    """The target, or `None` if it is missing in all rows, as it is where it is to be predicted."""
+    column = reading.columns[schema.target]
+    labels = schema.classes
+    if labels and isinstance(labels[0], str):
+        texts = column_text(column, given)
+        values = _recognise(schema.target, texts, map(str, labels), reading.decimals).values
+        strange = texts.filter(values.is_null() & ~texts.is_in(usual_markers(texts)))
+    else:
+        signed = _signed(schema.target, reading, schema)
+        typed = type_column(schema.target, column, "numeric", given, reading.decimals, signed)
+        raise_errors(typed.problems)
+        values = typed.values
+        strange = values.filter(~values.is_in(pl.Series(labels, dtype=pl.Float64))) if labels else values.clear()
+    if len(strange.drop_nulls()):
+        raise DataError([_strange_classes(strange, schema)])
+    if values.null_count() == len(values):
+        return None
+    check_complete(schema.target, values)
+    if labels:
+        return class_codes(values, labels).to_numpy().astype(np.intp)
+    if not values.is_finite().all():
+        raise DataError([infinite(TypedColumn(schema.target, "numeric", values))])
+    return values.to_numpy().astype(np.float64)
+
+
+def _strange_classes(strange: pl.Series, schema: Schema) -> DataProblem:
+    found = [spell_label(label) for label in strange.drop_nulls().unique().sort()]
+    message = f"the target `{schema.target}` has classes that the model was not trained on: {listed(found)}"
+    help = f"the classes are {listed(map(spell_label, schema.classes), shown=12)}"
+    return problem("MSL326", message, help, column=schema.target)
+
+
+def _absent_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
+    present = list(reading.columns)
+    free = [name for name in present if name not in schema.names and name != schema.target]
+    for name in schema.names:
+        if name not in present:
+            close = difflib.get_close_matches(name, free, n=1)
+            help = f"is it the column `{close[0]}`?" if close else f"the columns are {listed(present, shown=12)}"
+            yield problem(
+                "MSL325", f"{reading.origin} lacks the column `{name}` of the training data", help, column=name
+            )
+
+
+def _further_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
+    options = schema.options
+    known = {*schema.names, schema.target, options.groups, options.order, *(options.ignore or ())}
+    further = [name for name in reading.columns if name not in known]
+    if further:
+        names = listed(f"`{name}`" for name in further)
+        message = f"{reading.origin} has columns that the model was not trained on: {names}"
+        yield problem("MSL342", message, "they are not used")

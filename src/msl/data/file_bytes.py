@@ -1,0 +1,115 @@
+"""The payload of a data file: its bytes, unpacked, in UTF-8, or a clear word on why there are none."""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import gzip
+import mmap
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from msl.data.data_errors import DataError, DataProblem, problem
+
+_GZIP = b"\x1f\x8b"
+_PARQUET = b"PAR1"
+_ZIP = b"PK\x03\x04"
+_LOOKED_AT = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The bytes of a text table. A plain file is mapped, not read, and stays on disk for a reader of its own."""
+
+    path: Path
+    data: bytes | mmap.mmap
+
+    @property
+    def source(self) -> Path | bytes:
+        """What a reader should open."""
+        return self.data if isinstance(self.data, bytes) else self.path
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the file says that it is Parquet, whatever its name says."""
+    with path.open("rb") as file:
+        return file.read(4) == _PARQUET
+
+
+def check_path(path: Path) -> None:
+    """Refuses what is not a readable file."""
+    try:
+        if path.is_dir():
+            raise DataError([_folder(path)])
+        if not path.exists():
+            raise DataError([_nowhere(path)])
+        if not path.is_file():
+            raise OSError("it is not a regular file")
+        path.open("rb").close()
+    except OSError as reason:
+        message = f"{path} cannot be read: {reason.strerror or reason}"
+        help = "check its name and permissions; what comes from a pipe has to be saved first"
+        raise DataError([problem("MSL303", message, help)]) from None
+
+
+def _folder(path: Path) -> DataProblem:
+    files = sorted(each.name for each in path.iterdir() if each.suffix in {".csv", ".gz", ".parquet", ".tsv"})
+    help = f"name a file in it, such as {path / files[0]}" if files else "name a CSV or Parquet file"
+    return problem("MSL302", f"{path} is a folder, not a data file", help)
+
+
+def _nowhere(path: Path) -> DataProblem:
+    beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, beside, n=1)
+    help = f"did you mean {path.parent / close[0]}?" if close else "check the path; it is relative to where you are"
+    return problem("MSL301", f"there is no file {path}", help)
+
+
+def open_payload(path: Path) -> Payload:
+    """The text of the file: unpacked where it is gzipped, without byte-order mark, in UTF-8."""
+    if path.stat().st_size == 0:
+        raise _empty(path)
+    data: bytes | mmap.mmap
+    with path.open("rb") as file:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    if data[:2] == _GZIP:
+        data = _unpacked(path)
+    start = data[:_LOOKED_AT]
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = _from_utf16(path, data[:])
+    elif start.startswith(codecs.BOM_UTF8):
+        data = data[len(codecs.BOM_UTF8) :]
+    elif b"\0" in start:
+        raise _not_text(path, start)
+    if not data[:_LOOKED_AT].strip() and not data[:].strip():
+        raise _empty(path)
+    return Payload(path, data)
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (OSError, EOFError, zlib.error) as reason:
+        message = f"{path} is gzipped, but damaged or incomplete: {reason}"
+        raise DataError([problem("MSL308", message, "fetch or pack the file again")]) from None
+
+
+def _from_utf16(path: Path, data: bytes) -> bytes:
+    try:
+        return data.decode("utf-16").encode()
+    except UnicodeDecodeError as reason:
+        message = f"{path} starts like UTF-16 text, but is not: {reason.reason} at byte {reason.start}"
+        raise DataError([problem("MSL307", message, "save the file as UTF-8")]) from None
+
+
+def _empty(path: Path) -> DataError:
+    return DataError([problem("MSL304", f"{path} is empty", "it needs a row of column names and rows of values")])
+
+
+def _not_text(path: Path, start: bytes) -> DataError:
+    if start.startswith(_ZIP):
+        message = f"{path} is an archive or a spreadsheet, not a text table"
+        return DataError([problem("MSL306", message, "unpack it, or save the sheet as CSV")])
+    message = f"{path} is neither a text table nor Parquet"
+    return DataError([problem("MSL306", message, "save the data as CSV, gzipped CSV or Parquet")])

@@ -1,0 +1,324 @@
+"""Inference: a raw column becomes real numbers or symbols, whatever way its values were spelt or stored."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from msl.data.data_errors import DataProblem, in_spec, problem
+from msl.data.options import Label
+
+# --- Markers of missing values: those that every column of numbers knows, and those that the user gives. --------------
+
+
+#: Taken as missing where a column otherwise holds numbers or truth values, in any mixture of capitals.
+_USUAL = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?", "-", "."})
+#: Those that are hardly ever meant as a symbol; `none` or `-` often are.
+_SUSPICIOUS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "?"})
+
+
+def is_usual(text: str) -> bool:
+    return text.strip().lower() in _USUAL
+
+
+def is_suspicious(symbol: str) -> bool:
+    return symbol.lower() in _SUSPICIOUS
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """The markers that the user gives: compared as text in text, and by value among numbers."""
+
+    texts: frozenset[str]
+    numbers: tuple[float, ...]
+
+    @classmethod
+    def given(cls, labels: Iterable[Label]) -> Markers:
+        texts = frozenset(str(label).strip() for label in labels)
+        return cls(texts, tuple(sorted(number for text in texts if (number := _number(text)) is not None)))
+
+
+#: What is compared where the user gives no markers.
+NONE = Markers(frozenset(), ())
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if math.isnan(number) else number
+
+
+# --- Inference: a raw column becomes real numbers or symbols, whatever way its values were spelt or stored. -----------
+
+
+Kind = Literal["numeric", "symbolic"]
+
+#: Dates and times as people and programs write them: 2024-01-31T12:00:00Z, 31.1.2024, 1/31/24 12:00, 12:00:30.
+_DATE_OR_TIME = (
+    r"^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.]([0-9]{4}|[0-9]{2}))"
+    r"([T ]\s*[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
+    r"|^[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(\s*[AaPp][Mm])?$"
+)
+_CURRENCY = r"[€$£¥]|EUR|USD|GBP|CHF"
+#: Numbers with signs around them, by the decimal sign: 12 %, $1,200.50, 1 200 €; 1.234,50 EUR.
+_SIGNED = {
+    decimal: rf"^({_CURRENCY})?\s?[+-]?\s?({_CURRENCY})?\s?([0-9]{{1,3}}([{thousands}'’\s][0-9]{{3}})+|[0-9]+)"
+    rf"({re.escape(decimal)}[0-9]+)?\s?(%|{_CURRENCY})?$"
+    for decimal, thousands in ((".", ","), (",", "."))
+}
+#: What stands around such a number and inside it, beside its digits, its decimal sign and its minus.
+_AROUND = {".": rf"{_CURRENCY}|[%+,'’\s]", ",": rf"{_CURRENCY}|[%+.'’\s]"}
+_TEXT_TYPES = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
+#: Whole numbers above it may be equal as reals without being equal.
+_EXACT = 2.0**53
+#: From this share of numbers on, the texts among them are probably mistakes.
+_MOSTLY = 0.9
+#: From this share on they are too, where the numbers are so many different ones and the texts so few.
+_LARGELY, _DIFFERENT, _FEW = 0.5, 10, 2
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumn:
+    """A column whose kind is known: real numbers or text, null where missing."""
+
+    name: str
+    kind: Kind
+    values: pl.Series
+    #: The decimal sign with which its text became numbers.
+    decimal: str = "."
+    problems: tuple[DataProblem, ...] = ()
+
+
+def unusable_columns(columns: Mapping[str, pl.Series]) -> Iterator[DataProblem]:
+    """The columns whose types can be taken neither as numbers nor as symbols: lists, structures, bytes, objects."""
+    for name, column in columns.items():
+        dtype = column.dtype
+        if not (dtype.is_numeric() or dtype.is_temporal() or dtype in _TEXT_TYPES):
+            message = f"column `{name}` holds values of type {dtype}, which are neither numbers nor symbols"
+            help = f"ignore = [{in_spec(name)}], or turn it into columns of numbers or text"
+            yield problem("MSL316", message, help, column=name)
+
+
+def type_column(
+    name: str,
+    column: pl.Series,
+    wanted: Kind | None = None,
+    given: Markers = NONE,
+    decimals: Sequence[str] = (".",),
+    signed: Sequence[str] = (),
+) -> TypedColumn:
+    """The column with the kind that is wanted, or that fits it; what is wrong or odd stands in its problems.
+
+    `signed` are the decimal signs of numbers with other signs around them (`$1,200`): where the column has to be
+    numeric these are read as numbers too.
+    """
+    dtype = column.dtype
+    if dtype == pl.Null:
+        return TypedColumn(name, "numeric", column.cast(pl.Float64))
+    if dtype.is_temporal() and wanted != "symbolic":
+        return TypedColumn(name, "symbolic", column, problems=(_dates(name),))
+    if dtype.is_numeric() and wanted != "symbolic":
+        numbers = _without_markers(column, given)
+        return TypedColumn(name, "numeric", numbers, problems=_rounding(name, column, numbers))
+    if dtype in (pl.Categorical, pl.Enum):
+        wanted = wanted or "symbolic"
+    return _type_text(name, column_text(column, given), wanted, given, decimals, signed)
+
+
+def column_text(column: pl.Series, given: Markers) -> pl.Series:
+    """The values as text without outer spaces, null where missing; numbers in the one way that symbols are spelt."""
+    if column.dtype.is_numeric():
+        return _spelt(column, _without_markers(column, given))
+    texts = column.cast(pl.String).str.strip_chars()
+    return texts.set(texts.is_in(["", *sorted(given.texts)]), None)
+
+
+def _without_markers(numbers: pl.Series, given: Markers) -> pl.Series:
+    numbers = numbers.cast(pl.Float64)
+    total = numbers.sum()  # much quicker than looking for NaN in each of very many columns
+    numbers = numbers.fill_nan(None) if total != total else numbers
+    return numbers.set(numbers.is_in(given.numbers), None) if given.numbers else numbers
+
+
+def _type_text(
+    name: str, texts: pl.Series, wanted: Kind | None, given: Markers, decimals: Sequence[str], signed: Sequence[str]
+) -> TypedColumn:
+    stated = texts.set(texts.is_in(usual_markers(texts)), None)
+    if stated.null_count() == len(stated) and wanted != "symbolic":
+        return TypedColumn(name, "numeric", stated.cast(pl.Float64))
+    for decimal in decimals:
+        numbers = _numbers(stated, decimal)
+        if numbers.null_count() == stated.null_count():
+            if wanted == "symbolic":
+                return TypedColumn(name, "symbolic", _spelt(stated.str.replace(decimal, ".", literal=True), numbers))
+            problems = _rounding(name, stated, numbers)
+            return TypedColumn(name, "numeric", _without_markers(numbers, given), decimal, problems)
+    lower = stated.str.to_lowercase()
+    if lower.drop_nulls().is_in(["true", "false"]).all():
+        truths = (lower == "true").cast(pl.Float64)
+        return TypedColumn(name, "numeric", truths) if wanted == "numeric" else TypedColumn(name, "symbolic", lower)
+    if wanted == "numeric" and (found := signed_numbers(stated, signed)) is not None:
+        return TypedColumn(name, "numeric", _without_markers(found.numbers, given), found.decimal)
+    numbers = max((_numbers(stated, decimal) for decimal in decimals), key=lambda each: -each.null_count())
+    if wanted == "numeric":
+        return TypedColumn(name, "numeric", numbers, problems=(_text_in_numbers(name, stated, numbers),))
+    if wanted is None and stated.drop_nulls().str.contains(_DATE_OR_TIME).all():
+        return TypedColumn(name, "symbolic", stated, problems=(_dates(name),))
+    warnings = () if wanted else _symbol_warnings(name, texts, stated, numbers)
+    return TypedColumn(name, "symbolic", texts, problems=warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedNumbers:
+    """What texts such as `$1,200` or `12 %` mean as numbers, and with which decimal sign they were read."""
+
+    numbers: pl.Series
+    decimal: str
+
+
+def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> SignedNumbers | None:
+    """The numbers in texts with signs around them, by the first decimal sign that fits all; None where none does.
+
+    The signs have to be the same in all rows: `12 %` beside `0.12`, or dollars beside euros, are no one column of
+    numbers.
+    """
+    stated = texts.drop_nulls()
+    if stated.is_empty():
+        return None
+    for decimal in decimals:
+        if not stated.str.contains(_SIGNED[decimal]).all():
+            continue
+        units = stated.str.extract(f"(%|{_CURRENCY})")
+        if units.drop_nulls().n_unique() > 1 or (units == "%").sum() not in (0, len(units)):
+            return None
+        bare = texts.str.replace_all(_AROUND[decimal], "").str.replace(decimal, ".", literal=True)
+        return SignedNumbers(bare.cast(pl.Float64, strict=False), decimal)
+    return None
+
+
+def usual_markers(texts: pl.Series) -> list[str]:
+    """The usual markers of missing values among the texts, as they are spelt there."""
+    # No marker is longer than five characters, which spares looking at most values one by one.
+    short = texts.filter(texts.str.len_bytes() <= 5).unique()
+    return [text for text in short.drop_nulls() if is_usual(text)]
+
+
+def _numbers(texts: pl.Series, decimal: str) -> pl.Series:
+    if decimal == ",":
+        texts = texts.set(texts.str.contains(".", literal=True), None).str.replace(",", ".", literal=True)
+    return texts.cast(pl.Float64, strict=False)
+
+
+def _spelt(column: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Numbers as symbols: `1`, `1.0` and `01` are the same, and whole numbers keep all their digits."""
+    distinct = column.filter(numbers.is_not_null()).unique().drop_nulls()
+    spelling = {value: spell_number(value) for value in distinct}
+    spelt = [spelling.get(value) for value in column.to_list()] if spelling else [None] * len(column)
+    return pl.Series(spelt, dtype=pl.String)
+
+
+def spell_number(value: object) -> str:
+    """The one way to write a number that is used as a symbol."""
+    text = str(value)
+    try:
+        return str(int(text))
+    except ValueError:
+        number = float(text)
+        return str(int(number)) if number.is_integer() and abs(number) < _EXACT else repr(number)
+
+
+def sort_symbols(symbols: Iterable[str]) -> list[str]:
+    """Symbols in the order of their numbers if all are numbers, else in that of their letters."""
+    symbols = sorted(symbols)
+    try:
+        numbers = {symbol: float(symbol) for symbol in symbols}
+    except ValueError:
+        return symbols
+    return sorted(symbols, key=numbers.__getitem__) if all(map(math.isfinite, numbers.values())) else symbols
+
+
+def is_beyond_exact(numbers: pl.Series) -> bool:
+    """Whether there are numbers so large that whole numbers next to them may have become equal to them."""
+    return any(isinstance(end, float) and abs(end) >= _EXACT for end in (numbers.min(), numbers.max()))
+
+
+def _rounding(name: str, exact: pl.Series, numbers: pl.Series) -> tuple[DataProblem, ...]:
+    """A warning if whole numbers that differ have become the same real number."""
+    if not (exact.dtype.is_integer() or exact.dtype == pl.String) or not is_beyond_exact(numbers):
+        return ()
+    whole = exact if exact.dtype.is_integer() else exact.filter(exact.str.contains("^[+-]?[0-9]+$"))
+    if whole.n_unique() == whole.cast(pl.Float64).n_unique():
+        return ()
+    message = f"column `{name}` has whole numbers beyond 2^53, some of which become the same real number"
+    help = f"if they are codes, write categorical = [{in_spec(name)}], or ignore it"
+    return (problem("MSL336", message, help, column=name),)
+
+
+def _dates(name: str) -> DataProblem:
+    return problem(
+        "MSL315",
+        f"column `{name}` holds dates or times, which no model takes as they are",
+        f"write data(ignore = [{in_spec(name)}]), derive numbers from it such as days or hours, "
+        f"or take it as the order of the rows: data(order = {in_spec(name)})",
+        column=name,
+    )
+
+
+def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem:
+    rows = (stated.is_not_null() & numbers.is_null()).arg_true()
+    first = rows[0]
+    others = f", and {len(rows) - 1} other rows too" if len(rows) > 1 else ""
+    message = f"column `{name}` has to be numeric, but row {first + 1} holds {stated[first]!r}{others}"
+    help = f"correct the value, or write missing = [{in_spec(stated[first])}] if it means that the value is missing"
+    return problem("MSL317", message, help, column=name, row=first + 1)
+
+
+def _disguised(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem | None:
+    """The warning of numbers with signs around them, with what to write to have them read as numbers."""
+    if not stated.drop_nulls().str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
+        return None
+    row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
+    message = f"column `{name}` is taken as symbolic: its numbers have signs around them, as in {stated[row]!r}"
+    codes = f"write categorical = [{in_spec(name)}] if they are codes"
+    found = signed_numbers(stated)
+    help = f"leave the digits and one decimal sign, or {codes}"
+    if found is not None:
+        meant = spell_number(found.numbers[row])
+        help = f"write numeric = [{in_spec(name)}] to read it as {meant} and the others alike, or {codes}"
+    return problem("MSL337", message, help, column=name, row=row + 1)
+
+
+def _are_numbers_with_mistakes(stated: pl.Series, numbers: pl.Series) -> bool:
+    count, total = numbers.len() - numbers.null_count(), stated.len() - stated.null_count()
+    if count >= _MOSTLY * total:
+        return True
+    texts = stated.filter(stated.is_not_null() & numbers.is_null())
+    different = numbers.drop_nulls().n_unique()
+    return count >= _LARGELY * total and texts.n_unique() <= _FEW and different > max(_DIFFERENT, count // 2)
+
+
+def _symbol_warnings(name: str, texts: pl.Series, stated: pl.Series, numbers: pl.Series) -> tuple[DataProblem, ...]:
+    if _are_numbers_with_mistakes(stated, numbers):
+        row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]
+        message = f"column `{name}` is taken as symbolic: of its numbers, row {row + 1} holds {stated[row]!r}"
+        help = f"correct the value, or write missing = [{in_spec(stated[row])}] if it means that the value is missing"
+        return (problem("MSL337", message, help, column=name, row=row + 1),)
+    if (disguised := _disguised(name, stated, numbers)) is not None:
+        return (disguised,)
+    suspects = sorted(text for text in usual_markers(texts) if is_suspicious(text))
+    return tuple(
+        problem(
+            "MSL338",
+            f"column `{name}` is symbolic, and `{suspect}` one of its symbols",
+            f"write missing = [{in_spec(suspect)}] if it means that the value is missing",
+            column=name,
+        )
+        for suspect in suspects
+    )

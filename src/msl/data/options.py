@@ -1,0 +1,97 @@
+"""The options of `data(…)`: how a table is to be read where the reader should not find out by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import Any, Literal, get_args
+
+from msl.data.data_errors import DataProblem, problem, raise_errors
+from msl.space.formulas import Task
+
+#: A class label or a marker, as a spec or a table writes it.
+Label = str | int | float
+#: What is done with rows whose target is missing: the table is refused, or they are left out.
+MissingTarget = Literal["error", "drop"]
+#: What is done with rows that have more or fewer fields than there are columns.
+RaggedRows = Literal["error", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """What the user says of the data; `None` everywhere means: infer it."""
+
+    target: str | None = None
+    task: Task | None = None
+    #: The class whose `f1` is counted; it stands last among the classes.
+    positive: Label | None = None
+    ignore: tuple[str, ...] | None = None
+    #: Markers of missing values in all columns, beside those that every column of numbers knows.
+    missing: tuple[Label, ...] | None = None
+    categorical: tuple[str, ...] | None = None
+    numeric: tuple[str, ...] | None = None
+    groups: str | None = None
+    order: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    separator: str | None = None
+    missing_target: MissingTarget | None = None
+    ragged: RaggedRows | None = None
+
+    def __post_init__(self) -> None:
+        raise_errors([*self._impossible_values(), *self._contradictions()])
+
+    def overridden(self, by: DataOptions) -> DataOptions:
+        """These options, replaced where `by` gives one, as the command line replaces those of a spec."""
+        given: dict[str, Any] = {field.name: getattr(by, field.name) for field in fields(by)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def named_columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns that each option names."""
+        single = {"target": self.target, "groups": self.groups, "order": self.order}
+        several = {"ignore": self.ignore, "categorical": self.categorical, "numeric": self.numeric}
+        named = {option: (column,) for option, column in single.items() if column is not None}
+        return named | {option: columns for option, columns in several.items() if columns}
+
+    def _impossible_values(self) -> Iterator[DataProblem]:
+        if self.task is not None and self.task not in get_args(Task):
+            yield problem("MSL314", f"`{self.task}` is not a task", "write task = classification or task = regression")
+        if self.missing_target is not None and self.missing_target not in get_args(MissingTarget):
+            yield problem(
+                "MSL314",
+                f"`{self.missing_target}` is not what can be done with rows whose target is missing",
+                "write missing_target = drop to leave them out, or missing_target = error to refuse the table",
+            )
+        if self.ragged is not None and self.ragged not in get_args(RaggedRows):
+            yield problem(
+                "MSL314",
+                f"`{self.ragged}` is not what can be done with rows that have too many or too few fields",
+                "write ragged = drop to leave them out, or ragged = error to refuse the table",
+            )
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            yield problem(
+                "MSL314",
+                f"the separator {self.separator!r} is not a single character that can stand between fields",
+                'write for instance separator = ";"',
+            )
+        if self.decimal is not None and self.decimal not in (".", ","):
+            yield problem("MSL314", f"{self.decimal!r} is not a decimal sign", 'write decimal = "." or decimal = ","')
+        elif self.decimal is not None and self.decimal == self.separator:
+            yield problem(
+                "MSL314",
+                f"{self.decimal!r} cannot be both the separator and the decimal sign",
+                'files with decimal commas usually have separator = ";"',
+            )
+
+    def _contradictions(self) -> Iterator[DataProblem]:
+        named = self.named_columns()
+        for one, other in combinations(named, 2):
+            if {one, other} <= {"target", "ignore", "groups", "order"} or {one, other} == {"categorical", "numeric"}:
+                for column in sorted(set(named[one]) & set(named[other])):
+                    yield problem(
+                        "MSL314",
+                        f"column `{column}` is named both in `{one}` and in `{other}`",
+                        "name it in one of them",
+                        column=column,
+                    )

@@ -1,0 +1,155 @@
+"""Profile: what each column of a source holds, for people to look at and for a first spec to be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from msl.data.data_errors import DataProblem
+from msl.data.data_warnings import is_identifier
+from msl.data.infer import TypedColumn, signed_numbers, type_column, unusable_columns
+from msl.data.reading import Reading
+
+ColumnKind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant", "empty", "other"]
+
+_DATES, _WORDS_OR_SIGNS = "MSL315", "MSL337"
+_YES_NO = tuple(map(frozenset, (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"), ("0", "1"))))
+#: Text is free where it has so many words on average, and so many different values, a good share of the rows.
+_WORDS, _DIFFERENT, _SHARE = 3.0, 20, 0.2
+#: Fewer rows do not show that a column determines the target.
+_FEWEST_ROWS = 20
+#: More columns are not compared with each other, nor with the target.
+_MOST_COMPARED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """One column of a source and what it holds; its values are numbers, texts or moments, null where missing."""
+
+    name: str
+    kind: ColumnKind
+    values: pl.Series
+    #: Warnings of this column alone, such as that of a word among numbers.
+    odd: tuple[DataProblem, ...] = ()
+    #: Whether its numbers have signs around them, so that they have to be asked for.
+    is_signed: bool = False
+
+    @property
+    def missing(self) -> int:
+        return self.values.null_count()
+
+    def distinct(self) -> int:
+        """How many different values there are."""
+        return 0 if self.kind == "other" else self.values.drop_nulls().n_unique()
+
+    def common(self, most: int = 3) -> list[tuple[str, int]]:
+        """The commonest values and how often they occur."""
+        if self.kind in ("other", "empty"):
+            return []
+        counts = pl.DataFrame({"value": self.values.drop_nulls()})["value"].value_counts(name="n")
+        top = counts.sort(["n", "value"], descending=[True, False]).head(most)
+        return [(_spelt(value), int(n)) for value, n in top.iter_rows()]
+
+    def range(self) -> tuple[str, str] | None:
+        """The lowest and the highest of numbers, or of moments whose texts are in the order of time."""
+        dtype = self.values.dtype
+        is_iso = self.kind == "date" and (
+            dtype.is_temporal() or bool(self.values.drop_nulls().str.contains("^[0-9]{4}").all())
+        )
+        if self.kind in ("empty", "other") or not (dtype == pl.Float64 or is_iso):
+            return None
+        return _spelt(self.values.min()), _spelt(self.values.max())
+
+
+def profile_columns(reading: Reading) -> dict[str, ColumnProfile]:
+    """The columns of a source by their names, in its order."""
+    return {name: _profile(name, column, reading) for name, column in reading.columns.items()}
+
+
+def _profile(name: str, column: pl.Series, reading: Reading) -> ColumnProfile:
+    if list(unusable_columns({name: column})):
+        return ColumnProfile(name, "other", column)
+    typed = type_column(name, column, decimals=reading.decimals)
+    if any(each.code == _WORDS_OR_SIGNS for each in typed.problems):
+        signed = signed_numbers(typed.values, dict.fromkeys((*reading.decimals, ".", ",")))
+        values = typed.values if signed is None else signed.numbers
+        return ColumnProfile(name, "number", values, typed.problems, signed is not None)
+    return ColumnProfile(name, _kind(typed), typed.values, typed.problems)
+
+
+def _kind(column: TypedColumn) -> ColumnKind:
+    values = column.values
+    present = len(values) - values.null_count()
+    if present == 0:
+        return "empty"
+    if any(each.code == _DATES for each in column.problems):
+        return "date"
+    if values.min() == values.max():
+        return "constant"
+    if column.kind == "symbolic" and _is_free_text(values, present):
+        return "text"
+    if is_identifier(column, present):
+        return "identifier"
+    if _says_yes_or_no(values):
+        return "yes/no"
+    return "category" if column.kind == "symbolic" else "number"
+
+
+def _is_free_text(texts: pl.Series, present: int) -> bool:
+    distinct = texts.drop_nulls().n_unique()
+    if distinct < max(_DIFFERENT, _SHARE * present):
+        return False
+    words = texts.drop_nulls().str.count_matches(r"\S+").mean()
+    return isinstance(words, float) and words >= _WORDS
+
+
+def _says_yes_or_no(values: pl.Series) -> bool:
+    if values.dtype == pl.Float64 and (values.min(), values.max()) != (0.0, 1.0):
+        return False  # what most columns of numbers end with, and quick
+    distinct = values.drop_nulls().unique()
+    return len(distinct) == 2 and {_spelt(value).lower() for value in distinct} in _YES_NO
+
+
+def duplicate_rows(reading: Reading) -> int:
+    """How many rows say what another row before them says; 0 where there are too many columns to compare."""
+    usable = [column for column in reading.columns.values() if not list(unusable_columns({"": column}))]
+    if not usable or len(usable) > _MOST_COMPARED:
+        return 0
+    frame = pl.DataFrame({str(place): column for place, column in enumerate(usable)})
+    return frame.height - frame.n_unique()
+
+
+def leaking_columns(columns: Mapping[str, ColumnProfile], target: str) -> Iterator[str]:
+    """The columns that determine the target on their own, as what is known only after it often does."""
+    truth = columns[target].values
+    if len(columns) > _MOST_COMPARED:
+        return
+    for name, column in columns.items():
+        if name == target or column.kind in ("other", "empty", "constant", "date", "text"):
+            continue
+        both = pl.DataFrame({"value": column.values, "target": truth}).drop_nulls()
+        if both.height >= _FEWEST_ROWS and _determines(both):
+            yield name
+
+
+def _determines(both: pl.DataFrame) -> bool:
+    """Whether each value goes with one target, many rows of it; or numbers order the targets without overlap."""
+    distinct, targets = both["value"].n_unique(), both["target"].n_unique()
+    if targets < 2:
+        return False
+    if 2 * distinct <= both.height:
+        return both.n_unique() == distinct
+    if both["value"].dtype != pl.Float64:
+        return False
+    if both["target"].dtype == pl.Float64 and 2 * targets > both.height:
+        line = both.select(pl.corr("value", "target")).item()
+        return isinstance(line, float) and abs(line) > 1.0 - 1e-9
+    ends = both.group_by("target").agg(low=pl.col("value").min(), high=pl.col("value").max()).sort("low")
+    return bool((ends["high"].head(-1) < ends["low"].tail(-1)).all())
+
+
+def _spelt(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,263 @@
+"""First options: how a table should be read for a first spec, with the reason for everything that is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from msl.data import infer
+from msl.data.assemble import build_table, read_order, signed_decimals
+from msl.data.data_errors import DataError, DataProblem, in_spec, listed, problem
+from msl.data.infer import Markers, TypedColumn, spell_number, type_column
+from msl.data.options import DataOptions
+from msl.data.profile import ColumnProfile, duplicate_rows, leaking_columns, profile_columns
+from msl.data.read import read_source
+from msl.data.reading import Reading
+from msl.data.table import Table
+from msl.data.target import LAST, NAMED, choose_target, numbers_as_classes, spell_label
+
+ColumnUse = Literal["target", "feature", "order", "ignore"]
+
+#: Why a column of this kind is left out. The first two are never features, the others hardly ever help.
+_UNTAKEN = {
+    "date": "it holds dates or times, which no block takes as they are",
+    "other": "it holds values that are neither numbers nor symbols",
+}
+_USELESS = {
+    "empty": "it has no values at all",
+    "constant": "it has one value only",
+    "identifier": "it looks like an identifier, whose values hardly ever stand twice",
+    "text": "it looks like free text, which no block takes as it is",
+}
+#: Fewer rows may stand in the order of their dates by chance.
+_FEWEST_ORDERED = 20
+#: Five folds in the order of time are first fitted on a sixth of the moments, which has to hold this much of a class.
+_FIRST_PART, _FEWEST_OF_CLASS = 6, 2
+#: Words in the target that are taken as missing, where it is one of numbers otherwise.
+_MOST_WORDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOptions:
+    """The options, what they make of each column, and every decision as a sentence."""
+
+    options: DataOptions
+    target_reason: str
+    uses: Mapping[str, ColumnUse]
+    #: Why a column is not simply a feature.
+    reasons: Mapping[str, str]
+    #: Decisions that are about more than leaving a column out.
+    sentences: tuple[str, ...]
+
+
+def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given: DataOptions) -> FirstOptions:
+    """How to read a source so that something can be learnt from it as it is; of `given`, the target and the layout of
+    the file are heeded. Raises DataError where there is nothing to learn, or nothing to learn from."""
+    target, target_reason = _target(columns, given)
+    options = replace(given, target=target)
+    options, typed, sentences = _of_target(reading, columns[target], options)
+    uses: dict[str, ColumnUse] = dict.fromkeys(columns, "feature")
+    reasons: dict[str, str] = {}
+    uses[target] = "target"
+    for name, column in columns.items():
+        why = _UNTAKEN.get(column.kind) or _USELESS.get(column.kind)
+        if name != target and why is not None:
+            hint = f"; `order = {in_spec(name)}` instead judges models on later rows" if column.kind == "date" else ""
+            uses[name], reasons[name] = "ignore", why + hint
+    if order := _order(reading, columns, typed, target):
+        uses[order] = "order"
+        reasons[order] = "the rows are sorted by it, so models are judged on later rows than those they are fitted on"
+    _keep_some(columns, uses, reasons, target)
+    signed = tuple(n for n, column in columns.items() if column.is_signed and uses[n] in ("feature", "target"))
+    for name in signed:
+        text, number = _example(reading.columns[name], columns[name].values)
+        sentences.append(f"`{name}` has signs around its numbers and is read as numeric: {text!r} is {number}")
+    infinite = [n for n, column in columns.items() if uses[n] in ("feature", "target") and _has_infinite(column)]
+    if infinite:
+        named = listed(f"`{name}`" for name in infinite)
+        sentences.append(f"infinite numbers are taken as missing: in {named}")
+        options = replace(options, missing=(*(options.missing or ()), "inf", "-inf"))
+    ignored = tuple(name for name, use in uses.items() if use == "ignore")
+    options = replace(options, ignore=ignored or None, order=order, numeric=signed or None)
+    return FirstOptions(options, target_reason, uses, reasons, tuple(sentences))
+
+
+def _target(columns: Mapping[str, ColumnProfile], given: DataOptions) -> tuple[str, str]:
+    if given.target is not None:
+        if given.target not in columns:
+            message = f"there is no column `{given.target}`"
+            raise DataError([problem("MSL312", message, f"the columns are {listed(columns, shown=12)}")])
+        if columns[given.target].kind in _UNTAKEN:
+            message = f"`{given.target}` cannot be the target: {_UNTAKEN[columns[given.target].kind]}"
+            raise DataError([problem("MSL315", message, "name another target", column=given.target)])
+        return choose_target(list(columns), given)
+    taken = [name for name, column in columns.items() if column.kind not in _UNTAKEN]
+    if not taken:
+        message = "no column can be the target: there are only dates and the like"
+        raise DataError([problem("MSL311", message, "add a column that is to be predicted")])
+    chosen, reason = choose_target(taken, given)
+    if reason != LAST:  # by its name: if nothing can be learnt of it, that is what there is to say
+        return chosen, reason
+    various = [name for name in taken if columns[name].kind not in ("empty", "constant")] or taken
+    chosen, reason = choose_target([n for n in various if columns[n].kind not in _USELESS] or various, given)
+    return chosen, reason if chosen == list(columns)[-1] else "the last column that could be one"
+
+
+def _of_target(
+    reading: Reading, column: ColumnProfile, options: DataOptions
+) -> tuple[DataOptions, TypedColumn, list[str]]:
+    """The options that make the target usable, and the target as they read it."""
+    name, raw = column.name, reading.columns[column.name]
+    sentences: list[str] = []
+    signed = signed_decimals(reading, options)
+    wanted: Literal["numeric"] | None = "numeric" if column.is_signed else None
+    typed = type_column(name, raw, wanted, decimals=reading.decimals, signed=signed)
+    absent: list[str] = []
+    if any(numbers_as_classes(typed, options)):
+        stated = typed.values
+        numbers = stated.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        absent = stated.filter(numbers.is_null()).drop_nulls().unique().sort().to_list()[:_MOST_WORDS]
+    elif typed.kind == "symbolic":
+        absent = sorted(text for text in typed.values.unique().drop_nulls() if infer.is_suspicious(text))
+    if absent:
+        sentences.append(f"in the target `{name}`, {in_spec(*absent)} is taken for a missing value")
+        options = replace(options, missing=(*(options.missing or ()), *absent))
+        typed = type_column(name, raw, wanted, Markers.given(options.missing or ()), reading.decimals, signed)
+    if 0 < (missing := typed.values.null_count()) < len(typed.values):
+        rows = "1 row" if missing == 1 else f"{missing:,} rows"
+        sentences.append(f"{rows} without a value of the target `{name}` left out")
+        options = replace(options, missing_target="drop")
+    return options, typed, sentences
+
+
+def _order(reading: Reading, columns: Mapping[str, ColumnProfile], target: TypedColumn, target_name: str) -> str | None:
+    """The first column of dates by which the rows are sorted, unless early rows lack a class."""
+    for name, column in columns.items():
+        if column.kind != "date" or name == target_name or column.missing or len(column.values) < _FEWEST_ORDERED:
+            continue
+        try:
+            places = read_order(reading, name, infer.NONE)
+        except DataError:
+            continue
+        steps = np.diff(places)
+        if not ((steps >= 0).all() or (steps <= 0).all()) or places.max() < _FIRST_PART:
+            continue
+        early = target.values.filter(pl.Series(places <= places.max() // _FIRST_PART))
+        few = target.kind == "symbolic" or target.values.drop_nulls().n_unique() == 2
+        if not few or _has_all_classes(early, target.values):
+            return name
+    return None
+
+
+def _has_all_classes(early: pl.Series, values: pl.Series) -> bool:
+    counts = pl.DataFrame({"class": early.drop_nulls()})["class"].value_counts(name="n")
+    return counts.filter(pl.col("n") >= _FEWEST_OF_CLASS).height == values.drop_nulls().n_unique()
+
+
+def _keep_some(
+    columns: Mapping[str, ColumnProfile], uses: dict[str, ColumnUse], reasons: dict[str, str], target: str
+) -> None:
+    """Where nothing is left to learn from, what seemed useless stays; what no block takes cannot."""
+    if "feature" in uses.values():
+        return
+    kept = [name for name, use in uses.items() if use == "ignore" and columns[name].kind not in _UNTAKEN]
+    if not kept:
+        others = [f"`{name}`" for name in columns if name != target]
+        if not others:
+            return  # that there is one column only is told where the table is made
+        message = f"besides the target `{target}` there is no column that a block takes: "
+        message += f"{listed(others)} {'holds' if len(others) == 1 else 'hold'} dates or the like"
+        help = "derive numbers from dates, such as days or hours, and add them as columns"
+        raise DataError([problem("MSL311", message, help)])
+    for name in kept:
+        uses[name] = "feature"
+        reasons[name] = f"{reasons[name]}, but there is nothing else to learn from"
+
+
+def _has_infinite(column: ColumnProfile) -> bool:
+    values = column.values
+    return values.dtype == pl.Float64 and (values.max() == float("inf") or values.min() == float("-inf"))
+
+
+def _example(raw: pl.Series, numbers: pl.Series) -> tuple[str, str]:
+    """A text with signs, and the number that it is read as."""
+    plain = raw.cast(pl.Float64, strict=False)
+    rows = (numbers.is_not_null() & plain.is_null()).arg_true()
+    row = rows[0] if len(rows) else numbers.is_not_null().arg_true()[0]
+    return str(raw[row]).strip(), spell_number(numbers[row])
+
+
+# --- Description: everything there is to say of a table before anything is learnt from it, as JSON values. ------------
+
+
+def describe_source(source: Any, given: DataOptions, most_columns: int | None = None) -> dict[str, Any]:
+    """The columns of a file or a frame, the target with its balance, and what is odd; of very many columns the first.
+
+    Raises DataError where the source cannot be read at all. A table that nothing can be learnt from is described too.
+    """
+    reading = read_source(source, options=given)
+    profiles = profile_columns(reading)
+    problems: list[DataProblem] = list(reading.warnings)
+    first: FirstOptions | None = None
+    table: Table | None = None
+    try:
+        first = first_options(reading, profiles, given)
+        table = build_table(reading, first.options)
+        problems = [each for each in table.warnings if each.column is None or first.uses.get(each.column) != "ignore"]
+    except DataError as wrong:
+        problems += wrong.problems
+    columns = list(profiles.values())[:most_columns]
+    return {
+        "table": reading.origin,
+        "rows": _height(reading),
+        "n_columns": len(profiles),
+        "columns": [_column(column, _height(reading), first) for column in columns],
+        "target": None if first is None else _target_description(first, table),
+        "duplicate_rows": duplicate_rows(reading),
+        "determine_target": [] if first is None else list(leaking_columns(profiles, str(first.options.target))),
+        "decisions": [] if first is None else list(first.sentences),
+        "problems": [asdict(each) for each in problems],
+    }
+
+
+def _height(reading: Reading) -> int:
+    return len(next(iter(reading.columns.values())))
+
+
+def _column(column: ColumnProfile, rows: int, first: FirstOptions | None) -> dict[str, Any]:
+    limits = column.range()
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "missing": column.missing,
+        "missing_share": column.missing / rows,
+        "distinct": column.distinct(),
+        "range": None if limits is None else list(limits),
+        "common": [{"value": value, "rows": count} for value, count in column.common()],
+        "use": None if first is None else first.uses[column.name],
+        "reason": "" if first is None else first.reasons.get(column.name, ""),
+    }
+
+
+def _target_description(first: FirstOptions, table: Table | None) -> Mapping[str, Any]:
+    found: dict[str, Any] = {
+        "name": first.options.target,
+        "reason": first.target_reason,
+        "guessed": first.target_reason != NAMED,
+    }
+    if table is None or table.y is None:
+        return found
+    found |= {"task": table.task, "task_reason": table.task_reason, "left_out": table.n_dropped}
+    if table.task == "regression":
+        return found | {"range": [float(table.y.min()), float(table.y.max())]}
+    counts = np.bincount(table.y, minlength=len(table.classes))
+    return found | {
+        "classes": [
+            {"label": spell_label(label), "rows": int(count), "share": float(count / len(table))}
+            for label, count in zip(table.classes, counts, strict=True)
+        ]
+    }

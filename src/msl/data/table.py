@@ -1,0 +1,234 @@
+"""The fingerprint of a table: a digest that names its content, not the file or the spelling it came in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.data.data_errors import DataProblem, listed
+from msl.data.infer import Kind
+from msl.data.options import DataOptions, Label
+from msl.data.target import spell_label
+from msl.space.formulas import Facts, Task
+
+_ROWS_AT_ONCE = 4096
+
+
+def fingerprint_table(table: Table) -> str:
+    """SHA-256 of names, kinds, symbols, values, rows in their order, target, classes, groups and order.
+
+    The format of the file, the order of its columns, its ignored columns and the spelling of its numbers leave it
+    unchanged: features stand in the table in an order of their own, and numbers are digested by value.
+    """
+    schema = table.schema
+    arrays = {"X": table.X, "y": table.y, "groups": table.groups, "order": table.order}
+    outline = {
+        "format": "msl table 1",
+        "features": [[column.name, column.kind, column.categories] for column in schema.columns],
+        "target": schema.target,
+        "task": schema.task,
+        "classes": schema.classes,
+        "arrays": {name: array.shape for name, array in arrays.items() if array is not None},
+    }
+    digest = hashlib.sha256(json.dumps(outline, separators=(",", ":")).encode())
+    for array in arrays.values():
+        if array is not None:
+            for start in range(0, len(array), _ROWS_AT_ONCE):
+                digest.update(_canonical(array[start : start + _ROWS_AT_ONCE]))
+    return digest.hexdigest()
+
+
+def _canonical(values: NDArray[Any]) -> bytes:
+    """The values as bytes that are the same on every machine: one zero, one NaN, little end first."""
+    if values.dtype.kind != "f":
+        return values.astype("<i8").tobytes()
+    values = values + 0.0
+    values[np.isnan(values)] = np.nan
+    return values.astype("<f8", copy=False).tobytes()
+
+
+# --- The table: what is learnt from, typed and frozen, in a few arrays that processes can share. ----------------------
+
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+Role = Literal["feature", "target", "groups", "order", "ignored"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A feature: numbers, or symbols that stand in `X` as their places in `categories`."""
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """All that has to be known to read another table for the same model; plain data, so that a model can keep it.
+
+    The features are in their natural order (f2 before f10), whatever their order in the source: a model that numbers
+    features, or draws some by chance, then means the same for the same data in another file.
+    """
+
+    columns: tuple[Column, ...]
+    target: str
+    task: Task
+    #: Sorted, of two the positive one last; empty for regression.
+    classes: tuple[Label, ...]
+    options: DataOptions
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """One line about a column of the source, for people."""
+
+    name: str
+    role: Role
+    kind: Kind | None
+    #: Whether the kind was inferred or given by the user.
+    is_given: bool
+    missing: int
+    values: str
+    warnings: tuple[str, ...]
+
+
+# Without slots, so that what is computed on demand can be kept.
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of data with its target. Its arrays are read-only; any may be replaced by a mapped copy of itself."""
+
+    schema: Schema
+    #: C-contiguous, a row for each sample and a column for each feature; NaN where missing, never infinite.
+    #: A symbolic feature holds the places of its symbols among its categories.
+    X: Floats
+    #: Codes of classes (intp) or numbers (float64); `None` where the target is not known.
+    y: NDArray[Any] | None
+    #: The group of each row as a number, and its place in time (equal where simultaneous).
+    groups: Codes | None = None
+    order: Codes | None = None
+    #: The names of all columns as the source has them.
+    source_names: tuple[str, ...] = ()
+    origin: str = ""
+    #: Rows that were left out because their target is missing.
+    n_dropped: int = 0
+    target_reason: str = ""
+    task_reason: str = ""
+    warnings: tuple[DataProblem, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in (self.X, self.y, self.groups, self.order):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        rows, features = self.X.shape
+        return f"<Table {self.origin}: {rows} × {features}, {self.task} of {self.target}>"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features, in the order of the columns of `X`."""
+        return self.schema.names
+
+    @property
+    def target(self) -> str:
+        return self.schema.target
+
+    @property
+    def task(self) -> Task:
+        return self.schema.task
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return self.schema.classes
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found out or left out without being asked about: no problems, but good to know."""
+        found = []
+        if self.schema.options.target is None and self.target_reason:
+            found.append(f"target: `{self.target}` (guessed: {self.target_reason}; say `data(target = …)`)")
+        if self.n_dropped:
+            rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped:,} rows"
+            found.append(f"{rows} without a value of the target `{self.target}` left out, {len(self):,} used")
+        return tuple(found)
+
+    @cached_property
+    def is_symbolic(self) -> NDArray[np.bool_]:
+        """For each feature, whether its column of `X` holds codes."""
+        return np.array([column.kind == "symbolic" for column in self.schema.columns])
+
+    @cached_property
+    def missing_counts(self) -> NDArray[np.intp]:
+        """For each feature, in how many rows it is missing."""
+        counts: NDArray[np.intp] = np.isnan(self.X).sum(axis=0, dtype=np.intp)
+        return counts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all that can change what is learnt from the table; see `fingerprint_table`."""
+        return fingerprint_table(self)
+
+    @cached_property
+    def facts(self) -> Facts:
+        rows, features = self.X.shape
+        return Facts(
+            n_samples=rows,
+            n_features=features,
+            n_classes=len(self.classes),
+            task=self.task,
+            columns=self.names,
+            symbolic=tuple(column.name for column in self.schema.columns if column.kind == "symbolic"),
+            incomplete=tuple(name for name, count in zip(self.names, self.missing_counts, strict=True) if count),
+        )
+
+    def describe(self) -> tuple[ColumnSummary, ...]:
+        """What was understood of each column of the source, in the order of the source."""
+        return tuple(self._summaries())
+
+    def _summaries(self) -> Iterator[ColumnSummary]:
+        options = self.schema.options
+        given = {*(options.categorical or ()), *(options.numeric or ())}
+        places = {name: place for place, name in enumerate(self.names)}
+        roles: dict[str | None, Role] = {self.target: "target", options.groups: "groups", options.order: "order"}
+        for name in self.source_names:
+            codes = tuple(each.code for each in self.warnings if each.column == name)
+            if name in places:
+                column, missing = self.schema.columns[places[name]], int(self.missing_counts[places[name]])
+                values = self._values(column, self.X[:, places[name]], missing)
+                yield ColumnSummary(name, "feature", column.kind, name in given, missing, values, codes)
+            elif name == self.target and self.y is not None:
+                kind: Kind = "symbolic" if self.task == "classification" else "numeric"
+                is_given = options.task is not None
+                yield ColumnSummary(name, "target", kind, is_given, 0, self._target_values(self.y), codes)
+            else:
+                yield ColumnSummary(name, roles.get(name, "ignored"), None, True, 0, "", codes)
+
+    def _values(self, column: Column, values: Floats, missing: int) -> str:
+        if missing == len(values):
+            return "none"
+        if column.kind == "numeric":
+            return f"{np.nanmin(values):g} … {np.nanmax(values):g}"
+        return f"{len(column.categories)} symbols: {listed(column.categories)}"
+
+    def _target_values(self, y: NDArray[Any]) -> str:
+        if self.task == "regression":
+            return f"{y.min():g} … {y.max():g}"
+        counts = np.bincount(y, minlength=len(self.classes))
+        pairs = zip(self.classes, counts, strict=True)
+        return f"{len(self.classes)} classes: {listed(f'{spell_label(label)} ({count})' for label, count in pairs)}"

@@ -1,0 +1,289 @@
+"""Plan: how values are read from the dimensions of the cube, and written to them.
+
+A plan follows a node of the space and knows its slots. `read` takes some rows of the cube to a column; `write` takes
+the tree of a derivation (`msl.space.membership`) to shares in a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.encode.columns import Column, Cube, Kept, Looked, Made, Picked, Plain, Rows, Same, Scaled, Sparse
+from msl.encode.layout import Meaning
+from msl.encode.scale import Scale, Steps
+from msl.space.conditions import Condition, Sibling, terms
+from msl.space.enumerate.watch import Params
+from msl.space.formulas import Facts
+from msl.space.logic import holds
+from msl.space.membership_of_values import ABSENT
+from msl.space.values import BlockType, BlockValue, symbol_value
+
+
+class Plan(Protocol):
+    def read(self, cube: Cube, rows: Rows) -> Column: ...
+    def write(self, tree: Any, vector: list[float]) -> None: ...
+
+
+class GenePlan(Protocol):
+    """A plan with dimensions of its own: what they mean, and the shares of the values next to one."""
+
+    @property
+    def meaning(self) -> Meaning: ...
+    def near(self, share: float, step: float) -> list[float]: ...
+
+
+# --- without parameters -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A value, or steps, with nothing open."""
+
+    value: Any
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        return Same(self.value, len(rows))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        """Nothing is open, so nothing is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, or yes or no."""
+
+    slot: int
+    scale: Scale
+    meaning: Meaning
+
+    def values(self, cube: Cube, rows: Rows) -> NDArray[Any]:
+        cube.readers[self.slot] = self
+        return cube.read(self.slot, rows, self.scale)
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        if self.scale.levels is None:  # nothing is written back, so the value can wait
+            cube.readers[self.slot] = self
+            return Scaled(self.scale, cube.take(self.slot, rows))
+        return Plain(self.values(cube, rows))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        vector[self.slot] = self.scale.share(tree)
+
+    def near(self, share: float, step: float) -> list[float]:
+        return self.scale.near(share, step)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """As many numbers as a vector is long."""
+
+    slot: int
+    size: int
+    scale: Scale
+    meaning: Meaning
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        cube.readers.update(zip(range(self.slot, self.slot + self.size), repeat(self)))
+        if self.scale.levels is None:
+            return Scaled(self.scale, cube.take(slice(self.slot, self.slot + self.size), rows))
+        return Plain(cube.read_many(self.slot, self.size, rows, self.scale))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        vector[self.slot : self.slot + self.size] = [self.scale.share(value) for value in tree]
+
+    def near(self, share: float, step: float) -> list[float]:
+        return self.scale.near(share, step)
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Units in regions: for each whether it is on, and its place. Where all are off, the first is on."""
+
+    units: tuple[tuple[Number, Numbers], ...]
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        flags = np.array([on.values(cube, rows) for on, _ in self.units])
+        all_off = ~flags.any(axis=0)
+        first, _ = self.units[0]
+        cube.write_back(first.slot, rows[all_off], first.scale.share(True))
+        flags[0, all_off] = True
+        columns = []
+        for (_, place), flag in zip(self.units, flags, strict=True):
+            places = np.flatnonzero(flag)
+            columns.append(Sparse(place.read(cube, rows[places]), places, len(rows), None))
+        return Made(_rows_of, tuple(columns), len(rows))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        for (on, place), point in zip(self.units, tree, strict=True):
+            on.write(point is not None, vector)
+            if point is not None:
+                place.write(point, vector)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list, element by element."""
+
+    elements: tuple[Plan, ...]
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        return Made(_rows_of, tuple(element.read(cube, rows) for element in self.elements), len(rows))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        for element, inner in zip(self.elements, tree, strict=True):
+            element.write(inner, vector)
+
+
+def _rows_of(*columns: list[Any]) -> list[tuple[Any, ...]]:
+    return list(zip(*columns, strict=True))
+
+
+# --- one of several -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One of several options, each with a plan of its own."""
+
+    slot: int
+    options: tuple[Plan, ...]
+    scale: Steps
+    meaning: Meaning
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        cube.readers[self.slot] = self
+        chosen = cube.read(self.slot, rows, self.scale)
+        small = chosen.astype(np.int16) if len(self.options) < 2**15 else chosen  # sorted by radix, many times as fast
+        order = np.argsort(small, kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        by_option = rows[order]
+        columns, ends, start = [], [], 0
+        for option, end in zip(self.options, np.cumsum(np.bincount(chosen, minlength=len(self.options))), strict=True):
+            if end > start:
+                columns.append(option.read(cube, by_option[start:end]))
+                ends.append(int(end))
+            start = end
+        return Picked(tuple(columns), tuple(ends), places)
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        number, inner = tree
+        vector[self.slot] = self.scale.share(number)
+        self.options[number].write(inner, vector)
+
+    def near(self, share: float, step: float) -> list[float]:
+        here = self.scale.level(share)
+        return [self.scale.share(other) for other in range(self.scale.levels) if other != here]
+
+
+@dataclass(frozen=True, slots=True)
+class PickFixed:
+    """One of several values, or rows of steps, with nothing open in any of them."""
+
+    slot: int
+    table: tuple[Any, ...]
+    scale: Steps
+    meaning: Meaning
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        cube.readers[self.slot] = self
+        return Looked(self.table, cube.read(self.slot, rows, self.scale))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        vector[self.slot] = self.scale.share(tree[0])
+
+    def near(self, share: float, step: float) -> list[float]:
+        if self.meaning.kind == "ordered":
+            return self.scale.near(share, step)
+        here = self.scale.level(share)
+        return [self.scale.share(other) for other in range(self.scale.levels) if other != here]
+
+
+# --- blocks and alternatives with parameters ----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ParamPlan:
+    """A parameter; where it has a condition, `asks` are the siblings that may decide it."""
+
+    name: str
+    plan: Plan
+    condition: Condition | None
+    asks: tuple[str, ...] = ()
+
+
+def asked_siblings(condition: Condition) -> set[str]:
+    """The parameters that a condition compares."""
+    return {term.name for term in terms(condition) if isinstance(term, Sibling)}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Parameters one after the other; those whose condition is not true are left out."""
+
+    make_all: Maker
+    params: tuple[ParamPlan, ...]
+    facts: Facts | None
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        columns: dict[str, Column] = {}
+        for param in self.params:
+            if param.condition is None:
+                columns[param.name] = Kept(param.plan.read(cube, rows))
+            else:
+                places = self._where(param, columns, len(rows))
+                column = Same(ABSENT, 0) if len(places) == 0 else param.plan.read(cube, rows[places])
+                columns[param.name] = Kept(Sparse(column, places, len(rows), ABSENT))
+        return Made(self._objects, tuple(columns.values()), len(rows))
+
+    def _where(self, param: ParamPlan, siblings: dict[str, Column], size: int) -> Rows:
+        """The rows in which a conditional parameter exists; rows with like siblings are decided once."""
+        assert param.condition is not None
+        decided: dict[Any, bool] = {}
+        places = []
+        columns = [siblings[name].objects() for name in param.asks]
+        for place, values in enumerate(zip(*columns, strict=True) if columns else [()] * size):
+            key = tuple((type(value), value) for value in values)
+            if key not in decided:
+                present = {n: v for n, v in zip(param.asks, values, strict=True) if v is not ABSENT}
+                decided[key] = holds(param.condition, present, self.facts)
+            if decided[key]:
+                places.append(place)
+        return np.array(places, dtype=np.intp)
+
+    def _objects(self, *columns: list[Any]) -> list[Any]:
+        named = [zip(repeat(param.name), values) for param, values in zip(self.params, columns, strict=True)]
+        rows = zip(*named, strict=True)
+        if all(param.condition is None for param in self.params):
+            return self.make_all(rows)
+        return self.make_all(tuple(pair for pair in row if pair[1] is not ABSENT) for row in rows)
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        for param, inner in zip(self.params, tree, strict=True):
+            if inner is not ABSENT:
+                param.plan.write(inner, vector)
+
+
+Maker = Callable[[Iterable[Params]], list[Any]]
+
+
+def block_maker(block: BlockType) -> Maker:
+    """Blocks with these parameters."""
+    return lambda rows: list(map(partial(BlockValue, block), rows))
+
+
+def step_maker(block: BlockType) -> Maker:
+    """Rows of one step each."""
+    return lambda rows: list(zip(map(partial(BlockValue, block), rows)))
+
+
+def symbol_maker(name: str) -> Maker:
+    """Alternatives of one name with these parameters."""
+    return lambda rows: list(map(partial(symbol_value, name), rows))

@@ -1,0 +1,93 @@
+"""Ground: the rows that models are judged on, and what is known of their columns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.blocks.base.block import Floats
+from msl.blocks.base.build import ColumnKinds
+from msl.data.table import Table
+from msl.evaluate.splits import Population, Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """`y` holds codes of classes, or numbers when `n_classes` is 0."""
+
+    X: Floats
+    y: NDArray[Any]
+    n_classes: int
+    population: Population
+    columns: ColumnKinds
+
+    @classmethod
+    def of(cls, table: Table) -> Ground:
+        """The rows of a table whose target is known."""
+        if table.y is None:
+            raise ValueError(f"models can only be judged where the target is known, and {table.origin} lacks it")
+        n_classes = len(table.classes)
+        symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
+        incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
+        population = Population(len(table), table.y if n_classes else None, table.groups, table.order)
+        return cls(table.X, table.y, n_classes, population, ColumnKinds(table.X.shape[1], symbolic, incomplete))
+
+    @classmethod
+    def of_arrays(cls, X: Floats, y: NDArray[Any], n_classes: int) -> Ground:
+        """Rows of numbers, some of them perhaps missing, in no groups and no order."""
+        population = Population(len(X), y if n_classes else None)
+        incomplete = tuple(np.flatnonzero(np.isnan(X).any(axis=0)).tolist())
+        return cls(X, y, n_classes, population, ColumnKinds(X.shape[1], (), incomplete))
+
+    @property
+    def task(self) -> str:
+        return "classification" if self.n_classes else "regression"
+
+
+# --- Late rows: rows that are not made before they are needed, and views instead of copies where rows lie side by -----
+# side.
+#
+# Of a large table, what a fold is judged on need not be in memory while models are fitted on the rest of it.
+
+
+class LateRows:
+    """Rows that are made when they are first asked for; what they are made of is let go then."""
+
+    __slots__ = ("_made", "_make")
+
+    #: What is still to be made has no size, so that no cache may keep it.
+    nbytes: ClassVar[int] = sys.maxsize
+
+    def __init__(self, make: Callable[[], Floats]) -> None:
+        self._make: Callable[[], Floats] | None = make
+        self._made: Floats | None = None
+
+    def rows(self) -> Floats:
+        if self._made is None:
+            assert self._make is not None
+            self._made = self._make()
+            self._make = None
+        return self._made
+
+
+def at_hand(rows: Floats | LateRows) -> Floats:
+    """The rows, made now if they are not there."""
+    return rows.rows() if isinstance(rows, LateRows) else rows
+
+
+def taken(values: NDArray[Any], rows: Rows) -> NDArray[Any]:
+    """These rows, read-only: a view of rows that follow each other, such as all of them, else a copy."""
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
+        return read_only(values[rows[0] : rows[-1] + 1])
+    return read_only(values[rows])
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, guarded: what models share must not be changed by one of them."""
+    array.flags.writeable = False
+    return array

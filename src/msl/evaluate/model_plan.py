@@ -1,0 +1,215 @@
+"""Plan: a model taken apart once, to be fitted on many folds — its steps with the names that caches know them by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+
+from msl.blocks.base.block import Codes, Floats
+from msl.blocks.base.build import (
+    ColumnKinds,
+    Recipe,
+    adapt_model,
+    flat_parameters,
+    inner_place,
+    recipe_of,
+    split_at_learner,
+)
+from msl.blocks.preprocessing.prepare import Columns, Prepare
+from msl.blocks.selection.selectors import FeatureSelector
+from msl.evaluate.dataset import LateRows
+from msl.evaluate.splits import Split
+from msl.space.values import BlockValue, Branches, Model, Step, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedStep:
+    """A block, or branches side by side, which have no recipe.
+
+    Steps with the same `text` do the same to the same rows. `drawn_at` is the place that it draws random numbers from,
+    empty when it draws none.
+    """
+
+    name: str
+    role: str
+    text: str
+    drawn_at: str = ""
+    recipe: Recipe | None = None
+    parameters: dict[str, Value] = field(default_factory=dict)
+    branches: tuple[tuple[PlannedStep, ...], ...] = ()
+    _part_texts: dict[frozenset[str], str] = field(default_factory=dict)
+
+    @property
+    def n_fits(self) -> int:
+        """How many blocks there are to fit."""
+        return sum(inner.n_fits for branch in self.branches for inner in branch) if self.branches else 1
+
+    def estimator(self) -> Any:
+        """A fresh one of the block."""
+        assert self.recipe is not None
+        return self.recipe.make()
+
+    def part_text(self, parameters: frozenset[str]) -> str:
+        """The text with these of its parameters alone: the same for siblings that differ in others."""
+        if parameters not in self._part_texts:
+            assert self.recipe is not None
+            chosen = {name: value for name, value in self.parameters.items() if name in parameters}
+            of_class = f"{self.recipe.found.__module__}:{self.recipe.found.__qualname__}"
+            self._part_texts[parameters] = f"{of_class}{_spelled_parameters(chosen)}{self.drawn_at}"
+        return self._part_texts[parameters]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The steps before the learner, the learner, and those after it."""
+
+    before: tuple[PlannedStep, ...]
+    learner: PlannedStep
+    after: tuple[PlannedStep, ...]
+
+
+class Planner:
+    """Makes plans for one table, one task and one seed."""
+
+    def __init__(self, columns: ColumnKinds, task: str, seed: int, trusted: Collection[str]) -> None:
+        self._columns, self._task, self._seed, self._trusted = columns, task, seed, trusted
+
+    def plan(self, model: Model) -> Plan:
+        """Raises BlockProblem for a model that this table has no use for."""
+        adapted = adapt_model(model, self._columns, self._task, self._trusted)
+        before, _, _ = split_at_learner(adapted)
+        steps = tuple(self._step(step, f"{self._seed}/{position}") for position, step in enumerate(adapted.steps))
+        return Plan(steps[: len(before)], steps[len(before)], steps[len(before) + 1 :])
+
+    def _step(self, step: Step, place: str) -> PlannedStep:
+        if isinstance(step, Branches):
+            branches = tuple(
+                tuple(self._step(inner, inner_place(place, row, column)) for column, inner in enumerate(branch))
+                for row, branch in enumerate(step.branches)
+            )
+            texts = (">>".join(inner.text for inner in branch) for branch in branches)
+            return PlannedStep("&", "selector", f"({'&'.join(texts)})", branches=branches)
+        recipe = recipe_of(step, self._task, place, self._trusted)
+        parameters = flat_parameters(step)
+        drawn_at = f"@{place}" if recipe.is_random else ""
+        text = f"{step.block.target}{_spelled_parameters(parameters)}{drawn_at}"
+        return PlannedStep(step.block.name, step.block.role, text, drawn_at, recipe, parameters)
+
+
+def spelled(value: Value) -> str:
+    """A text that is the same only for values that mean the same: 1, 1.0 and true are three."""
+    if isinstance(value, BlockValue):
+        return f"{value.block.target}{_spelled_parameters(flat_parameters(value))}"
+    return repr(value)
+
+
+def _spelled_parameters(parameters: dict[str, Value]) -> str:
+    return f"({','.join([f'{name}={spelled(given)}' for name, given in parameters.items()])})"
+
+
+# --- Stages: what becomes of the rows of a fold on their way through a model. -----------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """A split with the targets to fit on; `key` names it in the cache, None when nobody else meets it.
+
+    Its rows are not here: who has a fold in hand would hold them until the last step is done. `is_weighed` says that
+    the complexity of learners is asked for: it may cost more than their fit.
+    """
+
+    key: Hashable | None
+    split: Split
+    y: NDArray[Any]
+    is_weighed: bool
+
+    def key_of(self, *parts: str) -> Hashable | None:
+        return None if self.key is None else (self.key, *parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """How far some steps have brought the rows of a fold, those to fit on and those to judge on, all of them read-only;
+    `seconds` is what the last of the steps took to fit.
+
+    On one fold, stages with the same `identity` have the same rows.
+    """
+
+    identity: str
+    X: Floats
+    X_test: Floats | LateRows
+    sources: Codes
+    complexity: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Way:
+    """Where some steps have led, and what all of them add to the figures of the fit. The rows of the steps between are
+    not held: of a large table they would be many times its memory. It belongs to one evaluation, which takes the end
+    away when it has no more use for it."""
+
+    end: Stage
+    complexity: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Said:
+    """Outputs for the rows to judge on, and for those fitted on where these are needed; and what the block that gave
+    them adds to the figures of the fit."""
+
+    identity: str
+    outputs: Floats
+    training_outputs: Floats | None
+    complexity: float
+    seconds: float
+    features: float = 0.0
+
+
+# --- Column sources: which features of the table the columns that reach a learner come from. --------------------------
+#
+# A feature that was encoded as several columns is one feature. Columns that are built of many, such as principal
+# components, count as features of their own; they have numbers above those of the table's features.
+
+
+def kept_columns(estimator: Any) -> Codes | None:
+    """The columns that a fitted step hands on just as they are, in this order; None when it may do anything else."""
+    kind = type(estimator)
+    if isinstance(estimator, FeatureSelector):
+        return estimator.selected_ if kind.transform_arrays is FeatureSelector.transform_arrays else None
+    if isinstance(estimator, Columns):
+        return estimator.kept_ if kind.transform_arrays is Columns.transform_arrays else None
+    if isinstance(estimator, SelectorMixin) and kind.transform is SelectorMixin.transform:
+        return np.flatnonzero(estimator.get_support())
+    return None
+
+
+def sources_after(estimator: Any, role: str, kept: Codes | None, sources: Codes, n_columns: int) -> Codes:
+    """The sources of the `n_columns` that a fitted step makes of columns with these sources."""
+    if kept is not None:
+        return sources[kept]
+    if isinstance(estimator, Prepare):
+        return sources[estimator.sources_]
+    if role == "transformer" and n_columns == len(sources):
+        return sources
+    return np.arange(n_columns) + first_built(sources)
+
+
+def first_built(sources: Codes) -> int:
+    return int(sources.max(initial=-1)) + 1
+
+
+def joined_sources(branches: Sequence[Codes], before: Codes) -> Codes:
+    """The sources of columns side by side: what branches have built of the columns before them stays apart."""
+    lowest = free = first_built(before)
+    joined = []
+    for sources in branches:
+        joined.append(np.where(sources >= lowest, sources + (free - lowest), sources))
+        free = max(free, first_built(joined[-1]))
+    return np.concatenate(joined)

@@ -1,0 +1,172 @@
+"""Left out: leave-one-out without refits, for learners that offer it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.utils import get_tags
+
+from msl.blocks.base.block import Block, Floats, GeneralisedTable, LeaveOneOutTable
+from msl.blocks.base.complexity import learner_complexity
+from msl.blocks.base.load import BlockProblem
+from msl.blocks.base.outputs import checked_outputs
+from msl.evaluate.fit import Fitter, features_seen
+from msl.evaluate.model_plan import Fold, Plan, PlannedStep, Stage, Way
+from msl.evaluate.outcome import Diary, FitFigures
+from msl.evaluate.resampling import Trial
+from msl.evaluate.splits import Split
+
+#: What a learner may keep of a table, such as the distances between all rows feature by feature. It never depends on
+#: the cache, since sums in another order may differ in their last digits.
+_MEMORY = 1 << 28
+
+
+class LeaveOneOuts:
+    """Judges row by row in one go: exact only where no step before the learner looks at the rows left out."""
+
+    def __init__(self, fitter: Fitter, keeps: bool) -> None:
+        self._fitter, self._keeps = fitter, keeps
+        self._kept: tuple[Any, LeaveOneOutTable | None] | None = None
+
+    def outputs(self, plan: Plan, trial: Trial, diary: Diary, figures: FitFigures) -> Floats | None:
+        """The outputs for all rows, in their order; None when each fold has to be fitted."""
+        if plan.after or not all(map(self._is_row_by_row, plan.before)):
+            return None
+        diary.at(plan.learner.name)
+        learner = plan.learner.estimator()
+        if not isinstance(learner, Block) or _family(learner) is _family(Block()):
+            return None
+        rows = trial.pools[0].rows
+        start = perf_counter()
+        # One row to judge on, since some steps refuse none at all.
+        fold = self._fitter.fold(Split(rows, rows[:1]), None if trial.key is None else (trial.key, "all"))
+        way = self._fitter.way(plan.before, fold, diary)
+        diary.at(plan.learner.name)
+        table = self._table(plan, trial, learner, way.end, fold)
+        if table is None or not table.serves(learner):
+            return None
+        left = table.left_out(learner)
+        diary.fits_saved += len(rows)
+        figures.add(left.features, way.complexity + left.complexity, (perf_counter() - start) / len(rows))
+        return checked_outputs(left.outputs, len(rows), self._fitter.ground.n_classes)
+
+    def _table(self, plan: Plan, trial: Trial, learner: Block, stage: Stage, fold: Fold) -> LeaveOneOutTable | None:
+        """What siblings share. Only that of the last siblings is kept: it may be large."""
+        key = (trial.key, stage.identity, _family(learner))
+        if self._kept is not None and self._kept[0] == key:
+            return self._kept[1]
+        # Behind other steps the table is another one for almost every model, and not worth much memory.
+        memory = 0 if plan.before else _MEMORY
+        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.ground.n_classes, memory)
+        if self._keeps and trial.key is not None and not plan.before:
+            self._kept = (key, table)
+        return table
+
+    def _is_row_by_row(self, planned: PlannedStep) -> bool:
+        if planned.branches:
+            return all(self._is_row_by_row(inner) for branch in planned.branches for inner in branch)
+        estimator = planned.estimator()
+        return estimator.row_by_row if isinstance(estimator, Block) else not _requires_fit(estimator)
+
+
+def _family(learner: Block) -> Any:
+    """Blocks that make their tables in the same way are siblings, whatever their classes."""
+    return getattr(type(learner).leave_one_out_table, "__func__", None)
+
+
+def _requires_fit(estimator: Any) -> bool:
+    try:
+        return bool(get_tags(estimator).requires_fit)
+    except Exception:  # a class that is no scikit-learn estimator says nothing of itself
+        return True
+
+
+# --- Generalised: models judged by generalised cross-validation, p · SSE / (p - m)², from one fit on all rows. --------
+#
+# m is the effective number of parameters: the trace of the matrix that turns targets into outputs. Only learners whose
+# outputs are linear in the targets have one.
+
+
+#: Those of scikit-learn's learners whose outputs are linear in the targets.
+_LINEAR = (LinearRegression, Ridge, KernelRidge)
+
+
+@dataclass(frozen=True, slots=True)
+class Generalisation:
+    """The score of a model, as a mean squared error, and the figures of its fit."""
+
+    score: float
+    complexity: float
+    features: float
+
+
+class Generaliser:
+    """Judges models on all rows of a fold, siblings together."""
+
+    def __init__(self, fitter: Fitter) -> None:
+        self._fitter = fitter
+
+    def judge(self, plans: Sequence[Plan], fold: Fold, diary: Diary) -> list[Generalisation]:
+        """One for each plan; whether others are judged with it changes no number."""
+        siblings: dict[tuple[str, type], list[int]] = defaultdict(list)
+        learners: list[Any] = []
+        ways: list[Way] = []
+        start = self._fitter.start(fold)
+        for place, plan in enumerate(plans):
+            diary.at(plan.learner.name)
+            if plan.after:
+                message = f"`gcv` cannot judge what `{plan.after[0].name}` makes of the outputs"
+                raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.after[0].name)
+            learners.append(plan.learner.estimator())
+            ways.append(self._fitter.way(plan.before, fold, diary, start))
+            siblings[ways[-1].end.identity, type(learners[-1])].append(place)
+        judged: dict[int, Generalisation] = {}
+        for places in siblings.values():
+            plan, stage = plans[places[0]], ways[places[0]].end
+            diary.at(plan.learner.name)
+            together = self._siblings([learners[place] for place in places], plan, stage, fold, diary)
+            features = float(features_seen(None, stage.sources))
+            for place, (score, own) in zip(places, together, strict=True):
+                judged[place] = Generalisation(score, ways[place].complexity + own, features)
+        return [judged[place] for place in range(len(plans))]
+
+    def _siblings(
+        self, learners: list[Any], plan: Plan, stage: Stage, fold: Fold, diary: Diary
+    ) -> list[tuple[float, float]]:
+        """The score and the complexity of learners of one class on the same rows."""
+        diary.fits += len(learners)
+        table = self._table(learners[0], stage, fold)
+        if table is not None:
+            scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
+            return list(zip(scores, sizes, strict=True))
+        if isinstance(learners[0], _LINEAR):
+            return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
+        message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
+        raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
+
+    def _table(self, learner: Any, stage: Stage, fold: Fold) -> GeneralisedTable | None:
+        if not isinstance(learner, Block):
+            return None
+        key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
+        n_classes = self._fitter.ground.n_classes
+        return self._fitter.cache.get(
+            key,
+            lambda: learner.generalised_table(stage.X, fold.y, n_classes, self._fitter.laid_out(learner, stage)),
+            shared=(stage.X, fold.y),
+        ).value
+
+
+def linear_gcv(learner: Any, X: Floats, y: Floats) -> float:
+    """GCV of a learner that takes several targets at once: fitted on the unit vectors, it gives its own matrix."""
+    rows = len(X)
+    errors = np.square(y - np.asarray(learner.fit(X, y).predict(X)).reshape(rows)).sum()
+    freedom = rows - np.trace(clone(learner).fit(X, np.eye(rows)).predict(X))
+    return float(rows * errors / freedom**2) if freedom > 1e-9 * rows else float("inf")

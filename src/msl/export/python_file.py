@@ -1,0 +1,294 @@
+"""Public steps: what scikit-learn does as well as the blocks of ours that a table makes necessary.
+
+Encoding symbols, filling in what is missing and routing columns are in every model of a table with symbols or gaps: a
+model of public classes alone should not need this package because of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+from msl.blocks.base.block import Block, Floats
+from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
+from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare
+from msl.blocks.selection.selectors import KeepFeatures
+from msl.export import python_template as texts
+from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
+
+
+def has_public_form(step: Any) -> bool:
+    """Whether a block of ours, which is fitted, can be written with scikit-learn alone."""
+    if type(step) is Prepare:
+        if step.encode:
+            return all(len(symbols) <= MOST_COLUMNS for symbols in step.symbols_)
+        return not len(step.symbolic_)
+    return type(step) in (Passthrough, Columns, KeepFeatures)
+
+
+def public_form(code: EstimatorCode, step: Any, depth: int) -> Code:
+    """The expression that does what the block does."""
+    if type(step) is Prepare:
+        return _prepare(code, step, depth)
+    if type(step) is Passthrough:
+        return literal("passthrough")
+    kept = step.kept_ if isinstance(step, Columns) else step.selected_
+    return _columns(code, [(literal("passthrough"), kept.tolist())], depth)
+
+
+def _prepare(code: EstimatorCode, step: Prepare, depth: int) -> Code:
+    numbers = literal("passthrough")
+    if step.impute:
+        arguments = [template('strategy="median"'), template("keep_empty_features=True")]
+        numbers = code.call(code.imported(SimpleImputer), arguments, depth)
+    if not len(step.symbolic_):
+        return numbers
+    parts = [(numbers, step.numeric_.tolist())] if len(step.numeric_) else []
+    # A column without a symbol becomes no column at all.
+    known = [(place, symbols.tolist()) for place, symbols in zip(step.symbolic_.tolist(), step.symbols_, strict=True)]
+    known = [(place, symbols) for place, symbols in known if symbols]
+    if known:
+        arguments = [
+            template("categories={{symbols}}", symbols=literal([symbols for _, symbols in known])),
+            template('handle_unknown="ignore"'),
+            template("sparse_output=False"),
+        ]
+        parts.append((code.call(code.imported(OneHotEncoder), arguments, depth + 1), [place for place, _ in known]))
+    return _columns(code, parts, depth)
+
+
+def _columns(code: EstimatorCode, parts: list[tuple[Code, list[int]]], depth: int) -> Code:
+    """Columns side by side, each through a transformer of its own."""
+    pairs = [
+        template("({{transformer}}, {{places}})", transformer=transformer, places=literal(places))
+        for transformer, places in parts
+    ]
+    return code.call(code.imported(make_column_transformer), pairs, depth)
+
+
+# --- Export: a trained model as a Python file of its own — of public classes alone where it is, else with -------------
+# `msl.blocks`.
+
+
+_PROBES = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exportable:
+    """What an exported file says: the fitted estimator, and how its tables are to be read."""
+
+    title: str
+    text: str
+    estimator: Any
+    columns: tuple[str, ...]
+    symbols: Mapping[str, Sequence[str]]
+    target: str
+    classes: tuple[str | int | float, ...]
+    missing: tuple[str, ...]
+    separator: str | None
+    #: The lowest and the highest value of each column, NaN for one that holds nothing.
+    ranges: Floats
+    header: bool | None = None
+    decimal: str | None = None
+    drops_ragged: bool = False
+
+    @property
+    def is_ensemble(self) -> bool:
+        return isinstance(self.estimator, CommitteeClassifier | CommitteeRegressor)
+
+    @property
+    def members(self) -> list[Any]:
+        """The models that are fitted: one, or those of an ensemble."""
+        return list(self.estimator.members) if self.is_ensemble else [self.estimator]
+
+    def probes(self, count: int = _PROBES) -> Floats:
+        """Rows that are made up, to compare models on."""
+        return probe_rows(self.ranges, [each in self.symbols for each in self.columns], count)
+
+
+def export_python(given: Exportable) -> str:
+    """The text of the file; raises Unwritable where a parameter cannot be written as code."""
+    code = EstimatorCode(texts.reserved_names())
+    is_public = all(map(_is_public, given.members))
+    model = _public_model(code, given) if is_public else _chain_model(code, given)
+    head = template(
+        texts.HEAD,
+        needs=_needs(code),
+        about=joined("\n#\n", [comment(given.title), comment(given.text.strip())]),
+        imports=code.imports(),
+    )
+    test = template(texts.TEST, same=template(texts.SAME_CLASSES if given.classes else texts.SAME_NUMBERS))
+    parts = [head, _constants(given, is_public), *model, template(texts.reading_text()), test, template(texts.MAIN)]
+    text = joined("", parts).text
+    try:
+        ast.parse(text.encode())
+    except (SyntaxError, RecursionError, MemoryError) as reason:  # nested more deeply than Python reads
+        raise Unwritable(f"Python cannot read it: {reason}") from None
+    return text
+
+
+def probe_rows(ranges: Floats, is_symbolic: Sequence[bool], count: int = _PROBES) -> Floats:
+    """Made-up rows that fill the ranges evenly; an exported file makes the same ones to test itself."""
+    low, high = np.nan_to_num(ranges).T
+    places = np.outer(np.arange(1, count + 1), 2 * np.arange(len(ranges)) + 1)
+    between = low + (high - low) * ((places * 0.6180339887498949) % 1.0)
+    rows: Floats = np.where(is_symbolic, np.rint(between), between)
+    return rows
+
+
+def _expected(given: Exportable) -> list[Any]:
+    outputs = given.estimator.outputs(given.probes())
+    if not given.classes:
+        return [float(value) for value in outputs]
+    return [given.classes[place] for place in outputs.argmax(axis=1)]
+
+
+def _needs(code: EstimatorCode) -> Code:
+    """What has to be installed."""
+    others = [each for each in code.packages() if each.text not in ("numpy", "sklearn")]
+    return joined(", ", [template("numpy"), template(f"scikit-learn (as of {sklearn.__version__})"), *others])
+
+
+def _constants(given: Exportable, is_public: bool) -> Code:
+    constants: dict[str, Any] = {
+        "COLUMNS": list(given.columns),
+        "SYMBOLS": {column: list(known) for column, known in given.symbols.items()},
+        "TARGET": given.target,
+        "CLASSES": list(given.classes),
+        "MISSING": [marker.strip() for marker in given.missing],
+        "HEADER": given.header,
+        "SEPARATOR": given.separator,
+        "DECIMAL": given.decimal,
+        "DROPS_RAGGED": given.drops_ragged,
+        "RANGES": np.nan_to_num(given.ranges).tolist(),
+        "EXPECTED": _expected(given),
+    }
+    if is_public:
+        constants["MIDDLES"] = _middles(given)
+    if is_public and given.is_ensemble:
+        weights = given.estimator.weights
+        constants["WEIGHTS"] = [1.0] * len(given.members) if weights is None else [float(each) for each in weights]
+    if is_public and given.is_ensemble and given.classes and given.estimator.voting == "soft":
+        constants["GIVE_PROBABILITIES"] = [bool(each) for each in given.estimator.given_probabilities_]
+    lines = [
+        template("{{name}} = {{value}}\n", name=name(each), value=literal(value)) for each, value in constants.items()
+    ]
+    return joined("", lines)
+
+
+def _middles(given: Exportable) -> list[float]:
+    """For each column what stands in for a missing value where no training row lacked one; NaN where some did."""
+    middles = getattr(given.members[0], "middles_", None)  # models saved before there were any have none
+    return [np.nan] * len(given.columns) if middles is None else [float(each) for each in middles]
+
+
+# --- with blocks of this package ----------------------------------------------------------------------
+
+
+def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
+    outputs = template("model.outputs(X)")
+    return [
+        template(texts.MAKE, what=template("The model, not yet fitted."), made=code.expression(given.estimator, 1)),
+        template(texts.FIT_CHAIN, classes=template("len(CLASSES)")),
+        template(texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS, outputs=outputs),
+    ]
+
+
+# --- of public classes --------------------------------------------------------------------------------
+
+
+def _is_public(chain: Any) -> bool:
+    """Whether a model is made of classes of other packages alone, and a pipeline of them can do what it does."""
+    if not isinstance(chain, ChainClassifier | ChainRegressor) or chain.posts:
+        return False
+    steps = [*chain.steps, chain.learner]
+    return all(map(_is_public_step, steps)) and (len(steps) == 1 or all(map(_fits_pipelines, steps)))
+
+
+def _fits_pipelines(step: Any) -> bool:
+    """Pipelines ask their steps what only estimators of scikit-learn know how to answer."""
+    if isinstance(step, Branch):
+        return all(_fits_pipelines(inner) for branch in step.branches for inner in branch)
+    return isinstance(step, BaseEstimator)
+
+
+def _is_public_step(step: Any) -> bool:
+    if isinstance(step, Branch):
+        return all(_is_public_step(inner) for branch in step.branches for inner in branch)
+    return has_public_form(step) or type(step).__module__.partition(".")[0] != "msl"
+
+
+def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
+    probes = given.probes()
+    depth = 2 if given.is_ensemble else 1
+    written = [_pipeline(code, chain.steps, probes, depth, chain.learner) for chain in given.members]
+    scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
+    predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
+    parts = [template(texts.DENSE)] if "dense" in code.used else []
+    if not given.is_ensemble:
+        what = template("The model, not yet fitted.")
+        return [
+            *parts,
+            template(texts.MAKE, what=what, made=written[0]),
+            template(texts.FIT_ONE),
+            template(predict, outputs=template("outputs(model, X)")),
+            template(scores),
+        ]
+    what = template("The members of the vote, not yet fitted.")
+    rows = [template("        {{one}},\n", one=one) for one in written]
+    members = joined("", [template("[\n"), *rows, template("    ]")])
+    votes = texts.VOTE_SOFT if given.estimator.voting == "soft" else texts.VOTE_HARD
+    return [
+        *parts,
+        template(texts.MAKE, what=what, made=members),
+        template(texts.FIT_MEMBERS),
+        template(predict, outputs=template("vote(model, X)")),
+        template(votes if given.classes else texts.VOTE_NUMBERS),
+        template(scores),
+    ]
+
+
+def _pipeline(code: EstimatorCode, steps: Sequence[Any], rows: Floats, depth: int, learner: Any = None) -> Code:
+    """Steps one after the other; one that hands on anything but plain numbers is followed by one that makes them so."""
+    if not steps and learner is not None:
+        return code.expression(learner, depth)
+    written = []
+    for step in steps:
+        written.append(_public_step(code, step, rows, depth + 1))
+        if not _is_dense(step, rows):
+            written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))
+        rows = apply_steps([step], rows)
+    if learner is not None:
+        written.append(code.expression(learner, depth + 1))
+    if not written:
+        return literal("passthrough")
+    return written[0] if len(written) == 1 else code.call(code.imported(make_pipeline), written, depth)
+
+
+def _public_step(code: EstimatorCode, step: Any, rows: Floats, depth: int) -> Code:
+    if has_public_form(step):
+        return public_form(code, step, depth)
+    if not isinstance(step, Branch):
+        return code.expression(step, depth)
+    branches = [_pipeline(code, branch, rows, depth + 1) for branch in step.branches]
+    return code.call(code.imported(make_union), branches, depth)
+
+
+def _is_dense(step: Any, rows: Floats) -> bool:
+    """Whether a step hands plain numbers to the next, which a chain makes of everything and a pipeline does not."""
+    if isinstance(step, Branch | Block):
+        return True
+    made = step.transform(rows)
+    return not sparse.issparse(made) and np.asarray(made).dtype == np.float64

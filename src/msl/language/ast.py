@@ -1,0 +1,429 @@
+"""The abstract syntax of MSL: frozen nodes, each with the span it was read from.
+
+The tree says what was written, not what it means: `svc`, `0.5` and `int 1..3` may stand anywhere a space may, and the
+checker says what may stand where. Parentheses leave no node; nodes compare by content, never by place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field, fields
+
+from msl.diagnostics.source import Span
+from msl.record import record
+
+NOWHERE = Span(0, 0)
+
+
+@record
+class Node:
+    """Anything that was written somewhere."""
+
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+
+# --- names and literals ---------------------------------------------------------------------------
+
+
+@record
+class Name(Node):
+    """One word, or a quoted one where a reserved or odd name is meant; both spellings are the same name."""
+
+    text: str
+
+
+@record
+class Path(Node):
+    """`clop.svc.gamma`: names joined by dots."""
+
+    names: tuple[Name, ...]
+
+    @property
+    def text(self) -> str:
+        return ".".join(name.text for name in self.names)
+
+
+@record
+class Number(Node):
+    """A number with its unit, if any; `0.5%` is 0.005 without a unit. `text` keeps the user's spelling."""
+
+    value: int | float
+    unit: str | None = None
+    text: str = field(default="", compare=False)
+
+
+@record
+class String(Node):
+    """`"text"`"""
+
+    value: str
+
+
+@record
+class Boolean(Node):
+    """`true` or `false`"""
+
+    value: bool
+
+
+@record
+class Nothing(Node):
+    """`none`: the empty step, or no value."""
+
+
+@record
+class Default(Node):
+    """`default`, as in `rest = default`."""
+
+
+@record
+class ListOf(Node):
+    """`[a, b]`"""
+
+    items: tuple[Expression, ...]
+
+
+# --- spaces and domains ---------------------------------------------------------------------------
+
+
+@record
+class Choice(Node):
+    """`a | b | c`"""
+
+    items: tuple[Expression, ...]
+
+
+@record
+class Sequence(Node):
+    """`a >> b >> c`"""
+
+    items: tuple[Expression, ...]
+
+
+@record
+class Union(Node):
+    """`a & b & c`"""
+
+    items: tuple[Expression, ...]
+
+
+@record
+class Optional(Node):
+    """`a?`"""
+
+    item: Expression
+
+
+@record
+class Call(Node):
+    """`name(arguments)`"""
+
+    path: Path
+    arguments: tuple[Argument, ...]
+
+
+@record
+class AnyOf(Node):
+    """`any ROLE`"""
+
+    role: Path
+
+
+@record
+class Range(Node):
+    """`int 1..10 log`; `kind` is None where it is inherited."""
+
+    kind: str | None
+    low: Expression
+    high: Expression
+    log: bool = False
+    step: Expression | None = None
+
+
+@record
+class Bool(Node):
+    """`bool` as a domain."""
+
+
+@record
+class Vector(Node):
+    """`vector(n_features) of bool`"""
+
+    size: Expression
+    element: Expression
+
+
+@record
+class Arithmetic(Node):
+    """`a + b - c` or `a * b / c`: operands and the operators between them, all of one precedence."""
+
+    operators: tuple[str, ...]
+    operands: tuple[Expression, ...]
+
+
+@record
+class Negative(Node):
+    """`-a`"""
+
+    operand: Expression
+
+
+@record
+class Argument(Node):
+    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` tells `:` from `=`."""
+
+    key: Name | None
+    opens: bool
+    value: Expression
+    default: Expression | None = None
+    condition: Condition | None = None
+
+
+# --- conditions -----------------------------------------------------------------------------------
+
+
+@record
+class And(Node):
+    """`a and b`"""
+
+    items: tuple[Condition, ...]
+
+
+@record
+class Or(Node):
+    """`a or b`"""
+
+    items: tuple[Condition, ...]
+
+
+@record
+class Not(Node):
+    """`not a`"""
+
+    item: Condition
+
+
+@record
+class Compare(Node):
+    """`a <= b`"""
+
+    operator: str
+    left: Condition
+    right: Condition
+
+
+@record
+class Is(Node):
+    """`subject is a | b`"""
+
+    subject: Condition
+    alternatives: tuple[Expression, ...]
+
+
+Expression = (
+    Path
+    | Number
+    | String
+    | Boolean
+    | Nothing
+    | Default
+    | ListOf
+    | Choice
+    | Sequence
+    | Union
+    | Optional
+    | Call
+    | AnyOf
+    | Range
+    | Bool
+    | Vector
+    | Arithmetic
+    | Negative
+)
+Condition = And | Or | Not | Compare | Is | Expression
+
+
+# --- statements -----------------------------------------------------------------------------------
+
+
+@record
+class Edition(Node):
+    """`msl 1`"""
+
+    number: Number
+
+
+@record
+class UseItem(Node):
+    """A catalogue (`target` is a Name) or a file (a String)."""
+
+    target: Name | String
+    version: Number | None = None
+    alias: Name | None = None
+
+
+@record
+class Use(Node):
+    """`use clop, "team/blocks.msl" as team`"""
+
+    items: tuple[UseItem, ...]
+
+
+@record
+class Data(Node):
+    """`data(target = class)`"""
+
+    arguments: tuple[Argument, ...]
+
+
+@record
+class Block(Node):
+    """`block NAME: ROLE [for TASK] "module:Class" { … }`"""
+
+    name: Name
+    role: Name
+    task: Name | None
+    target: String
+    fields: tuple[Argument, ...]
+
+
+@record
+class Derive(Node):
+    """`block NAME = OTHER { … }`"""
+
+    name: Name
+    base: Path
+    fields: tuple[Argument, ...]
+
+
+@record
+class Part(Node):
+    """`part NAME = space`"""
+
+    name: Name
+    space: Expression
+
+
+@record
+class Chain(Node):
+    """`chain NAME = space`"""
+
+    name: Name
+    space: Expression
+
+
+@record
+class Require(Node):
+    """`require condition [if condition]`"""
+
+    condition: Condition
+    when: Condition | None = None
+
+
+@record
+class Objective(Node):
+    """`expression [by estimate]`"""
+
+    expression: Expression
+    estimate: Path | Call | None = None
+
+
+@record
+class Goal(Node):
+    """`minimize …` or `maximize …`"""
+
+    minimize: bool
+    objectives: tuple[Objective, ...]
+
+
+@record
+class Search(Node):
+    """`search call [then call]…`"""
+
+    stages: tuple[Path | Call, ...]
+
+
+@record
+class Ensemble(Node):
+    """`ensemble call`"""
+
+    call: Path | Call
+
+
+@record
+class Budget(Node):
+    """`budget(time = 10min)`"""
+
+    arguments: tuple[Argument, ...]
+
+
+@record
+class Seed(Node):
+    """`seed 7`"""
+
+    number: Number
+
+
+Statement = Edition | Use | Data | Block | Derive | Part | Chain | Require | Goal | Search | Ensemble | Budget | Seed
+
+
+@record
+class Comment:
+    """`# …` with its span; `text` includes the `#`, without trailing blanks."""
+
+    text: str
+    span: Span
+
+
+@record
+class Broken:
+    """A statement that could not be read: its keyword, and the name that it would have declared."""
+
+    keyword: str | None
+    name: str | None
+
+
+@record
+class File:
+    """All statements that could be read, in order; what could not; and every comment."""
+
+    statements: tuple[Statement, ...]
+    comments: tuple[Comment, ...] = field(default=(), compare=False)
+    broken: tuple[Broken, ...] = ()
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below one, in the order written."""
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from (entry for entry in value if isinstance(entry, Node))
+
+
+def most_terms(node: Node) -> int:
+    """How many steps the longest computation in a tree takes, one inside the other: `a + b + c` takes 2."""
+    longest: dict[int, int] = {}
+    pending = [(node, False)]
+    while pending:
+        current, is_ready = pending.pop()
+        if not is_ready:
+            pending.append((current, True))
+            pending.extend((child, False) for child in children(current))
+            continue
+        below = [longest[id(child)] for child in children(current)]
+        if isinstance(current, Arithmetic):
+            after = [len(current.operators), *range(len(current.operators), 0, -1)]
+            below = [inner + steps for inner, steps in zip(below, after, strict=True)]
+        longest[id(current)] = max(below, default=0)
+    return longest[id(node)]
+
+
+def depth(node: Node) -> int:
+    """How deep the tree below a node is, found without recursion."""
+    deepest, level = 0, [node]
+    while level:
+        deepest += 1
+        level = [child for parent in level for child in children(parent)]
+    return deepest

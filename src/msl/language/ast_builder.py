@@ -1,0 +1,353 @@
+"""Build: what the parser does on each rule of the grammar — it makes the nodes of the AST.
+
+The callbacks run while the parser reduces, so no tree of Lark's is ever made and depth costs no recursion. Mistakes
+that the grammar lets through are noted here, each with the node that stands for what was probably meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from lark import Token, Transformer
+
+from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
+from msl.diagnostics.source import Source, Span
+from msl.language import ast
+from msl.language.literals import BadLiteral, number_value, path_text, string_value
+from msl.language.tokens import token_span
+from msl.record import record
+
+_OPERATOR_NODES: dict[str, type[ast.Choice | ast.Sequence | ast.Union]] = {
+    "|": ast.Choice,
+    ">>": ast.Sequence,
+    "&": ast.Union,
+}
+
+
+def _span(children: list[Any]) -> Span:
+    first, last = children[0], children[-1]
+    start = token_span(first).start if isinstance(first, Token) else first.span.start
+    end = token_span(last).end if isinstance(last, Token) else last.span.end
+    return Span(start, end)
+
+
+def _is(child: Any, terminal: str) -> bool:
+    return isinstance(child, Token) and child.type == terminal
+
+
+class _Arguments(tuple[ast.Argument, ...]):
+    """The arguments between brackets, on their way to the node that owns them."""
+
+    __slots__ = ()
+
+
+@record
+class _Fields:
+    """`{ … }`, on its way to the block that owns it."""
+
+    arguments: _Arguments
+    span: Span
+
+
+@record
+class _Modifier:
+    """`log`, or `step` with its value."""
+
+    step: ast.Expression | None
+    span: Span
+
+
+class AstBuilder(Transformer[Token, Any]):
+    """One method for each rule; `problems` collects what the grammar let through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begin(Source("", ""))
+
+    def begin(self, source: Source) -> None:
+        """Forgets the last text and takes up the next."""
+        self.source = source
+        self.problems: list[Diagnostic] = []
+
+    def _problem(self, code: str, message: str, span: Span, label: str = "", help: str | None = None) -> None:
+        where = Label(self.source, span, label)
+        self.problems.append(Diagnostic(code, Severity.ERROR, message, where, help=help))
+
+    def _literal(self, token: Token, read: Callable[[str], Any], otherwise: Any) -> Any:
+        try:
+            return read(str(token))
+        except BadLiteral as bad:
+            start = token_span(token).start
+            self._problem(bad.code, bad.message, Span(start + bad.part[0], start + bad.part[1]), help=bad.help)
+            return otherwise
+
+    # --- statements ---
+
+    def edition(self, children: list[Any]) -> ast.Edition:
+        return ast.Edition(self._number(children[1]), span=_span(children))
+
+    def use(self, children: list[Any]) -> ast.Use:
+        return ast.Use(tuple(children[1:]), span=_span(children))
+
+    def use_item(self, children: list[Any]) -> ast.UseItem:
+        target = children[0] if isinstance(children[0], ast.Name) else self._string(children[0])
+        version = next((self._number(child) for child in children if _is(child, "NUMBER")), None)
+        alias = children[-1] if len(children) > 2 and _is(children[-2], "AS") else None
+        return ast.UseItem(target, version, alias, span=_span(children))
+
+    def data(self, children: list[Any]) -> ast.Data:
+        return ast.Data(tuple(children[2]), span=_span(children))
+
+    def block(self, children: list[Any]) -> ast.Block:
+        names = [child for child in children if isinstance(child, ast.Name)]
+        task = names[2] if len(names) > 2 else None
+        target = next(self._string(child) for child in children if _is(child, "STRING"))
+        return ast.Block(names[0], names[1], task, target, tuple(children[-1].arguments), span=_span(children))
+
+    def derive(self, children: list[Any]) -> ast.Derive:
+        return ast.Derive(children[1], children[3], tuple(children[4].arguments), span=_span(children))
+
+    def part(self, children: list[Any]) -> ast.Part:
+        return ast.Part(children[1], children[3], span=_span(children))
+
+    def chain(self, children: list[Any]) -> ast.Chain:
+        return ast.Chain(children[1], children[3], span=_span(children))
+
+    def require(self, children: list[Any]) -> ast.Require:
+        return ast.Require(children[1], children[3] if len(children) > 2 else None, span=_span(children))
+
+    def minimize(self, children: list[Any]) -> ast.Goal:
+        return ast.Goal(True, tuple(children[1:]), span=_span(children))
+
+    def maximize(self, children: list[Any]) -> ast.Goal:
+        return ast.Goal(False, tuple(children[1:]), span=_span(children))
+
+    def objective(self, children: list[Any]) -> ast.Objective:
+        return ast.Objective(children[0], children[2] if len(children) > 1 else None, span=_span(children))
+
+    def search(self, children: list[Any]) -> ast.Search:
+        return ast.Search(tuple(c for c in children if isinstance(c, ast.Path | ast.Call)), span=_span(children))
+
+    def ensemble(self, children: list[Any]) -> ast.Ensemble:
+        return ast.Ensemble(children[1], span=_span(children))
+
+    def budget(self, children: list[Any]) -> ast.Budget:
+        return ast.Budget(tuple(children[2]), span=_span(children))
+
+    def seed(self, children: list[Any]) -> ast.Seed:
+        return ast.Seed(self._number(children[1]), span=_span(children))
+
+    # --- arguments ---
+
+    def fields(self, children: list[Any]) -> _Fields:
+        return _Fields(children[1], _span(children))
+
+    def arguments(self, children: list[Any]) -> _Arguments:
+        return _Arguments(children)
+
+    def opening(self, children: list[Any]) -> ast.Argument:
+        default = condition = None
+        for word, value in zip(children[3::2], children[4::2], strict=True):
+            if word.type == "DEFAULT":
+                default = value
+            else:
+                condition = value
+        return ast.Argument(children[0], True, children[2], default, condition, span=_span(children))
+
+    def closing(self, children: list[Any]) -> ast.Argument:
+        return ast.Argument(children[0], False, children[2], span=_span(children))
+
+    def positional(self, children: list[Any]) -> ast.Argument:
+        return ast.Argument(None, False, children[0], span=children[0].span)
+
+    def key(self, children: list[Any]) -> ast.Name:
+        token = children[0]
+        text = self._literal(token, string_value, "") if token.type == "STRING" else str(token)
+        return ast.Name(text, span=token_span(token))
+
+    # --- spaces ---
+
+    def space(self, children: list[Any]) -> ast.Expression:
+        if len(children) == 1:
+            only: ast.Expression = children[0]
+            return only
+        operands, operators = children[::2], children[1::2]
+        span = _span(children)
+        written = [str(operator) for operator in operators]
+        if len(set(written)) > 1:
+            self._mixed(operands, written, operators)
+        return _OPERATOR_NODES[written[0]](tuple(operands), span=span)
+
+    def _mixed(self, operands: list[Any], written: list[str], operators: list[Token]) -> None:
+        """Both readings, as the user could write them; with three kinds of operators there are too many to show."""
+        at = next(i for i, operator in enumerate(written) if operator != written[0])
+        texts = [self.source.slice(operand.span) for operand in operands]
+        help = f"write `{_grouped(texts, written, written[0])}` or `{_grouped(texts, written, written[at])}`"
+        if len(set(written)) > 2 or len(help) > 200 or "\n" in help or "\r" in help:
+            help = "put one of them in parentheses"
+        self._problem(
+            "MSL009",
+            f"`{written[0]}` and `{written[at]}` do not mix without parentheses",
+            token_span(operators[at]),
+            f"after `{written[0]}`, which binds first?",
+            help=help,
+        )
+
+    def operator(self, children: list[Any]) -> Token:
+        token: Token = children[0]
+        return token
+
+    def unit(self, children: list[Any]) -> ast.Expression:
+        only: ast.Expression = children[0]
+        return only
+
+    def optional(self, children: list[Any]) -> ast.Optional:
+        item = children[0]
+        if not isinstance(item, ast.Path | ast.Call | ast.AnyOf | ast.Choice | ast.Sequence | ast.Union | ast.Optional):
+            self._problem(
+                "MSL020",
+                "`?` makes a step optional, and this is not a step",
+                token_span(children[1]),
+                "follows a value",
+                help="for a parameter that may have no value write `none | …`",
+            )
+        return ast.Optional(item, span=_span(children))
+
+    def bare_range(self, children: list[Any]) -> ast.Range:
+        return self._range(None, children[0], children[2], children[3:], _span(children))
+
+    def kind_range(self, children: list[Any]) -> ast.Range:
+        return self._range(str(children[0]), children[1], children[3], children[4:], _span(children))
+
+    def _range(
+        self, kind: str | None, low: ast.Expression, high: ast.Expression, modifiers: list[_Modifier], span: Span
+    ) -> ast.Range:
+        steps = [modifier.step for modifier in modifiers if modifier.step is not None]
+        logs = len(modifiers) - len(steps)
+        if len(steps) > 1 or logs > 1:
+            self._problem("MSL001", "`log` or `step` is written twice", modifiers[-1].span, help="write it once")
+        return ast.Range(kind, low, high, logs > 0, steps[0] if steps else None, span=span)
+
+    def modifier(self, children: list[Any]) -> _Modifier:
+        return _Modifier(children[1] if len(children) > 1 else None, _span(children))
+
+    def bool(self, children: list[Any]) -> ast.Bool:
+        return ast.Bool(span=_span(children))
+
+    def vector(self, children: list[Any]) -> ast.Vector:
+        return ast.Vector(children[2], children[5], span=_span(children))
+
+    def arithmetic(self, children: list[Any]) -> ast.Expression:
+        if len(children) == 1:
+            only: ast.Expression = children[0]
+            return only
+        operators = tuple(str(token) for token in children[1::2])
+        return ast.Arithmetic(operators, tuple(children[::2]), span=_span(children))
+
+    def negative(self, children: list[Any]) -> ast.Expression:
+        operand = children[1]
+        if isinstance(operand, ast.Number) and operand.unit is None:
+            return ast.Number(-operand.value, None, f"-{operand.text}", span=_span(children))
+        return ast.Negative(operand, span=_span(children))
+
+    def call(self, children: list[Any]) -> ast.Path | ast.Call:
+        if len(children) == 1:
+            path: ast.Path = children[0]
+            return path
+        return ast.Call(children[0], tuple(children[2]), span=_span(children))
+
+    def quoted_call(self, children: list[Any]) -> ast.Call:
+        """`"step"(…)`: an alternative whose name cannot stand without quotes."""
+        name: ast.Name = children[0]
+        return ast.Call(ast.Path((name,), span=name.span), tuple(children[2]), span=_span(children))
+
+    def parenthesised(self, children: list[Any]) -> Any:
+        return replace(children[1], span=_span(children))
+
+    def list_of(self, children: list[Any]) -> ast.ListOf:
+        return ast.ListOf(tuple(children[1:-1]), span=_span(children))
+
+    def any_of(self, children: list[Any]) -> ast.AnyOf:
+        return ast.AnyOf(children[1], span=_span(children))
+
+    def default(self, children: list[Any]) -> ast.Default:
+        return ast.Default(span=_span(children))
+
+    def literal(self, children: list[Any]) -> ast.Expression:
+        token = children[0]
+        span = token_span(token)
+        match token.type:
+            case "NUMBER":
+                return self._number(token)
+            case "STRING":
+                return self._string(token)
+            case "NONE":
+                return ast.Nothing(span=span)
+            case _:
+                return ast.Boolean(token.type == "TRUE", span=span)
+
+    def _number(self, token: Token) -> ast.Number:
+        value, unit = self._literal(token, number_value, (1, None))
+        return ast.Number(value, unit, str(token), span=token_span(token))
+
+    def _string(self, token: Token) -> ast.String:
+        return ast.String(self._literal(token, string_value, ""), span=token_span(token))
+
+    def path(self, children: list[Any]) -> ast.Path:
+        first = ast.Name(str(children[0]), span=token_span(children[0]))
+        names = (first, *(child for child in children if isinstance(child, ast.Name)))
+        span = first.span.to(names[-1].span)
+        path = ast.Path(names, span=span)
+        if any(after.span.start - before.span.end != 1 for before, after in pairwise(names)):
+            self._problem("MSL016", "a path has no spaces", span, help=f"write `{path_text(path)}`")
+        return path
+
+    def quoted(self, children: list[Any]) -> ast.Name:
+        return self.key(children)
+
+    def name(self, children: list[Any]) -> ast.Name:
+        return ast.Name(str(children[0]), span=token_span(children[0]))
+
+    # --- conditions ---
+
+    def or_(self, children: list[Any]) -> ast.Condition:
+        items = tuple(child for child in children if isinstance(child, ast.Node))
+        return items[0] if len(items) == 1 else ast.Or(items, span=_span(children))  # type: ignore[arg-type,return-value]
+
+    def and_(self, children: list[Any]) -> ast.Condition:
+        items = tuple(child for child in children if isinstance(child, ast.Node))
+        return items[0] if len(items) == 1 else ast.And(items, span=_span(children))  # type: ignore[arg-type,return-value]
+
+    def not_(self, children: list[Any]) -> ast.Not:
+        return ast.Not(children[1], span=_span(children))
+
+    def compare(self, children: list[Any]) -> ast.Compare:
+        if len(children) > 3:
+            left, first, middle, second, right = (
+                self.source.slice(child.span) if isinstance(child, ast.Node) else str(child) for child in children[:5]
+            )
+            help = f"write `{left} {first} {middle} and {middle} {second} {right}`"
+            if len(help) > 200 or "\n" in help or "\r" in help:
+                help = "write two comparisons with `and` between them"
+            self._problem(
+                "MSL014", "comparisons do not chain", token_span(children[3]), "a second comparison", help=help
+            )
+        return ast.Compare(str(children[1]), children[0], children[2], span=_span(children))
+
+    def is_(self, children: list[Any]) -> ast.Is:
+        return ast.Is(children[0], tuple(c for c in children[2:] if isinstance(c, ast.Node)), span=_span(children))  # type: ignore[misc]
+
+
+def _grouped(texts: list[str], operators: list[str], tight: str) -> str:
+    """The reading in which one of two operators binds first: its operands in parentheses."""
+    groups = [[texts[0]]]
+    for operator, text in zip(operators, texts[1:], strict=True):
+        if operator == tight:
+            groups[-1].append(text)
+        else:
+            groups.append([text])
+    loose = next(operator for operator in operators if operator != tight)
+    return f" {loose} ".join(group[0] if len(group) == 1 else f"({f' {tight} '.join(group)})" for group in groups)

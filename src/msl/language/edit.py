@@ -1,0 +1,331 @@
+"""Override: one `PATH=VALUE` — a change to the text of a spec, made before anything is checked.
+
+Because the text itself is changed, the checker judges the new value as if it had been written there, digests follow
+it, and the store keeps what was really run. What is wrong with a value is told at the place where the user wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
+from msl.diagnostics.source import Source, Span
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.language import ast
+from msl.language.parser import text_to_ast
+from msl.space.spec import Budget, DataStatement
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What is changed and to what; `source` is how the user wrote it, for messages."""
+
+    path: tuple[str, ...]
+    value: str
+    source: Source
+
+    @property
+    def value_span(self) -> Span:
+        """Where the value stands in the source."""
+        end = len(self.source.text)
+        return Span(end - len(self.value), end)
+
+    def name_span(self, place: int) -> Span:
+        """Where one name of the path stands in the source."""
+        start = sum(len(name) + 1 for name in self.path[:place])
+        return Span(start, start + len(self.path[place]))
+
+
+class WrongOverride(ValueError):
+    """A change that cannot be made; `diagnostics` says why."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(each.message for each in diagnostics))
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """A spec with its changes; `inserted` says which stretches of its text come from which change."""
+
+    source: Source
+    inserted: tuple[Inserted, ...] = ()
+
+    def relocated(self, diagnostic: Diagnostic) -> Diagnostic:
+        """A diagnostic about what a change has inserted, at the place where the user wrote that."""
+        primary = self._label(diagnostic.primary)
+        return replace(diagnostic, primary=primary, secondary=tuple(map(self._label, diagnostic.secondary)))
+
+    def _label(self, label: Label) -> Label:
+        if label.source != self.source:
+            return label
+        for inserted in self.inserted:
+            if inserted.span.start <= label.span.start and label.span.end <= inserted.span.end:
+                return replace(label, source=inserted.override.source, span=inserted.origin(label.span))
+        return label
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A stretch of the new text, and the stretch of the user's words that it is."""
+
+    start: int
+    end: int
+    origin: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """A stretch of the new text that a change has put there."""
+
+    span: Span
+    override: Override
+    anchors: tuple[Anchor, ...]
+
+    def origin(self, span: Span) -> Span:
+        """The user's words behind a part of it; the blanks between two anchors belong to both."""
+        first = next(anchor for anchor in self.anchors if anchor.end >= span.start)
+        last = next(anchor for anchor in reversed(self.anchors) if anchor.start <= span.end)
+        start = first.origin.start + max(0, span.start - first.start)
+        end = last.origin.end - max(0, last.end - span.end)
+        return Span(start, max(end, start))
+
+    def moved(self, by: int) -> Inserted:
+        anchors = tuple(replace(each, start=each.start + by, end=each.end + by) for each in self.anchors)
+        return replace(self, span=Span(self.span.start + by, self.span.end + by), anchors=anchors)
+
+
+def text_to_override(text: str, name: str = "--set") -> Override:
+    """The change that `PATH=VALUE` asks for; raises WrongOverride where it is not of this form."""
+    left, equals, value = text.partition("=")
+    path, value = left.strip(), value.strip()
+    source = Source(name, f"{path}={value}" if equals else path)
+    names = tuple(path.split("."))
+    if not equals or not value or not all(names):
+        what = "has no value" if path and not value else "is no path and value"
+        raise wrong_override(source, Span(0, len(source.text)), f"`{text}` {what}", f"write `{name} search.swarm=10`")
+    return Override(names, value, source)
+
+
+def wrong_override(source: Source, span: Span, message: str, help: str) -> WrongOverride:
+    return WrongOverride([Diagnostic("MSL096", Severity.ERROR, message, Label(source, span), help=help)])
+
+
+# --- Overriding: the text of a spec with its overrides made in it, one after the other. -------------------------------
+
+
+#: What a path may begin with, and the statement it means.
+_STATEMENTS: dict[str, type[ast.Node]] = {
+    "budget": ast.Budget,
+    "data": ast.Data,
+    "ensemble": ast.Ensemble,
+    "maximize": ast.Goal,
+    "minimize": ast.Goal,
+    "search": ast.Search,
+    "seed": ast.Seed,
+}
+_WITH_OPTIONS = ("budget", "data", "ensemble", "search")
+#: Statements of which an option can be taken back, so that there is no limit, or the table itself tells.
+_OPTIONAL = {
+    "budget": [field.name for field in fields(Budget)],
+    "data": [field.name for field in fields(DataStatement)],
+}
+#: How a spec is searched that does not say, with one objective and with several.
+_DEFAULT_SEARCH = ("auto", "cmdpso")
+
+
+def override_text(source: Source, overrides: Sequence[Override]) -> Overridden:
+    """The spec with its changes, made one after the other; raises WrongOverride where one cannot be made."""
+    changed = Overridden(source)
+    for override in overrides:
+        changed = _Editor(changed, override).edited()
+    return changed
+
+
+class _Editor:
+    """Makes one change to a text."""
+
+    def __init__(self, before: Overridden, override: Override) -> None:
+        self.before, self.override = before, override
+        self.head, *self.rest = override.path
+        self.file, _ = text_to_ast(before.source)
+
+    def edited(self) -> Overridden:
+        if self.head not in _STATEMENTS:
+            help = did_you_mean(self.head, _STATEMENTS) or f"a path begins with {listing(_STATEMENTS)}"
+            raise self._wrong_name(0, f"`{self.head}` is nothing that can be set", help)
+        if not self.rest:
+            return self._whole()
+        if self.head not in _WITH_OPTIONS:
+            example = "0" if self.head == "seed" else "ber by cv(folds = 5)"
+            help = f"set it as a whole, as in `{self.head}={example}`"
+            raise self._wrong_name(1, f"`{self.head}` has no options of its own", help)
+        self._parses("part value = ")
+        return self._stage() if self.head == "search" else self._option()
+
+    # --- a statement as a whole ---
+
+    def _whole(self) -> Overridden:
+        """`seed=3`, `search=random(evaluations = 5)`; `none` takes the statement away."""
+        statement, value = self._statement(), self.override.value
+        if value == "none" and self.head != "seed":
+            return self.before if statement is None else self._replaced(statement.span, "", ())
+        if self.head in _OPTIONAL:
+            help = (
+                f"set one of its options, as in `{self.head}.{'time=10min' if self.head == 'budget' else 'target=y'}`"
+            )
+            raise self._wrong_name(0, f"`{self.head}` is set option by option", help)
+        self._parses(f"{self.head} ")
+        text = f"{self.head} {value}"
+        anchors = ((0, len(self.head), self.override.name_span(0)), self._value_anchor(len(self.head) + 1))
+        if statement is None:
+            return self._appended(text, anchors)
+        return self._replaced(statement.span, text, anchors)
+
+    # --- an option of a statement ---
+
+    def _option(self) -> Overridden:
+        name = self._last_name(self.rest)
+        statement = self._statement()
+        if self.head == "ensemble":
+            if statement is None:
+                help = "set it as a whole: `ensemble=vote(top = 5)`"
+                raise self._wrong_name(0, "the spec has no `ensemble` statement", help)
+            assert isinstance(statement, ast.Ensemble)
+            return self._in_call(statement.call, name)
+        assert statement is None or isinstance(statement, ast.Budget | ast.Data)
+        if self.override.value == "none" and name in _OPTIONAL[self.head]:
+            return self._without(statement, name)
+        if statement is None:
+            head = f"{self.head}("
+            text, anchors = self._argument(name, len(head))
+            return self._appended(f"{head}{text})", anchors)
+        return self._in_arguments(statement.arguments, statement.span.end - 1, name)
+
+    def _without(self, statement: ast.Budget | ast.Data | None, name: str) -> Overridden:
+        if statement is None:
+            return self.before
+        kept = [a for a in statement.arguments if a.key is None or a.key.text != name]
+        if len(kept) == len(statement.arguments):
+            return self.before
+        written = ", ".join(self.before.source.slice(argument.span) for argument in kept)
+        return self._replaced(statement.span, f"{self.head}({written})" if kept else "", ())
+
+    # --- a stage of the search ---
+
+    def _stage(self) -> Overridden:
+        statement = self._statement()
+        if statement is None:
+            goals = [s for s in self.file.statements if isinstance(s, ast.Goal)]
+            several = bool(goals) and len(goals[0].objectives) > 1
+            call = f"search {_DEFAULT_SEARCH[several]}("
+            text, anchors = self._argument(self._last_name(self.rest), len(call))
+            return self._appended(f"{call}{text})", anchors)
+        assert isinstance(statement, ast.Search)
+        stages = statement.stages
+        if len(self.rest) == 1:
+            if len(stages) > 1:
+                choices = " or ".join(
+                    f"`search.{self._stage_name(stages, n)}.{self.rest[0]}`" for n in range(len(stages))
+                )
+                raise self._wrong_name(1, f"the search has {len(stages)} stages", f"say which one: {choices}")
+            return self._in_call(stages[0], self.rest[0])
+        return self._in_call(stages[self._stage_number(stages)], self._last_name(self.rest[1:]))
+
+    def _stage_number(self, stages: tuple[ast.Path | ast.Call, ...]) -> int:
+        wanted = self.rest[0]
+        if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(stages):
+            return int(wanted) - 1
+        names = [_strategy(stage) for stage in stages]
+        if names.count(wanted) == 1:
+            return names.index(wanted)
+        if wanted in names:
+            numbers = " or ".join(f"`search.{n + 1}`" for n, name in enumerate(names) if name == wanted)
+            raise self._wrong_name(1, f"`{wanted}` is {names.count(wanted)} stages of the search", f"say {numbers}")
+        help = did_you_mean(wanted, names) or f"its stages are {', '.join(f'`{name}`' for name in names)}"
+        raise self._wrong_name(1, f"the search has no stage `{wanted}`", help)
+
+    def _stage_name(self, stages: tuple[ast.Path | ast.Call, ...], number: int) -> str:
+        names = [_strategy(stage) for stage in stages]
+        return names[number] if names.count(names[number]) == 1 else str(number + 1)
+
+    # --- texts ---
+
+    def _in_call(self, call: ast.Path | ast.Call, name: str) -> Overridden:
+        if isinstance(call, ast.Call):
+            return self._in_arguments(call.arguments, call.span.end - 1, name)
+        text, anchors = self._argument(name, 1)
+        return self._replaced(Span(call.span.end, call.span.end), f"({text})", anchors)
+
+    def _in_arguments(self, arguments: tuple[ast.Argument, ...], closing: int, name: str) -> Overridden:
+        """Replaces the value of an argument, or adds one after the others."""
+        for argument in arguments:
+            if argument.key is not None and argument.key.text == name:
+                return self._replaced(argument.value.span, self.override.value, (self._value_anchor(0),))
+        joint = ", " if arguments else ""
+        where = arguments[-1].span.end if arguments else closing
+        text, anchors = self._argument(name, len(joint))
+        return self._replaced(Span(where, where), f"{joint}{text}", anchors)
+
+    def _argument(self, name: str, start: int) -> tuple[str, tuple[tuple[int, int, Span], ...]]:
+        """`name = value`, and what of it the user wrote where, for a text that begins at `start`."""
+        own = (start, start + len(name), self.override.name_span(len(self.override.path) - 1))
+        return f"{name} = {self.override.value}", (own, self._value_anchor(start + len(name) + 3))
+
+    def _value_anchor(self, start: int) -> tuple[int, int, Span]:
+        return start, start + len(self.override.value), self.override.value_span
+
+    def _appended(self, text: str, anchors: tuple[tuple[int, int, Span], ...]) -> Overridden:
+        end = len(self.before.source.text)
+        joint = "" if self.before.source.text.endswith("\n") or not end else "\n"
+        moved = tuple((start + len(joint), stop + len(joint), origin) for start, stop, origin in anchors)
+        return self._replaced(Span(end, end), f"{joint}{text}\n", moved)
+
+    def _replaced(self, span: Span, text: str, anchors: tuple[tuple[int, int, Span], ...]) -> Overridden:
+        before = self.before.source
+        source = replace(before, text=before.text[: span.start] + text + before.text[span.end :])
+        grown = len(text) - (span.end - span.start)
+        kept = [one for one in self.before.inserted if one.span.end <= span.start]
+        kept += [one.moved(grown) for one in self.before.inserted if one.span.start >= span.end]
+        if anchors:
+            placed = tuple(Anchor(span.start + start, span.start + end, origin) for start, end, origin in anchors)
+            kept.append(Inserted(Span(placed[0].start, placed[-1].end), self.override, placed))
+        return Overridden(source, tuple(kept))
+
+    # --- what may be wrong ---
+
+    def _statement(self) -> ast.Statement | None:
+        kind = _STATEMENTS[self.head]
+        return next((statement for statement in self.file.statements if isinstance(statement, kind)), None)
+
+    def _last_name(self, names: Sequence[str]) -> str:
+        if len(names) > 1:
+            path = ".".join(self.override.path[:-1])
+            place = len(self.override.path) - 1
+            raise self._wrong_name(place, f"`{path}` has no options of its own", f"set it as a whole: `{path}=…`")
+        return names[0]
+
+    def _parses(self, before: str) -> None:
+        """Looks at the value alone, as the end of a statement: what is wrong with it must not spoil the rest."""
+        value = self.override.value
+        file, problems = text_to_ast(Source("<value>", before + value))
+        if problems:
+            raise WrongOverride([self._in_value(problems[0], len(before))])
+        if len(file.statements) > 1:
+            message = f"`{value}` is more than one value"
+            raise wrong_override(self.override.source, self.override.value_span, message, "give one value")
+
+    def _in_value(self, problem: Diagnostic, before: int) -> Diagnostic:
+        """A problem of a value that was read behind so many characters, at the place where the user wrote it."""
+        value, origin, span = self.override.value, self.override.value_span.start, problem.primary.span
+        start, end = (origin + min(max(place - before, 0), len(value)) for place in (span.start, span.end))
+        where = Label(self.override.source, Span(start, end), problem.primary.text)
+        return replace(problem, primary=where, secondary=())
+
+    def _wrong_name(self, place: int, message: str, help: str) -> WrongOverride:
+        return wrong_override(self.override.source, self.override.name_span(place), message, help)
+
+
+def _strategy(stage: ast.Path | ast.Call) -> str:
+    return stage.path.text if isinstance(stage, ast.Call) else stage.text

@@ -1,0 +1,295 @@
+"""Foreign calls: the functions by which other tools name domains, and what MSL writes for them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from lark import Token
+
+from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
+from msl.diagnostics.source import Source
+from msl.language.literals import MEANT_UNIT, spelt
+from msl.language.mistakes.unreadable import Trouble
+from msl.language.tokens import token_span
+
+_LOG = ("loguniform", "log_uniform", "suggest_loguniform", "qloguniform", "logspace", "reciprocal", "lograndint")
+#: Functions that draw a number between two others, and what follows the range.
+RANGES = {
+    **dict.fromkeys(("uniform", "suggest_float", "suggest_uniform", "float", "Real", "Float", "quniform"), ""),
+    **dict.fromkeys(("UniformFloatHyperparameter", "UniformIntegerHyperparameter", "linspace", "uniformint"), ""),
+    **dict.fromkeys(("randint", "suggest_int", "range", "Integer", "int", "between", "interval", "arange"), ""),
+    **dict.fromkeys(_LOG, " log"),
+}
+#: Functions that choose one of several values.
+CHOICES = frozenset(
+    "choice choices pchoice categorical Categorical suggest_categorical one_of oneof CategoricalHyperparameter "
+    "OrdinalHyperparameter Ordinal grid_search sample_from".split()
+)
+_RAISED = {"logspace": 10.0}
+
+
+def range_meant(path: tuple[str, ...], ends: tuple[str, str], values: tuple[float, float], is_log: bool) -> str:
+    """The range that such a function draws from: `loguniform(1e-3, 1)` is `1e-3..1 log`.
+
+    `hp.loguniform` of hyperopt takes the logarithms of the ends, `logspace` of NumPy the powers of ten.
+    """
+    *qualifiers, name = path
+    base = math.e if qualifiers[-1:] == ["hp"] and name in _LOG else _RAISED.get(name)
+    if base is not None and all(abs(value) < 300 for value in values):
+        ends = tuple(_rounded(base**value) for value in values)  # type: ignore[assignment]
+    return f"{ends[0]}..{ends[1]}{' log' if is_log or RANGES[name] else ''}"
+
+
+def _rounded(value: float) -> str:
+    """To three digits that count: nobody means more by the power of a bound."""
+    short = float(f"{value:.3g}")
+    return spelt(int(short)) if short.is_integer() and short < 1e6 else spelt(short)
+
+
+def domain_by_a_call(trouble: Trouble) -> Diagnostic | None:
+    """`C: suggest_float("C", 1e-3, 1, log=True)`, `Float("C", bounds=(1e-3, 1))`: a domain is written out.
+
+    Such a call cannot be read where `log` is given as an argument or where its bounds stand in parentheses.
+    """
+    opened = next((i for i in range(-1, -trouble.failure.index - 1, -1) if _calls_range(trouble, i)), None)
+    end = trouble.closing(opened) if opened is not None else None
+    if opened is None or end is None or end < 0:
+        return None
+    start = opened - 1
+    while (dot := trouble.near(start - 1)) is not None and dot.type == "DOT":
+        start -= 2
+    numbers = _numbers(trouble, opened + 1, end)
+    sign, key = trouble.near(start - 1), trouble.near(start - 2)
+    if len(numbers) < 2 or sign is None or key is None or sign.type not in {"COLON", "EQUALS"}:
+        return None
+    path = tuple(str(trouble.near(at)) for at in range(start, opened, 2))
+    is_log = "log=true" in "".join(trouble.text(opened, end).lower().split())
+    (low, low_value), (high, high_value) = numbers[:2]
+    domain = range_meant(path, (low, high), (low_value, high_value), is_log)
+    message = "a domain is written out, not called"
+    span = token_span(key).to(trouble.span(start, end))
+    return trouble.error("MSL035", message, f"write `{key}: {domain}`", span)
+
+
+def _calls_range(trouble: Trouble, offset: int) -> bool:
+    token, name = trouble.near(offset), trouble.near(offset - 1)
+    return token is not None and token.type == "CALL" and str(name) in RANGES
+
+
+def _numbers(trouble: Trouble, first: int, last: int) -> list[tuple[str, float]]:
+    """The numbers between two tokens, each as it is written and as it is."""
+    found = []
+    for offset in range(first, last):
+        token, before = trouble.near(offset), trouble.near(offset - 1)
+        if token is None or token.type != "NUMBER":
+            continue
+        sign = "-" if before is not None and before.type == "MINUS" else ""
+        try:
+            found.append((sign + str(token), float(sign + str(token).replace("_", ""))))
+        except ValueError:
+            continue
+    return found
+
+
+# --- Foreign statements: lines that begin with a word of another tool or language, and what MSL writes for them. ------
+
+
+#: Words that other languages start such statements with, and the keyword.
+KEYWORDS = {
+    "include": "use",
+    "import": "use",
+    "let": "part",
+    "var": "part",
+    "const": "part",
+    "pipeline": "chain",
+    "model": "chain",
+    "space": "chain",
+    "search_space": "chain",
+    "constraint": "require",
+    "requirement": "require",
+    "condition": "require",
+    "assert": "require",
+    "ensure": "require",
+    "minimise": "minimize",
+    "maximise": "maximize",
+    "objective": "minimize",
+    "optimize": "minimize",
+    "optimise": "minimize",
+    "strategy": "search",
+    "algorithm": "search",
+    "optimizer": "search",
+    "sampler": "search",
+    "limit": "budget",
+    "limits": "budget",
+    "random_state": "seed",
+    "random_seed": "seed",
+}
+#: Words that say what one option of a statement says, and that statement.
+_OPTIONS = {
+    **dict.fromkeys("target label y response outcome".split(), "data(target = {})"),
+    "task": "data(task = {})",
+    "positive": "data(positive = {})",
+    **dict.fromkeys("drop ignore".split(), "data(ignore = [{}])"),
+    **dict.fromkeys("groups group".split(), "data(groups = {})"),
+    **dict.fromkeys("metric measure loss scoring score criterion eval_metric".split(), "minimize {}"),
+    **dict.fromkeys("cv folds n_splits n_folds cross_validation".split(), "minimize ber by cv({})"),
+    **dict.fromkeys("holdout test_size validation_split".split(), "minimize ber by holdout({})"),
+    **dict.fromkeys("timeout time max_time time_limit time_budget duration walltime".split(), "budget(time = {})"),
+    **dict.fromkeys(
+        "n_trials trials evaluations max_evals n_iter max_iter iterations n_calls num_samples".split(),
+        "budget(evaluations = {})",
+    ),
+    **dict.fromkeys("memory mem memory_limit".split(), "budget(memory = {})"),
+    **dict.fromkeys("forbid exclude reject forbidden prohibit disallow".split(), "require not ({})"),
+}
+#: Words of Python that nothing here corresponds to, and what to do without them.
+_WITHOUT = {
+    **dict.fromkeys(
+        "for while".split(), "there are no loops: join alternatives with `|`, repeat a step with `repeat(step, 0..3)`"
+    ),
+    **dict.fromkeys(
+        "def return yield lambda".split(),
+        "there are no functions: `part name = …` names a piece of a space, `chain model = …` the whole of it",
+    ),
+    **dict.fromkeys("print fit predict".split(), "remove it: `msl run` and `msl predict` do what a program would"),
+    "class": 'to declare a block of a class write `block name: learner "module:Class" { … }`',
+}
+_IMPORT = re.compile(r"from\s+([\w.]+)\s+import\b|import\s+([\w.]+)(\s+as\b)?")
+_PYTHON = frozenset(
+    "numpy pandas scipy sklearn optuna hyperopt xgboost lightgbm catboost torch tensorflow ray os".split()
+)
+
+
+def foreign_statement(source: Source, tokens: list[Token]) -> Diagnostic | None:
+    """The answer to a statement that begins with a word of another tool; what is underlined is what it replaces."""
+    word = str(tokens[0])
+    if word in ("from", "import"):
+        return _import(source, tokens)
+    span = token_span(tokens[0]).to(token_span(tokens[-1]))
+    if word in _WITHOUT:
+        where = Label(source, token_span(tokens[0]), "")
+        return Diagnostic("MSL007", Severity.ERROR, f"`{word}` does not start a statement", where, help=_WITHOUT[word])
+    template = _OPTIONS.get(word)
+    has_sign = len(tokens) > 1 and tokens[1].type in {"EQUALS", "COLON"}
+    rest = tokens[2 if has_sign else 1 :]
+    if template is None or not rest or token_span(rest[-1]).end - token_span(rest[0]).start > 200:
+        return None
+    value = " ".join(source.slice(token_span(rest[0]).to(token_span(rest[-1]))).split())
+    if len(rest) == 1 and rest[0].type in {"STRING", "QUOTED"} and value.strip("\"'").isidentifier():
+        value = value.strip("\"'")
+    if "time = " in template:
+        value = _with_unit(rest, value)
+    help = f"write `{template.format(value)}`"
+    return Diagnostic(
+        "MSL036", Severity.ERROR, f"`{word}` does not start a statement", Label(source, span, ""), help=help
+    )
+
+
+def _with_unit(rest: list[Token], value: str) -> str:
+    """A duration, in seconds where no unit is given, as other tools take it."""
+    if len(rest) == 2 and str(rest[1]).lower() in MEANT_UNIT:
+        return f"{rest[0]}{MEANT_UNIT[str(rest[1]).lower()]}"
+    return f"{value}s" if value.replace("_", "").isdigit() else value
+
+
+def _import(source: Source, tokens: list[Token]) -> Diagnostic | None:
+    """`from sklearn.svm import SVC`, `import numpy as np`: a spec imports nothing, it uses catalogues and files."""
+    line = source.line_span(source.position(token_span(tokens[0]).start).line)
+    match = _IMPORT.match(source.text, token_span(tokens[0]).start, line.end)
+    if match is None:
+        return None
+    package = (match[1] or match[2]).partition(".")[0]
+    if match[1] is None and package not in _PYTHON and "." not in match[2]:
+        return None
+    span = token_span(tokens[0]).to(token_span(tokens[-1]))
+    message = "a spec imports nothing: it uses catalogues and `.msl` files"
+    if package in ("sklearn", "clop", "sbm", "kms", "rbf"):
+        help = f"write `use {package}`"
+        return Diagnostic("MSL036", Severity.ERROR, message, Label(source, span, ""), help=help)
+    help = 'remove it; a class of another package is declared by `block name: learner "package.module:Class" { … }`'
+    return Diagnostic("MSL007", Severity.ERROR, message, Label(source, span, ""), help=help)
+
+
+# --- Foreign steps: pipelines as lists of named steps, and lists with dashes. -----------------------------------------
+
+
+#: What joins steps elsewhere, and the operator that does here.
+JOINS = {
+    **dict.fromkeys(("Pipeline", "make_pipeline", "pipeline", "sequential", "Sequential", "make_imb_pipeline"), ">>"),
+    **dict.fromkeys(("FeatureUnion", "make_union", "ColumnTransformer", "make_column_transformer", "union"), "&"),
+}
+
+
+def pipeline_of_pairs(trouble: Trouble) -> Diagnostic | None:
+    """`Pipeline([("scale", StandardScaler()), ("svc", SVC())])`: steps have no names of their own."""
+    if trouble.tokens[0].type not in {"PART", "CHAIN"} or trouble.token.type != "COMMA":
+        return None
+    before = range(-1, -trouble.failure.index - 1, -1)
+    opened = next((i for i in before if _joins(trouble, i)), None)
+    end = trouble.closing(opened) if opened is not None else None
+    if opened is None or end is None:
+        return None
+    at = opened + (2 if str(trouble.near(opened + 1)) == "[" else 1)
+    steps = []
+    while at < end and str(trouble.near(at)) == "(":
+        closed, first_end = trouble.closing(at), trouble.item_end(at + 1)
+        if closed is None or first_end + 2 > closed - 1:
+            return None
+        steps.append(trouble.text(first_end + 2, trouble.item_end(first_end + 2)))
+        at = closed + 2
+    if not steps:
+        return None
+    name = str(trouble.near(opened - 1))
+    joined = f" {JOINS[name]} ".join(steps)
+    message = f"steps are joined by `{JOINS[name]}`, and have no names of their own"
+    return trouble.error("MSL035", message, f"write `{joined}`", trouble.span(opened - 1, end))
+
+
+def _joins(trouble: Trouble, offset: int) -> bool:
+    token, name = trouble.near(offset), trouble.near(offset - 1)
+    return token is not None and token.type == "CALL" and str(name) in JOINS
+
+
+def dashed_list(trouble: Trouble) -> Diagnostic | None:
+    """`chain m:` and a list with dashes: a list in YAML."""
+    keyword = trouble.tokens[0]
+    if keyword.type not in {"PART", "CHAIN", "USE", "MINIMIZE", "MAXIMIZE"} or trouble.token.type not in {
+        "COLON",
+        "MINUS",
+    }:
+        return None
+    first = 1 if trouble.token.type == "COLON" else 0
+    items = dashed_items(trouble, first)
+    if not items:
+        return None
+    whole = token_span(keyword).to(token_span(trouble.tokens[-1]))
+    if keyword.type not in {"PART", "CHAIN"}:
+        help = f"write `{keyword} {', '.join(items)}`"
+        return trouble.error("MSL035", f"what `{keyword}` lists is separated by commas", help, whole)
+    name = str(trouble.before) if trouble.failure.index > 1 else "model"
+    steps, options = " >> ".join(items), " | ".join(items)
+    help = f"for one step after another write `{keyword} {name} = {steps}`, for a choice `{keyword} {name} = {options}`"
+    return trouble.error("MSL001", "steps are joined by `>>` or `|`, not listed", help, whole)
+
+
+def dashed_items(trouble: Trouble, first: int) -> list[str]:
+    """The items of a list with dashes, one a line, from a token on; none if it is no such list."""
+    items: list[list[int]] = []
+    for offset in range(first, trouble.rest + 1):
+        token = trouble.near(offset)
+        assert token is not None
+        if token.type == "MINUS" and _begins_line(trouble, offset):
+            items.append([])
+        elif not items:
+            return []
+        else:
+            items[-1].append(offset)
+    return [trouble.text(item[0], item[-1]) for item in items if item]
+
+
+def _begins_line(trouble: Trouble, offset: int) -> bool:
+    token, before = trouble.near(offset), trouble.near(offset - 1)
+    if token is None or before is None:
+        return True
+    return "\n" in trouble.source.text[token_span(before).end : token_span(token).start]

@@ -1,0 +1,237 @@
+"""Tokens: the words and signs of a text, with keywords told from names and calls from groups."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msl.diagnostics.source import Source, Span
+from msl.language.ast import Comment
+
+if TYPE_CHECKING:
+    from lark import Token, Transformer
+
+STATEMENTS = (
+    "msl use data block part chain require minimize maximize search ensemble budget seed".split()  # in docs' order
+)
+WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
+RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
+#: Reserved words that are functions too, and then touch their `(`.
+FUNCTION_WORDS = frozenset({"log"})
+STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
+OPENING_TOKENS = frozenset({"LPAR", "CALL", "LSQB", "LBRACE"})
+CLOSING_TOKENS = frozenset({"RPAR", "RSQB", "RBRACE"})
+#: What may be the last token of a statement.
+ENDING_TOKENS = CLOSING_TOKENS | frozenset("NAME NUMBER STRING QUESTION NONE TRUE FALSE DEFAULT BOOL LOG".split())
+
+#: What a person calls a token that has no spelling of its own.
+NAMES_FOR_PEOPLE = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "STRING": 'a text in "quotes"',
+    "COMPARE": "a comparison such as `==` or `<=`",
+    "$END": "the end of the statement",
+}
+_SIGNS = {
+    "THROUGH": ">>",
+    "BAR": "|",
+    "AMPERSAND": "&",
+    "QUESTION": "?",
+    "DOTDOT": "..",
+    "DOT": ".",
+    "COLON": ":",
+    "EQUALS": "=",
+    "PLUS": "+",
+    "MINUS": "-",
+    "STAR": "*",
+    "SLASH": "/",
+    "LPAR": "(",
+    "CALL": "(",
+    "RPAR": ")",
+    "LSQB": "[",
+    "RSQB": "]",
+    "LBRACE": "{",
+    "RBRACE": "}",
+    "COMMA": ",",
+}
+
+
+def in_words(terminal: str) -> str:
+    """A terminal of the grammar as a person would name it."""
+    if terminal in NAMES_FOR_PEOPLE:
+        return NAMES_FOR_PEOPLE[terminal]
+    return f"`{_SIGNS.get(terminal, terminal.lower())}`"
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a name can stand without quotes."""
+    return text.isascii() and text.isidentifier() and text not in RESERVED
+
+
+class _TooMany(Exception):
+    """A text has more comments than are read."""
+
+
+class Grammar:
+    """The grammar's tables, and the tokens of a text. Building takes 0.1 s: made once, and kept in the user's cache."""
+
+    def __init__(self, transformer: Transformer[Token, Any]) -> None:
+        from lark import Lark
+
+        self._comments: list[Token] = []
+        self._most = 0
+        self.lark = Lark(
+            _grammar_text(),
+            parser="lalr",
+            lexer="basic",
+            start=["statement", "stray"],
+            maybe_placeholders=False,
+            transformer=transformer,
+            lexer_callbacks={"COMMENT": self._note_comment},
+            cache=_tables_file(),
+        )
+        self.lark.lexer = self.lark._build_lexer()  # `lex` would build one for every text
+
+    def _note_comment(self, token: Token) -> Token:
+        self._comments.append(token)
+        if len(self._comments) > self._most:
+            raise _TooMany
+        return token
+
+    def tokens(self, text: str, most: int) -> tuple[list[Token], list[Comment]] | None:
+        """All tokens of a text, whatever it holds, and its comments; None where there are more than `most` of them.
+
+        Reading stops there, since a token takes hundreds of bytes.
+        """
+        self._comments, self._most = [], most
+        try:
+            tokens = list(islice(_with_keywords(self.lark.lex(text)), most + 1))
+        except _TooMany:
+            return None
+        if len(tokens) > most:
+            return None
+        return tokens, [Comment(str(token).rstrip(), token_span(token)) for token in self._comments]
+
+
+def _grammar_text() -> str:
+    """From the installed package, or beside the sources in an editable checkout."""
+    folders = (Path(__file__).parents[1], Path(__file__).parents[3])
+    installed, beside = (folder / "grammar" / "msl.lark" for folder in folders)
+    return (installed if installed.is_file() else beside).read_text(encoding="utf-8")
+
+
+def _tables_file() -> str | bool:
+    """Where the built tables are kept: in the user's own cache folder, which nobody else may write to.
+
+    Lark keeps them as a pickle under a digest of the grammar and of the versions, so the folder must be the user's.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "msl"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except (OSError, RuntimeError):
+        return False
+    private = found.st_uid == os.getuid() and not found.st_mode & 0o022 if hasattr(os, "getuid") else True
+    return str(folder / "grammar.tables") if private and os.access(folder, os.W_OK) else False
+
+
+def token_span(token: Token) -> Span:
+    if token.start_pos is None or token.end_pos is None:
+        return Span(0, 0)
+    return Span(token.start_pos, token.end_pos)
+
+
+def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
+    previous: Token | None = None
+    for token in tokens:
+        if token.type == "NAME" and token.value in RESERVED:
+            token.type = token.value.upper()
+        elif token.type == "LPAR" and previous is not None and previous.end_pos == token.start_pos:
+            if previous.value in FUNCTION_WORDS:
+                previous.type = "NAME"
+            if previous.type in {"NAME", "STRING"}:
+                token.type = "CALL"
+        previous = token
+        yield token
+
+
+# --- Comments: those of a text, handed out in order as the printer passes the places where they stand. ----------------
+
+
+#: What may stand before the first word of a parenthesised expression.
+_BEFORE_WORD = re.compile(r"(?:[( \t\f\r\n]|#[^\r\n]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A comment, whether it has a line of its own, and whether a blank line stands before it."""
+
+    text: str
+    own_line: bool
+    after_blank: bool
+
+
+class Comments:
+    """The comments not yet printed; each is handed out once and in order, so none is lost or moves past another."""
+
+    def __init__(self, source: Source, comments: Sequence[Comment]) -> None:
+        self._source = source
+        self._comments = comments
+        self._next = 0
+
+    @staticmethod
+    def none() -> Comments:
+        """For a tree without a text."""
+        return Comments(Source("", ""), ())
+
+    def take(self, before: int) -> list[Placed]:
+        """Those that stand before an offset."""
+        taken = []
+        while self.any_before(before):
+            taken.append(self._place(self._comments[self._next]))
+            self._next += 1
+        return taken
+
+    def take_trailing(self, before: int) -> list[Placed]:
+        """The next one, if it stands before an offset and shares a line with what it follows: one comment or none."""
+        if not self.any_before(before) or self._place(self._comments[self._next]).own_line:
+            return []
+        self._next += 1
+        return [self._place(self._comments[self._next - 1])]
+
+    def any_before(self, offset: int) -> bool:
+        return self._next < len(self._comments) and self._comments[self._next].span.start < offset
+
+    def after_blank(self, offset: int) -> bool:
+        """Whether a blank line stands before what begins at an offset."""
+        return self._line_ends_before(offset) > 1
+
+    def first_word(self, offset: int) -> int:
+        """Where the first word of an expression stands, past the parentheses and comments that it begins with."""
+        if not self._comments:
+            return offset
+        match = _BEFORE_WORD.match(self._source.text, offset)
+        return match.end() if match else offset
+
+    def _place(self, comment: Comment) -> Placed:
+        start = comment.span.start
+        line_ends = self._line_ends_before(start)
+        return Placed(comment.text, line_ends > 0 or self._blank_up_to(start), line_ends > 1)
+
+    def _line_ends_before(self, offset: int) -> int:
+        blanks = self._blanks_before(offset)
+        return blanks.count("\n") + blanks.replace("\r\n", "").count("\r")
+
+    def _blank_up_to(self, offset: int) -> bool:
+        return len(self._blanks_before(offset)) == offset
+
+    def _blanks_before(self, offset: int) -> str:
+        start = offset = min(offset, len(self._source.text))
+        while start > 0 and self._source.text[start - 1] in " \t\f\r\n":
+            start -= 1
+        return self._source.text[start:offset]

@@ -1,0 +1,265 @@
+"""Comparison: runs side by side, and paired tests of what they came to — by folds, or by table and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import PurePath
+
+from msl.blocks.base.load import BlockProblem
+from msl.check.read_model import text_to_model
+from msl.data.table import Table
+from msl.diagnostics.source import Source
+from msl.evaluate.cross_validate import SplitOutputs
+from msl.evaluate.dataset import Ground
+from msl.evaluate.metrics import score
+from msl.evaluate.resampling import Trial, Trials
+from msl.language import ast
+from msl.language.parser import text_to_ast
+from msl.language.printer import ast_to_text
+from msl.report.aligned import aligned, shown
+from msl.report.run_facts import check_stored, read_stored, stored_source
+from msl.report.statistics import SignedRank, holm, least_p, signed_rank
+from msl.space.spec import DEFAULT_MEASURES, MEASURES, Call, Objective, measures_of
+from msl.space.values import Model
+from msl.store.stored_run import Run
+
+_SHORT = 12
+_USUAL_LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Figures of two competitors, pair by pair, and the test of their differences; `corrected` is p after Holm."""
+
+    one: str
+    other: str
+    figure: str
+    ones: tuple[float, ...]
+    others: tuple[float, ...]
+    test: SignedRank
+    corrected: float
+
+    @property
+    def mean_difference(self) -> float:
+        return sum(a - b for a, b in zip(self.ones, self.others, strict=True)) / len(self.ones)
+
+
+#: For each figure, for each competitor, what it came to at each place; pairs are what two have at the same place.
+Figures = Mapping[str, Mapping[str, Mapping[object, float]]]
+
+
+def paired(figures: Figures) -> list[Pairing]:
+    """Every two competitors that have places in common, figure by figure, corrected for being so many tests."""
+    found: list[tuple[str, str, str, tuple[float, ...], tuple[float, ...]]] = []
+    for figure, by_competitor in figures.items():
+        for one, other in combinations(by_competitor, 2):
+            common = [place for place in by_competitor[one] if place in by_competitor[other]]
+            if common:
+                ones, others = (tuple(by_competitor[name][place] for place in common) for name in (one, other))
+                found.append((one, other, figure, ones, others))
+    tests = [signed_rank([a - b for a, b in zip(ones, others, strict=True)]) for *_, ones, others in found]
+    corrected = holm([test.p for test in tests])
+    return [Pairing(*names, test, p) for names, test, p in zip(found, tests, corrected, strict=True)]
+
+
+def figures_by_place(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> Figures:
+    """What runs came to, by spec, at each table and seed; of equal runs the first given counts.
+
+    `labels` tells specs apart, by run; without them a spec is the name of its file. Figures are tests on rows that the
+    search has not seen where every run has one, else the estimates.
+    """
+    kind = "test" if all(run.result.get("test") for run in runs) else "objectives"
+    if labels is None:
+        by_file = spec_labels(runs)
+        labels = {run.id: by_file[run.spec] for run in runs}
+    found: dict[str, dict[str, dict[object, float]]] = {}
+    for run in runs:
+        for name, value in (run.result.get(kind) or {}).items():
+            figure = f"test {name}" if kind == "test" else name
+            places = found.setdefault(figure, {}).setdefault(labels[run.id], {})
+            places.setdefault((run.digests.data, run.seed), float(value))
+    return found
+
+
+def spec_labels(runs: Sequence[Run]) -> dict[str, str]:
+    """A name for each spec: that of its file, or the whole path where two files have one name."""
+    specs = dict.fromkeys(run.spec for run in runs)
+    stems = [PurePath(spec).stem for spec in specs]
+    return {spec: stem if stems.count(stem) == 1 else spec for spec, stem in zip(specs, stems, strict=True)}
+
+
+def labels_by_text(runs: Sequence[Run], texts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """A name for the spec of each run; where one file has had several texts, they are numbered as they come.
+
+    `texts` are the sources of each run. A seed, a table's options and the layout make no other spec.
+    """
+    by_file = spec_labels(runs)
+    known: dict[str, list[tuple[str, ...]]] = {}
+    numbers: dict[str, int] = {}
+    for run in runs:
+        own = known.setdefault(run.spec, [])
+        said = _said(run, texts[run.id])
+        if said not in own:
+            own.append(said)
+        numbers[run.id] = own.index(said) + 1
+    return {run.id: by_file[run.spec] + (f" #{numbers[run.id]}" if len(known[run.spec]) > 1 else "") for run in runs}
+
+
+def _said(run: Run, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """What a spec says of models, how they are judged and searched, and the files that it uses."""
+    main = Source(run.spec, texts.get(run.spec, ""))
+    file, problems = text_to_ast(main)
+    if problems:
+        return (main.text,)
+    own = [ast_to_text(item) for item in file.statements if not isinstance(item, ast.Seed | ast.Data)]
+    return (*own, *(text for name, text in sorted(texts.items()) if name != run.spec))
+
+
+def runs_table(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> str:
+    """A line a run; `labels` tell apart what one file has said at different times."""
+    objectives = list(dict.fromkeys(name for run in runs for name in run.result.get("objectives") or {}))
+    tests = list(dict.fromkeys(name for run in runs for name in run.result.get("test") or {}))
+    heading = ["run", "spec", "table", "seed", *objectives, *(f"test {name}" for name in tests)]
+    rows = [[*heading, "evaluations", "seconds"]]
+    for run in runs:
+        result = run.result
+        estimates = [shown((result.get("objectives") or {}).get(name)) for name in objectives]
+        tested = [shown((result.get("test") or {}).get(name)) for name in tests]
+        counts = [shown(result.get("evaluations")), shown(result.get("seconds"))]
+        number = (labels or {}).get(run.id, "").rpartition(" #")
+        spec = f"{run.spec} #{number[2]}" if number[1] else run.spec
+        rows.append([run.id, spec, table_name(run), str(run.seed), *estimates, *tested, *counts])
+    return aligned(rows, right=range(3, len(rows[0])))
+
+
+def table_name(run: Run) -> str:
+    """The file of the table where the run says it, else the beginning of its fingerprint."""
+    path = (run.result.get("data") or {}).get("path")
+    return PurePath(path).name if path else run.digests.data[:_SHORT]
+
+
+def pairings_table(pairings: Sequence[Pairing]) -> str:
+    """A line for each test, and what its columns mean."""
+    heading = ("pair", "figure", "pairs", "lower", "higher", "equal", "mean difference", "p", "Holm", "effect")
+    rows = [heading]
+    for each in pairings:
+        test = each.test
+        rows.append(
+            (
+                f"{each.one} - {each.other}",
+                each.figure,
+                str(len(each.ones)),
+                str(test.lower),
+                str(test.higher),
+                str(test.zeros),
+                shown(each.mean_difference),
+                shown(test.p),
+                shown(each.corrected),
+                f"{test.effect:+.3f}",
+            )
+        )
+    return aligned(rows, right=range(2, len(heading)))
+
+
+def too_little(pairings: Sequence[Pairing]) -> str | None:
+    """What to say of tests that could not have shown anything, however the figures had come out."""
+    most = max((len(each.ones) for each in pairings), default=0)
+    if not most or least_p(most) <= _USUAL_LEVEL:
+        return None
+    pairs = "1 pair" if most == 1 else f"{most} pairs"
+    return f"{pairs} cannot show a difference: with so few, p is never below {least_p(most):.3g}"
+
+
+# --- Fold losses: the winners of runs fitted again on the same folds of their table, and what each came to on each.
+
+
+#: Estimates whose parts are several and are judged apart; of others there is one figure, or one a row.
+_IN_PARTS = ("cv", "bootstrap632")
+_FOLDS = Call("cv", "", (("folds", 10), ("repeats", 1), ("subsample", 1.0), ("shuffle", False)))
+
+
+class NoFolds(ValueError):
+    """Winners that cannot be compared fold by fold, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """A run with the texts that its model is read with."""
+
+    run: Run
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldLosses:
+    """One measure of every winner on every fold; `by` says how the folds were made."""
+
+    measure: str
+    by: str
+    seed: int
+    losses: Mapping[str, tuple[float, ...]]
+
+
+def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str] = ()) -> FoldLosses:
+    """Fits each winner on the folds that the first run was judged by, or on ten where that has no folds.
+
+    Raises NoFolds for a run without a winner, or with one that this table cannot be judged by.
+    """
+    first = winners[0].run
+    objective = _objective(winners[0], table)
+    ground = Ground.of(table)
+    estimate = objective.estimate if objective is not None and objective.estimate.name in _IN_PARTS else _FOLDS
+    measure = _measure(objective, ground.task)
+    trial = Trials(ground, [estimate], first.seed).trial(estimate, 0, 1.0, 0)
+    found = {one.run.id: _losses(one, ground, trial, measure, trusted) for one in winners}
+    return FoldLosses(measure, _written(estimate), first.seed, found)
+
+
+def _objective(winner: Winner, table: Table) -> Objective | None:
+    spec = check_stored(winner.run, winner.sources, table.facts).spec
+    return None if spec is None or not spec.objectives else spec.objectives[0]
+
+
+def _measure(objective: Objective | None, task: str) -> str:
+    """What the first objective measures of predictions; what it measures of models has no folds."""
+    names = () if objective is None else measures_of(objective.loss)
+    fitting = [name for name in names if name in MEASURES and not MEASURES[name].of_model and name != "relative_error"]
+    return fitting[0] if fitting else DEFAULT_MEASURES[task]
+
+
+def _losses(winner: Winner, ground: Ground, trial: Trial, measure: str, trusted: Collection[str]) -> tuple[float, ...]:
+    model, seed = winning_model(winner), winner.run.seed
+    losses = []
+    # What the bootstrap judges on the rows that it fits on is no fold.
+    splits = [split for split in trial.splits if split.pool == 1 or trial.estimate.name == "cv"]
+    fitted = SplitOutputs(ground, seed, trusted)
+    for split in splits:
+        try:
+            outputs = fitted.of(model, split)
+        except BlockProblem as problem:
+            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {problem.message}") from None
+        losses.append(score(measure, ground.y[split.test], outputs, ground.n_classes))
+    if not all(map(math.isfinite, losses)):
+        raise NoFolds(f"`{measure}` has no value on some folds, which are too small for it")
+    return tuple(losses)
+
+
+def winning_model(winner: Winner) -> Model:
+    """The best model of a run, read with the names of its own spec."""
+    best = winner.run.result.get("best")
+    if best is None:
+        raise NoFolds(f"the run `{winner.run.id}` has no winner")
+    model, problems = text_to_model(str(best), stored_source(winner.run, winner.sources), read_stored(winner.sources))
+    if model is None:
+        why = problems[0].message if problems else "it is no model"
+        raise NoFolds(f"the winner of `{winner.run.id}` cannot be read again: {why}")
+    return model
+
+
+def _written(estimate: Call) -> str:
+    named = dict(estimate.options)
+    shown = [f"{name} = {named[name]}" for name in ("folds", "repeats", "samples") if named.get(name, 1) != 1]
+    return f"{estimate.name}({', '.join(shown)})"

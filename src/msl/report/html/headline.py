@@ -1,0 +1,199 @@
+"""Headline: which run this is, how it stands, and the figures that one asks for first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Any
+
+from msl.diagnostics.source import Source
+from msl.language import ast
+from msl.language.parser import text_to_ast
+from msl.language.printer import ast_to_text
+from msl.report.html.markup import (
+    Content,
+    Html,
+    Section,
+    code,
+    count,
+    difference,
+    duration,
+    figure,
+    folded,
+    moment,
+    percent,
+    section,
+    shortened,
+    tag,
+)
+from msl.report.html.model_view import LONGEST_MODEL, chain_picture, code_box, coloured, steps_of
+from msl.report.html.run_record import Record
+
+_STATUS = {"finished": "finished", "interrupted": "interrupted", "running": "running", "failed": "failed"}
+
+
+def header(record: Record) -> Html:
+    """The title of the page."""
+    run = record.run
+    return tag(
+        "header",
+        tag("p", "Report of a run of model search", class_="kicker"),
+        tag("h1", PurePath(run.spec).name, " ", tag("span", _STATUS[run.status], class_=f"badge {run.status}")),
+        tag("p", _joined_by_dots(_facts(record)), class_="facts"),
+        _notice(record),
+    )
+
+
+def data_words(record: Record) -> str:
+    """`wine.csv (118 rows, 13 features, 3 classes)`, as far as it is known."""
+    data = record.outcome.data
+    known = []
+    if data.get("rows") is not None:
+        known.append(count(int(data["rows"]), "row"))
+    if data.get("features") is not None:
+        known.append(count(_number(data["features"]), "feature"))
+    if data.get("classes"):
+        known.append(count(_number(data["classes"]), "class", "classes"))
+    elif data.get("task"):
+        known.append(str(data["task"]))
+    path = PurePath(record.data_path).name
+    return f"{path} ({', '.join(known)})" if path and known else path or ", ".join(known)
+
+
+def figures(record: Record) -> Html:
+    """Cards with the figures of the run."""
+    cards = list(_cards(record))
+    return tag("dl", [tag("div", *card) for card in cards], class_=f"cards across{_columns(len(cards))}")
+
+
+def _columns(cards: int) -> int:
+    """As many as leave the last row as full as can be."""
+    return max((5, 4, 3), key=lambda columns: ((cards - 1) % columns + 1) / columns)
+
+
+def _number(value: Any) -> int:
+    """A number of things, which may be given as the list of them."""
+    return len(value) if isinstance(value, list | tuple) else int(value)
+
+
+def _facts(record: Record) -> Iterator[Content]:
+    run = record.run
+    yield tag("span", "chain ", code(run.name))
+    if words := data_words(record):
+        yield f"on {words}"
+    yield tag("span", "run ", code(run.id))
+    yield tag("time", moment(run.started), datetime=run.started.isoformat())
+
+
+def _joined_by_dots(pieces: Iterator[Content]) -> list[Content]:
+    return [one for piece in pieces for one in (" · ", piece)][1:]
+
+
+def _notice(record: Record) -> Html | None:
+    """What a reader must know before anything else: that there is more to come, or that something went wrong."""
+    done = count(record.counted("evaluations") or 0, "evaluation")
+    match record.run.status:
+        case "interrupted":
+            words = f"This run was interrupted after {done}. The same command goes on from here."
+        case "running":
+            words = f"This run was still going on when the report was made, after {done}."
+        case "failed":
+            words = f"This run ended with an error after {done}. What it had stored by then is shown here."
+        case _:
+            if record.best is not None:
+                return None
+            words = f"No model could be evaluated in {done}: see the failures below."
+    return tag("p", words, class_="notice", role="note")
+
+
+def _cards(record: Record) -> Iterator[list[Content]]:
+    """First those of the model that predicts, then those of the other: the best model, or an ensemble not used."""
+    outcome = record.outcome
+    used = outcome.used
+    values = used.objectives if used.is_ensemble and used.objectives else record.best_values
+    for goal in record.goals:
+        if (value := values.get(goal.name)) is not None:
+            ends = used.interval.get(goal.name)
+            below = "estimate" if record.is_finished else "the best so far"
+            below = f"95 % interval {figure(ends[0])} to {figure(ends[1])}" if ends else below
+            of_vote = f"{goal.title} of the vote" if used.is_ensemble else goal.title
+            yield _card(of_vote, figure(value), below, main=True)
+    for name, value in used.test.items():
+        if value is not None:
+            gap = used.gap.get(name)
+            below = "on rows kept apart" if gap is None else f"{difference(gap)} against the estimate"
+            yield _card(f"test {name}", figure(value), below)
+    yield from _other_cards(record)
+    if outcome.complexity is not None:
+        yield _card("complexity", figure(outcome.complexity), "of the winner")
+    yield from _work(record)
+
+
+def _other_cards(record: Record) -> Iterator[list[Content]]:
+    outcome = record.outcome
+    if outcome.used.is_ensemble:
+        for name, value in outcome.objectives.items():
+            yield _card(f"{name} of the best alone", figure(value), "estimate of the best model without the others")
+        for name, value in outcome.test.items():
+            yield _card(f"test {name} of the best alone", figure(value), "on rows kept apart")
+        return
+    voting = f"vote of {count(len(outcome.ensemble), 'model')}, not used"
+    for name, value in outcome.ensemble_objectives.items():
+        yield _card(f"{name} of the ensemble", figure(value), voting)
+
+
+def _work(record: Record) -> Iterator[list[Content]]:
+    asked, failures = record.counted("evaluations") or 0, record.counted("failures") or 0
+    notes = [f"{record.counted('reused') or 0:,} from the store"]
+    notes += [f"{failures:,} failed"] if failures else []
+    outside = record.counted("outside") or 0
+    notes += [f"{outside:,} outside the space"] if outside else []
+    yield _card("evaluations", f"{asked:,}", ", ".join(notes))
+    if record.outcome.seconds is not None:
+        yield _card("time", duration(record.outcome.seconds), record.outcome.ending or "of the search")
+    fits, saved = record.counted("fits") or 0, record.counted("fits_saved") or 0
+    if fits + saved:
+        yield _card("fits saved", percent(saved / (fits + saved)), f"{saved:,} of {fits + saved:,} were shared")
+
+
+def _card(name: str, value: str, below: str, *, main: bool = False) -> list[Content]:
+    return [tag("dt", name), tag("dd", value, class_="value main" if main else "value"), tag("dd", below)]
+
+
+# --- Winner: the best model drawn, and written as MSL; with the models that vote beside it. ---------------------------
+
+
+_LONGEST = 20_000  # letters; whoever needs more has it in the store
+
+
+def winner_section(record: Record) -> Section | None:
+    if record.best is None:
+        return None
+    picture = chain_picture(record.best, record.run.name, record.plan.roles)
+    steps = steps_of(record.best)
+    caption = f"The data pass through {count(len(steps), 'step')}: {', '.join(steps)}."
+    title = "The winner" if record.is_finished else "The best model so far"
+    return section(
+        "winner",
+        title,
+        tag("figure", tag("div", picture, class_="scroll", tabindex="0"), tag("figcaption", caption))
+        if picture
+        else None,
+        code_box(shortened(laid_out(record.best), _LONGEST), "The winner as MSL"),
+        tag("p", "Predictions are made by ", record.outcome.used.words, ".") if record.outcome.used.words else None,
+        _ensemble(record.outcome.ensemble),
+    )
+
+
+def laid_out(model: str) -> str:
+    """The model as the formatter would write it: on several lines where one is too long."""
+    file, problems = text_to_ast(Source("<model>", f"chain model = {model}"))
+    statement = file.statements[0] if file.statements and not problems else None
+    return ast_to_text(statement.space) if isinstance(statement, ast.Chain) else model
+
+
+def _ensemble(models: tuple[str, ...]) -> Html | None:
+    if not models:
+        return None
+    listed = tag("ol", [tag("li", coloured(shortened(model, LONGEST_MODEL))) for model in models], class_="models")
+    return folded(f"The {count(len(models), 'model')} of the ensemble", listed)

@@ -1,0 +1,312 @@
+"""Record: everything that a report shows of a run, read from the store once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msl.report.html.goal import Goal, Plan, read_plan
+from msl.report.run_facts import UsedModel, used_model
+from msl.store.evaluation import Asked, Evaluation
+from msl.store.store import Store
+from msl.store.stored_run import Event, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A model that the strategy asked for, and what is known of it. `values` are as the user counts them."""
+
+    position: int
+    stage: int
+    values: tuple[float, ...]
+    complexity: float
+    bound: bool
+    #: Whether the point is no model of the space.
+    is_outside: bool
+    #: None for such a point, and where the store no longer has it.
+    evaluation: Evaluation | None
+
+    @property
+    def number(self) -> int:
+        """As people count."""
+        return self.position + 1
+
+    @property
+    def has_value(self) -> bool:
+        return all(math.isfinite(value) for value in self.values)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it was judged on a part of the rows, and so does not compare with others."""
+        return self.evaluation is not None and self.evaluation.question.share < 1.0
+
+    @property
+    def is_exact(self) -> bool:
+        return self.has_value and not self.bound and not self.is_partial
+
+    @property
+    def text(self) -> str:
+        return "" if self.evaluation is None else self.evaluation.text
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run with its texts, its trials in their order, and what its strategies told."""
+
+    run: Run
+    folder: Path
+    sources: Mapping[str, str]
+    plan: Plan
+    outcome: Outcome
+    trials: tuple[Trial, ...]
+    events: tuple[Event, ...]
+    life: tuple[Event, ...]
+
+    @property
+    def goals(self) -> tuple[Goal, ...]:
+        return self.plan.goals
+
+    @property
+    def goal(self) -> Goal:
+        """The first objective, by which a winner is taken."""
+        return self.goals[0]
+
+    @property
+    def is_finished(self) -> bool:
+        return self.run.status == "finished"
+
+    @cached_property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """What was evaluated, each once, whichever run made it."""
+        found = {trial.evaluation.key: trial.evaluation for trial in self.trials if trial.evaluation is not None}
+        return tuple(found.values())
+
+    @cached_property
+    def own(self) -> tuple[Evaluation, ...]:
+        """What this run evaluated itself."""
+        return tuple(one for one in self.evaluations if one.run == self.run.id)
+
+    @cached_property
+    def improvements(self) -> tuple[Trial, ...]:
+        """Each trial that was better than all before, by the first objective; luck on a split of its own is no gain."""
+        found: list[Trial] = []
+        for trial in self.trials:
+            if self.strategy(trial.stage) == "confirm":
+                continue
+            if trial.is_exact and (not found or self.goal.is_better(trial.values[0], found[-1].values[0])):
+                found.append(trial)
+        return tuple(found)
+
+    @property
+    def best(self) -> str | None:
+        """The winner as MSL: what the run says, or the best that it has come to so far."""
+        if self.outcome.best is not None:
+            return self.outcome.best
+        return self.improvements[-1].text if self.improvements else None
+
+    @property
+    def best_values(self) -> Mapping[str, float]:
+        if self.outcome.objectives or not self.improvements:
+            return self.outcome.objectives
+        return dict(zip((goal.name for goal in self.goals), self.improvements[-1].values, strict=True))
+
+    @property
+    def data_path(self) -> str:
+        """Where the table was read, if that is known."""
+        return str(self.outcome.data.get("path") or self.run.options.get("data") or "")
+
+    def counted(self, name: str) -> int | None:
+        """A count that the run has given, or what the trials tell while it has not."""
+        if name in self.outcome.counts:
+            return self.outcome.counts[name]
+        match name:
+            case "evaluations":
+                return len(self.trials)
+            case "outside":
+                return sum(trial.is_outside for trial in self.trials)
+            case "reused":
+                return sum(not trial.is_outside for trial in self.trials) - len(self.own)
+            case "failures":
+                return sum(one.trouble is not None for one in self.own)
+            case "fits":
+                return sum(one.fits for one in self.own)
+            case "fits_saved":
+                return sum(one.fits_saved for one in self.own)
+        raise KeyError(name)
+
+    def told(self, kind: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """The stage and the figures of each event of a kind, in their order."""
+        for event in self.events:
+            if event.kind == kind:
+                yield int(event.figures.get("stage", 0)), event.figures
+
+    def strategy(self, stage: int) -> str:
+        strategies = self.plan.strategies
+        return strategies[stage] if stage < len(strategies) else f"stage {stage + 1}"
+
+
+def read_record(store: Store, run: str) -> Record:
+    """The run with this id; raises StoreProblem where there is none, or it cannot be read."""
+    found = store.runs.get(run)
+    sources = store.runs.sources(run)
+    outcome = result_to_outcome(found.result)
+    asks = store.runs.asks(run)
+    objectives = max((len(asked.losses) for asked in asks), default=1)
+    plan = read_plan(found.spec, sources, found.name, outcome.objectives)
+    plan = _with_goals(plan, max(objectives, len(outcome.objectives)))
+    evaluations = store.evaluations.read(asked.key for asked in asks if asked.key is not None)
+    return Record(
+        run=found,
+        folder=store.folder,
+        sources=sources,
+        plan=plan,
+        outcome=outcome,
+        trials=tuple(_trial(asked, evaluations, plan.goals) for asked in asks),
+        events=tuple(store.runs.events(run)),
+        life=tuple(store.runs.life(run)),
+    )
+
+
+def _with_goals(plan: Plan, number: int) -> Plan:
+    """A goal for each loss, also where the spec can no longer be read."""
+    names = ["loss"] if number == 1 else [f"loss {place + 1}" for place in range(number)]
+    unnamed = tuple(Goal(name) for name in names[len(plan.goals) :])
+    return Plan((*plan.goals[:number], *unnamed), plan.strategies, plan.roles)
+
+
+def _trial(asked: Asked, evaluations: Mapping[str, Evaluation], goals: tuple[Goal, ...]) -> Trial:
+    values = tuple(goal.value(loss) for goal, loss in zip(goals, asked.losses, strict=False))
+    evaluation = None if asked.key is None else evaluations.get(asked.key)
+    return Trial(
+        position=asked.position,
+        stage=asked.stage,
+        values=values,
+        complexity=asked.complexity,
+        bound=asked.bound,
+        is_outside=asked.key is None,
+        evaluation=evaluation,
+    )
+
+
+# --- Outcome: what a run was finished with, read from its record; whatever is not there is empty. ---------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """A model of the front, and its objectives."""
+
+    model: str
+    objectives: Mapping[str, float]
+    complexity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How often an alternative of a choice was asked for: among all, and among the best quarter."""
+
+    choice: str
+    block: str
+    asked: int
+    share: float
+    best_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a model said of rows that it was not fitted on, beside what was true.
+
+    `confusion` counts rows by their true class, then by the class that was said; weighted rows count in part.
+    """
+
+    kind: str
+    classes: tuple[str, ...] = ()
+    confusion: tuple[tuple[float, ...], ...] = ()
+    actual: tuple[float, ...] = ()
+    predicted: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that a run says of itself at its end."""
+
+    best: str | None = None
+    objectives: Mapping[str, float] = field(default_factory=dict)
+    #: What the objectives were computed from, where they are not measures themselves.
+    measures: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    seconds: float | None = None
+    ending: str = ""
+    complexity: float | None = None
+    front: tuple[Frontier, ...] = ()
+    ensemble: tuple[str, ...] = ()
+    #: What predicts, with its figures; those below are of the best model alone.
+    used: UsedModel = field(default_factory=lambda: UsedModel(False, ""))
+    ensemble_objectives: Mapping[str, float] = field(default_factory=dict)
+    test: Mapping[str, float] = field(default_factory=dict)
+    ensemble_test: Mapping[str, float] = field(default_factory=dict)
+    interval: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    gap: Mapping[str, float] = field(default_factory=dict)
+    preferred: tuple[Preference, ...] = ()
+    judged: Judged | None = None
+    test_judged: Judged | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+_COUNTS = ("evaluations", "reused", "repeats", "outside", "failures", "fits", "fits_saved")
+
+
+def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
+    """The record of a run in its own types."""
+    return Outcome(
+        best=result.get("best"),
+        objectives=_numbers(result.get("objectives")),
+        measures=_numbers(result.get("measures")),
+        counts={name: int(result[name]) for name in _COUNTS if result.get(name) is not None},
+        seconds=result.get("seconds"),
+        ending=result.get("ending") or "",
+        complexity=result.get("complexity"),
+        front=tuple(
+            Frontier(one["model"], _numbers(one["objectives"]), one.get("complexity"))
+            for one in result.get("front") or ()
+        ),
+        ensemble=tuple(result.get("ensemble") or ()),
+        used=used_model(result),
+        ensemble_objectives=_numbers(result.get("ensemble_objectives")),
+        test=_numbers(result.get("test")),
+        ensemble_test=_numbers(result.get("ensemble_test")),
+        interval={
+            name: (float(ends[0]), float(ends[1])) for name, ends in (result.get("interval") or {}).items() if ends
+        },
+        gap=_numbers(result.get("gap")),
+        preferred=tuple(
+            Preference(one["choice"], one["block"], int(one["asked"]), float(one["share"]), float(one["best_share"]))
+            for one in result.get("preferred") or ()
+        ),
+        judged=_judged(result.get("judged")),
+        test_judged=_judged(result.get("test_judged")),
+        data=result.get("data") or {},
+    )
+
+
+def _numbers(found: Mapping[str, Any] | None) -> dict[str, float]:
+    return {name: float(value) for name, value in (found or {}).items() if value is not None}
+
+
+def _judged(found: Mapping[str, Any] | None) -> Judged | None:
+    if not found:
+        return None
+    return Judged(
+        kind=found["kind"],
+        classes=tuple(map(str, found.get("classes") or ())),
+        confusion=tuple(tuple(map(float, row)) for row in found.get("confusion") or ()),
+        actual=_reals(found.get("actual")),
+        predicted=_reals(found.get("predicted")),
+    )
+
+
+def _reals(found: Sequence[float | None] | None) -> tuple[float, ...]:
+    return tuple(float("nan") if value is None else float(value) for value in found or ())

@@ -1,0 +1,320 @@
+"""Account: everything that the store knows of one run, gathered once, as text for people and as a record for tools."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msl.report.aligned import aligned, finite, named_figures, shown
+from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
+from msl.report.run_facts import repeats_words, run_command, store_words, used_model
+from msl.store.schema import moment_to_text
+from msl.store.store import Store
+from msl.store.stored_run import Event, Run
+
+_WIDTH = 12
+_LONGEST_WARNING = 200
+#: What a run counts, and how that is said.
+_COUNTED = {"reused": "reused", "outside": "outside the space", "kept": "kept from other runs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A run, what befell it, what it asked, what failed in it, and its files."""
+
+    run: Run
+    #: `@`, `@1`, …: its place among the runs of the store.
+    name: str
+    asked: int
+    failures: tuple[FailureGroup, ...]
+    life: tuple[Event, ...]
+    files: tuple[Path, ...]
+    folder: Path
+
+    @property
+    def again(self) -> str:
+        """The command that makes the run again, or goes on with it."""
+        return run_command(self.run, store=store_words(self.folder))
+
+    @property
+    def result(self) -> Mapping[str, Any]:
+        return self.run.result
+
+    @property
+    def evaluations(self) -> int:
+        """As the run counted them at its end; one that has not come there has what it asked so far."""
+        return int(self.result.get("evaluations", self.asked))
+
+    @property
+    def seconds(self) -> float | None:
+        """What the run took; without a result, the time that passed."""
+        if "seconds" in self.result:
+            return float(self.result["seconds"])
+        return None if self.run.ended is None else (self.run.ended - self.run.started).total_seconds()
+
+
+def account_of(store: Store, run: str) -> Account:
+    """Reads all about a run."""
+    return Account(
+        store.runs.get(run),
+        recent_name(store.runs.ids().index(run)),
+        store.runs.count_asks(run),
+        tuple(failure_groups(store.evaluations.failures(run))),
+        tuple(store.runs.life(run)),
+        tuple(store.files.of_run(run)),
+        store.folder,
+    )
+
+
+def recent_name(place: int) -> str:
+    """How a run is called by its place from the latest on."""
+    return f"@{place or ''}"
+
+
+def local_time(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def account_to_record(account: Account) -> dict[str, Any]:
+    """All figures under stable names, the run's own result among them."""
+    run, digests = account.run, account.run.digests
+    return {
+        "run": run.id,
+        "name": account.name,
+        "spec": run.spec,
+        "chain": run.name,
+        "status": run.status,
+        "started": moment_to_text(run.started),
+        "ended": None if run.ended is None else moment_to_text(run.ended),
+        "seed": run.seed,
+        "evaluations": account.evaluations,
+        "seconds": account.seconds,
+        "versions": dict(run.versions),
+        "options": finite(run.options),
+        "digests": {
+            "space": digests.space,
+            "run": digests.run,
+            "data": digests.data,
+            "evaluation": digests.evaluation,
+            "search": digests.search,
+        },
+        "failures": failures_to_record(account.failures),
+        "resumed": sum(event.kind == "resumed" for event in account.life),
+        "files": [str(file) for file in account.files],
+        "result": finite(account.result),
+        "again": account.again,
+    }
+
+
+def account_to_text(account: Account) -> str:
+    """A page for people."""
+    parts = [
+        _heading(account),
+        _winner(account),
+        _figures(account),
+        _front(account),
+        _members(account),
+        _confusions(account),
+        _preferred(account),
+    ]
+    if account.failures:
+        parts.append("failures\n" + _indented(failures_to_text(account.failures)))
+    if warned := account.result.get("warnings"):
+        parts.append("warnings\n" + "".join(f"    {_warning(each)}\n" for each in warned))
+    parts.append(_provenance(account))
+    return "\n".join(part for part in parts if part)
+
+
+def _heading(account: Account) -> str:
+    run = account.run
+    lines = [("run", f"{run.id} ({account.name})"), ("spec", f"{run.spec}, chain {run.name}")]
+    if data := run.result.get("data"):
+        lines.append(("data", _table(data)))
+    lines.append(("status", _status(account)))
+    lines.append(("started", f"{local_time(run.started)}{_resumed(account)}"))
+    return _labelled(lines)
+
+
+def _table(data: Mapping[str, Any]) -> str:
+    words = [str(data.get("path", "a table"))]
+    words += [f"{shown(data[what])} {what}" for what in ("rows", "features") if what in data]
+    if "target" in data:
+        words.append(f"{data.get('task', 'prediction')} of `{data['target']}`")
+    if classes := data.get("classes"):
+        words.append(f"{shown(classes) if isinstance(classes, int) else len(classes)} classes")
+    return ", ".join(words)
+
+
+def _status(account: Account) -> str:
+    run, ending = account.run, account.result.get("ending")
+    words: str = run.status
+    if ending and ending != run.status:
+        words += f": {ending}"
+    if account.seconds is not None:
+        words += f" after {shown(account.seconds)} s"
+    match run.status:
+        case "running":
+            return f"{words} in process {run.process.pid} on {run.process.host}, last seen {local_time(run.seen)}"
+        case "interrupted":
+            return f"{words}; `{account.again}` goes on"
+    return words
+
+
+def _resumed(account: Account) -> str:
+    times = sum(event.kind == "resumed" for event in account.life)
+    return "" if not times else f", resumed {times} time{'s' if times > 1 else ''}"
+
+
+def _winner(account: Account) -> str:
+    best = account.result.get("best")
+    if best is None:
+        return "" if not account.result else "no model could be judged\n"
+    return f"winner\n    {best}\n"
+
+
+def _figures(account: Account) -> str:
+    result = account.result
+    lines: list[tuple[str, str]] = []
+    used = used_model(result)
+    if result.get("best") is not None:
+        lines.append(("predict uses", used.words))
+    if used.objectives:
+        lines.append(("estimate", _estimates(used.objectives, used.interval)))
+    lines += [(name, _words(value)) for name, value in (("test", used.test), ("gap", used.gap)) if value]
+    if used.is_ensemble and result.get("objectives"):
+        tested = f", test {_words(result['test'])}" if result.get("test") else ""
+        lines.append(("best alone", f"estimate {_estimates(result['objectives'], result.get('interval'))}{tested}"))
+    if result.get("complexity") is not None:
+        lines.append(("complexity", _words(result["complexity"])))
+    if failure := result.get("test_failure"):
+        lines.append(("test", f"the winner cannot be asked of the test table: {failure}"))
+    counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]
+    failed = sum(group.count for group in account.failures)
+    counts += [f"{shown(failed)} failed"] if failed else []
+    lines.append(("evaluations", shown(account.evaluations) + (f" ({', '.join(counts)})" if counts else "")))
+    if repeats := repeats_words(result):
+        lines.append(("repeats", repeats))
+    if "fits" in result:
+        lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by sharing)"))
+    return _labelled(lines)
+
+
+def _estimates(objectives: Mapping[str, Any], intervals: Any) -> str:
+    words = []
+    for name, value in objectives.items():
+        between = intervals.get(name) if isinstance(intervals, Mapping) else None
+        span = f" [{shown(between[0])} to {shown(between[1])}]" if between else ""
+        words.append(f"{name} = {shown(value)}{span}")
+    return ", ".join(words)
+
+
+def _words(value: Any) -> str:
+    return named_figures(value) if isinstance(value, Mapping) else shown(value)
+
+
+def _front(account: Account) -> str:
+    front = account.result.get("front")
+    if not front:
+        return ""
+    return f"front of {len(front)} model{'s' * (len(front) > 1)}\n{front_table(front)}"
+
+
+def _confusions(account: Account) -> str:
+    """Where rows of the estimate and of the test table went."""
+    parts = []
+    for name, title in (("judged", "rows judged"), ("test_judged", "rows of the test")):
+        if table := confusion_table(account.result.get(name) or {}):
+            parts.append(f"{title}\n{table}")
+    return "\n".join(parts)
+
+
+def _preferred(account: Account) -> str:
+    preferred = account.result.get("preferred")
+    return f"preferred\n{preferred_table(preferred)}" if preferred else ""
+
+
+def _members(account: Account) -> str:
+    members = account.result.get("ensemble")
+    if not members:
+        return ""
+    judged, tested = account.result.get("ensemble_objectives"), account.result.get("ensemble_test")
+    heading = f"ensemble of {len(members)} models"
+    heading += f", estimate {named_figures(judged)}" if judged else ""
+    heading += f", test {named_figures(tested)}" if tested else ""
+    models = [member if isinstance(member, str) else _words(member) for member in members]
+    return f"{heading}\n" + "".join(f"    {model}\n" for model in models)
+
+
+def _warning(each: Mapping[str, Any]) -> str:
+    words = " ".join(str(each["warning"]).split())
+    return f"{shown(each['models'])} × {words if len(words) <= _LONGEST_WARNING else words[:_LONGEST_WARNING] + ' …'}"
+
+
+def _provenance(account: Account) -> str:
+    run, digests = account.run, account.run.digests
+    lines = [
+        ("seed", str(run.seed)),
+        ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
+        ("digests", f"run {digests.run[:16]}, space {digests.space[:16]}, data {digests.data[:16]}"),
+        *(("file", str(file)) for file in account.files),
+        ("again", account.again),
+        ("proof", shlex.join(["msl", "replay", run.id, *store_words(account.folder)])),
+    ]
+    return _labelled(lines)
+
+
+def _labelled(lines: list[tuple[str, str]]) -> str:
+    return "".join(f"{label:<{_WIDTH}} {text}".rstrip() + "\n" for label, text in lines)
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+# --- Account tables: what a search preferred, a front, and which classes were taken for which, as lines of text. ------
+
+
+_INDENT = "    "
+_MOST = 20
+
+
+def preferred_table(preferred: Sequence[Mapping[str, Any]]) -> str:
+    """The alternatives that were asked for, in how many of all models and in how many of the best."""
+    rows = [
+        [
+            str(each.get("choice", "")),
+            str(each.get("block", "")),
+            shown(each.get("asked")),
+            _percent(each.get("share")),
+            _percent(each.get("best_share")),
+        ]
+        for each in preferred
+        if each.get("asked")
+    ]
+    return aligned([["choice", "block", "models", "of all", "of the best"], *rows], right=(2, 3, 4), indent=_INDENT)
+
+
+def front_table(front: Sequence[Mapping[str, Any]]) -> str:
+    """The objectives of each model of a front, as far as they fit on a screen."""
+    names = list(front[0]["objectives"])
+    rows = [[*(shown(point["objectives"].get(name)) for name in names), str(point["model"])] for point in front]
+    more = f"{_INDENT}and {len(front) - _MOST} more\n" if len(front) > _MOST else ""
+    return aligned([[*names, "model"], *rows[:_MOST]], right=range(len(names)), indent=_INDENT) + more
+
+
+def confusion_table(judged: Mapping[str, Any]) -> str:
+    """How many rows of each class were taken for which; nothing for what is not classes, or too many of them."""
+    classes, counts = judged.get("classes"), judged.get("confusion")
+    if not classes or not counts or len(classes) > _MOST:
+        return ""
+    rows = [[str(name), *map(shown, row)] for name, row in zip(classes, counts, strict=True)]
+    heading = ["taken for", *map(str, classes)]
+    return aligned([heading, *rows], right=range(1, len(heading)), indent=_INDENT)
+
+
+def _percent(share: Any) -> str:
+    return "-" if share is None else f"{100 * float(share):.0f}%"

@@ -1,0 +1,358 @@
+"""The end of a run: the winner is fitted on every row, and the ensemble is chosen, judged and fitted in the time left.
+
+What predicts in the end is the ensemble only where it is better than the best model alone on rows held out from both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from msl.blocks.base.block import Floats
+from msl.blocks.base.chain import sum_to_one
+from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor, as_probabilities, voted
+from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
+from msl.evaluate.metrics import score
+from msl.evaluate.outcome import Failure, Outcome
+from msl.runner.ensembles import (
+    Members,
+    Shortlist,
+    VoteEstimate,
+    choose_members,
+    estimate_vote,
+    make_members,
+    row_measure,
+    settled_voting,
+    shortlist,
+    vote_estimates,
+    vote_outputs,
+)
+from msl.runner.final_costs import FinalCosts, TimeLimit, fit_factor
+from msl.runner.loop import Search
+from msl.runner.plan import Plan
+from msl.runner.trained import Trained, trained_model
+from msl.runner.uncertainty import HeldOut, outputs_request, requested_trial, row_estimates
+from msl.runner.verdict import Candidate, Verdict, ranked_candidates
+from msl.space.spec import MEASURES, Call
+from msl.space.values import Model
+from msl.workers.executor import Executor
+from msl.workers.task import AnyTask
+
+#: Models that are tried to be fitted on all rows, the best first, before a run has no winner.
+_MOST_TRIED = 5
+#: How much of the time that is left the members of an ensemble may be expected to take.
+_MEMBERS_SHARE = 0.8
+
+#: The outputs of a model on the splits of an estimate, by both.
+_Outputs = dict[tuple[Model, Call], tuple[Floats, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ensemble:
+    """The ensemble of a run, whether it is what predicts, and why. Without an `estimate` it was not judged."""
+
+    members: Members
+    is_used: bool
+    why: str
+    estimate: VoteEstimate | None = None
+    test_outputs: Floats | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finished:
+    """What a run ends with: `used` is what predicts, `best_alone` the best model where `used` is an ensemble.
+
+    `held` are the outputs of the best model for rows held out, by estimate, and `test_outputs` those for the rows of a
+    test table; `no_test` says why there are none. `failures` are those of better models that could not be fitted on all
+    rows.
+    """
+
+    best: Candidate
+    used: Trained
+    best_alone: Trained | None = None
+    ensemble: Ensemble | None = None
+    held: Mapping[Call, HeldOut] = field(default_factory=dict)
+    test_outputs: Floats | None = None
+    no_test: str = ""
+    failures: tuple[Failure, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def finish(
+    plan: Plan, found: Search, verdict: Verdict, tasks: FinalTasks, test_rows: Floats | None = None
+) -> Finished | Failure | None:
+    """None without a winner; the failure of the first where no model can be fitted on all rows."""
+    if verdict.best is None:
+        return None
+    return _Finish(plan, found, tasks, test_rows).finish(verdict.best)
+
+
+class _Finish:
+    def __init__(self, plan: Plan, found: Search, tasks: FinalTasks, test_rows: Floats | None) -> None:
+        self._plan, self._found, self._tasks, self._test_rows = plan, found, tasks, test_rows
+        self._outputs: _Outputs = {}
+        self._fitted: dict[Model, FittedModel] = {}
+        self._failures: list[Failure] = []
+        self._warnings: dict[str, None] = {}
+
+    def finish(self, best: Candidate) -> Finished | Failure:
+        plan = self._plan
+        listed = Shortlist(())
+        if self._found.ending != "interrupted":  # whoever stops a run waits for nothing but its best model
+            listed = self._affordable(shortlist(plan, self._found))
+        winner = self._fit_winner(best, listed)
+        if winner is None:
+            return self._failures[0]
+        fitted = self._fitted[winner.model]
+        alone = trained_model(plan, winner.model, fitted.estimator)
+        held = self._held_of(winner.model, row_estimates(plan), winner)
+        ensemble = None if plan.spec.ensemble is None else self._ensemble(listed, winner)
+        told = (tuple(self._failures), tuple(self._warnings))
+        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, *told)
+        if ensemble is None or not ensemble.is_used:
+            return Finished(winner, alone, None, *rest)
+        together = trained_model(plan, winner.model, self._committee(ensemble.members), ensemble.members)
+        return Finished(winner, together, alone, *rest)
+
+    # --- the winner ---
+
+    def _fit_winner(self, best: Candidate, listed: Shortlist) -> Candidate | None:
+        """The best model that can be fitted on all rows; members are asked for their outputs at the same time."""
+        others = [one for one in ranked_candidates(self._plan, self._found) if one.model != best.model]
+        for candidate in [best, *others][:_MOST_TRIED]:
+            of_votes = vote_estimates(self._plan) if len(listed.candidates) > 1 else []
+            wanted = [(candidate.model, estimate) for estimate in [*row_estimates(self._plan), *of_votes]]
+            if not listed.is_choice:
+                wanted += self._judged_members(listed.candidates)
+            self._run_tasks([FitRequest(candidate.model, self._test_rows)], wanted, candidate)
+            if candidate.model in self._fitted:
+                return candidate
+        return None
+
+    def _judged_members(self, candidates: Sequence[Candidate]) -> list[tuple[Model, Call]]:
+        if len(candidates) < 2:
+            return []
+        return [(one.model, estimate) for estimate in vote_estimates(self._plan) for one in candidates]
+
+    def _run_tasks(
+        self, fits: Sequence[FitRequest], wanted: Sequence[tuple[Model, Call]], judged: Candidate, needed: int = 1
+    ) -> None:
+        """Fits models, of which the first `needed` have to be, and asks models for outputs that are not known yet."""
+        asked = [pair for pair in dict.fromkeys(wanted) if pair not in self._outputs]
+        tasks: list[AnyTask] = [*fits, *(outputs_request(model, estimate, judged) for model, estimate in asked)]
+        outcomes = self._tasks.run(tasks, needed=min(needed, len(fits)))
+        for outcome in outcomes:
+            self._warnings.update(dict.fromkeys(() if outcome is None else outcome.warnings))
+        for fit, outcome in zip(fits, outcomes, strict=False):
+            if outcome is not None and outcome.failure is not None and needed:
+                self._failures.append(outcome.failure)
+            elif outcome is not None and outcome.failure is None:
+                self._fitted[fit.model] = outcome.product
+        for pair, outcome in zip(asked, outcomes[len(fits) :], strict=True):
+            if outcome is not None and outcome.failure is None:
+                self._outputs[pair] = outcome.product
+
+    def _held_of(self, model: Model, estimates: Sequence[Call], judged: Candidate) -> dict[Call, HeldOut]:
+        """What is known of a model's outputs."""
+        return {
+            estimate: HeldOut(requested_trial(self._plan, outputs_request(model, estimate, judged)), outputs)
+            for estimate in estimates
+            if (outputs := self._outputs.get((model, estimate))) is not None
+        }
+
+    # --- the ensemble ---
+
+    def _affordable(self, listed: Shortlist) -> Shortlist:
+        """As many of the candidates as there is time for."""
+        affordable = self._tasks.affordable(listed.candidates, _MEMBERS_SHARE)
+        return Shortlist(tuple(affordable), listed.is_choice, listed.most)
+
+    def _ensemble(self, listed: Shortlist, winner: Candidate) -> Ensemble | None:
+        """The ensemble that the spec asks for, fitted if it is to be used; None if there is none to speak of."""
+        chosen = self._choose(listed, winner) if listed.is_choice else list(listed.candidates)
+        always = self._plan.spec.ensemble is not None and bool(self._plan.spec.ensemble["always"])
+        self._run_tasks([], self._judged_members(chosen), winner)
+        chosen = [one for one in chosen if always or self._is_judged(one)]
+        if len(chosen) < 2:
+            return self._none(winner)
+        ensemble = self._judged(chosen, winner, always)
+        if not ensemble.is_used:
+            return ensemble
+        models = dict.fromkeys(one.model for one in ensemble.members.candidates)
+        self._run_tasks([FitRequest(m, self._test_rows) for m in models if m not in self._fitted], [], winner, needed=0)
+        fitted = [one for one in chosen if one.model in self._fitted]
+        if len(fitted) < len(chosen) or ensemble.estimate is None:  # no time for the others, or they cannot be fitted
+            ensemble = self._judged(fitted, winner, always) if len(fitted) > 1 else self._none(winner)
+        return self._tested(ensemble) if ensemble.is_used else ensemble
+
+    def _is_judged(self, candidate: Candidate) -> bool:
+        return all((candidate.model, estimate) in self._outputs for estimate in vote_estimates(self._plan))
+
+    def _none(self, winner: Candidate) -> Ensemble:
+        if self._found.ending == "interrupted":
+            why = "the run was interrupted before an ensemble was built"
+        elif self._tasks.limit.seconds is not None and len(shortlist(self._plan, self._found).candidates) > 1:
+            why = "there was no time left for other models beside it"
+        else:
+            why = "there is no other model that could vote with it"
+        return Ensemble(Members((winner,), (1.0,)), False, why)
+
+    def _choose(self, listed: Shortlist, winner: Candidate) -> list[Candidate]:
+        """Members chosen by what they say of rows held out in folds that none of them was judged on."""
+        plan = self._plan
+        self._run_tasks([], [(one.model, COMMON_FOLDS) for one in listed.candidates], winner)
+        pool = [one for one in listed.candidates if (one.model, COMMON_FOLDS) in self._outputs]
+        if len(pool) < 2:
+            return pool
+        y = requested_trial(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
+        metric, n_classes = row_measure(plan), plan.job.ground.n_classes
+        voting = settled_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
+
+        def vote(chosen: Sequence[Candidate]) -> Floats:
+            members = Members(tuple(chosen), (1.0,) * len(chosen), voting)
+            return vote_outputs(plan, members, [self._outputs[one.model, COMMON_FOLDS] for one in chosen])[0]
+
+        def loss(outputs: Floats) -> float:
+            value = score(metric, y, outputs, n_classes)
+            return -value if MEASURES[metric].larger_is_better else value
+
+        return choose_members(plan, Shortlist(tuple(pool), True, listed.most), vote, loss)
+
+    def _judged(self, chosen: Sequence[Candidate], winner: Candidate, always: bool) -> Ensemble:
+        """Whether the vote of these models is to be used."""
+        plan = self._plan
+        estimates = vote_estimates(plan)
+        held_winner = self._held_of(winner.model, estimates, winner)
+        if not all(map(self._is_judged, chosen)) or held_winner.keys() != set(estimates):
+            voting = settled_voting(plan, (self._gives_probabilities(one) for one in chosen))
+            members = make_members(plan, chosen, voting)
+            return Ensemble(members, always, _ALWAYS if always else "there was no time left to judge their vote")
+        held = {
+            estimate: [self._held_of(one.model, [estimate], winner)[estimate] for one in chosen]
+            for estimate in estimates
+        }
+        gives = (sum_to_one(np.concatenate(one.outputs)) for one in held[estimates[0]])
+        members = make_members(plan, chosen, settled_voting(plan, gives if plan.job.ground.n_classes else ()))
+        estimate = estimate_vote(plan, members, held, held_winner)
+        figures = f"on rows held out from both, {estimate.metric} {estimate.ensemble:.4g} against {estimate.best:.4g}"
+        why = f"better than the best model alone {figures}"
+        if not estimate.is_better:
+            why = f"the vote of {len(chosen)} models is not better {figures}"
+        return Ensemble(members, estimate.is_better or always, _ALWAYS if always else why, estimate)
+
+    def _gives_probabilities(self, candidate: Candidate) -> bool:
+        """As far as that is known: of a model that is fitted."""
+        fitted = self._fitted.get(candidate.model)
+        return fitted is None or fitted.gives_probabilities
+
+    def _committee(self, members: Members) -> CommitteeClassifier | CommitteeRegressor:
+        fitted = [self._fitted[one.model] for one in members.candidates]
+        n_classes = self._plan.job.ground.n_classes
+        kind = CommitteeClassifier if n_classes else CommitteeRegressor
+        gives = [one.gives_probabilities for one in fitted]
+        return kind.of_fitted([one.estimator for one in fitted], members.weights, members.voting, n_classes, gives)
+
+    def _tested(self, ensemble: Ensemble) -> Ensemble:
+        """With its outputs for the rows of the test table, if there is one."""
+        members, n_classes = ensemble.members, self._plan.job.ground.n_classes
+        fitted = [self._fitted[one.model] for one in members.candidates]
+        outputs = [one.outputs for one in fitted if one.outputs is not None]
+        if len(outputs) < len(fitted):
+            return ensemble
+        if members.voting == "soft" and n_classes:
+            gives = [one.gives_probabilities for one in fitted]
+            outputs = [as_probabilities(*each) for each in zip(outputs, gives, strict=True)]
+        together = voted(outputs, members.weights, n_classes, members.voting)
+        return Ensemble(members, True, ensemble.why, ensemble.estimate, together)
+
+
+_ALWAYS = "the spec says `always = true`"
+
+
+# --- The last fits of a run on its executor: as many at once as there are workers, as long as there is time. ----------
+#
+# Nothing is begun that cannot be expected to end in time, and what is not done when the time is up is ended, except for
+# what the run cannot do without.
+
+
+class FinalTasks:
+    """`on_done` hears how many tasks are done, and of how many that are known of."""
+
+    def __init__(
+        self,
+        executor: Executor,
+        limit: TimeLimit,
+        costs: FinalCosts,
+        on_done: Callable[[int, int], None] = lambda done, wanted: None,
+    ) -> None:
+        self._executor, self.limit, self.costs, self._on_done = executor, limit, costs, on_done
+        self._done = self._wanted = 0
+
+    def run(self, tasks: Sequence[AnyTask], needed: int = 0) -> list[Outcome | None]:
+        """The outcomes in the order of the tasks; None for those that were not begun, or not done in time.
+
+        The first `needed` are waited for however long they take.
+        """
+        found: list[Outcome | None] = [None] * len(tasks)
+        running: dict[Future[Outcome], int] = {}
+        places = iter(range(len(tasks)))
+        self._wanted += len(tasks)
+        self._on_done(self._done, self._wanted)
+        is_over = False
+        while True:
+            while not is_over and len(running) < self._executor.width:
+                place = next(places, None)
+                if place is None:
+                    break
+                if place < needed or self.costs.of(tasks[place]) <= self.limit.left:
+                    running[self._executor.submit(tasks[place])] = place
+                else:
+                    self._count()
+            if not running:
+                return found
+            is_needed = any(place < needed for place in running.values())
+            timeout = None if is_needed or self.limit.seconds is None else self.limit.left
+            done, _ = wait(running, timeout, FIRST_COMPLETED)
+            for future in done:
+                found[running.pop(future)] = _outcome(future)
+                self._count()
+            if not done:  # the time is up
+                is_over = True
+                self._executor.abandon(list(running))
+                for future in list(running):
+                    found[running.pop(future)] = _outcome(future)
+
+    def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
+        """Those that can be judged again and fitted in a share of the time left, the first before the others; one that
+        takes too long is passed over for those after it."""
+        left = self.limit.left * share * self._executor.width
+        found = []
+        for candidate in candidates:
+            cost = self.costs.of_member(candidate.model)
+            if cost <= left:
+                left -= cost
+                found.append(candidate)
+        return found
+
+    def _count(self) -> None:
+        self._done += 1
+        self._on_done(self._done, self._wanted)
+
+
+def _outcome(future: Future[Outcome]) -> Outcome | None:
+    try:
+        return future.result(timeout=0)
+    except (CancelledError, TimeoutError):
+        return None
+
+
+def final_costs(plan: Plan, found: Search) -> FinalCosts:
+    """What the last fits of a search may take."""
+    seconds: dict[Model, float] = {}
+    for model, evaluation in found.answers.met.values():
+        if evaluation.question.share == 1.0:
+            seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
+    return FinalCosts(seconds, fit_factor(plan))

@@ -1,0 +1,228 @@
+"""Plan: everything that a run will do, before it does anything — what is searched and judged, and its digests."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from msl.blocks.base.load import BlockProblem, load_class
+from msl.data.table import Table
+from msl.evaluate.dataset import Ground
+from msl.record import record
+from msl.runner.search_space import SpaceTerrain, space_to_terrain, start_vector
+from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
+from msl.search.stages import Limits, Stage, load_strategy
+from msl.space.canonical.digest import run_digest, space_digest
+from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
+from msl.space.spec import Objective, Space, Spec
+from msl.space.to_text import spell_node, spell_requirement, spell_value
+from msl.space.values import BlockType
+from msl.store.evaluation import KEY_FORM
+from msl.store.lock import Lock, Plain
+from msl.store.stored_run import Digests
+from msl.workers.task import Job
+from msl.workers.task import Limits as EvaluationLimits
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A search of one space on one table."""
+
+    spec: Spec
+    table: Table
+    terrains: tuple[SpaceTerrain, ...]
+    stages: tuple[Stage, ...]
+    limits: Limits
+    job: Job
+    digests: Digests
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        return self.spec.objectives
+
+    @property
+    def seed(self) -> int:
+        return self.spec.seed
+
+    def races(self, stage: int) -> bool:
+        """Whether evaluations of a stage may be cut short once they have lost against what the strategy compares them
+        with. Not where every loss counts: for the vote of the best models, and for a stage that starts from the best.
+        """
+        votes = self.spec.ensemble is not None and self.spec.ensemble.name != "swarm"
+        return not votes and stage == len(self.stages) - 1
+
+    def objective_names(self) -> list[str]:
+        """The objectives by their texts; equal ones by their estimates too."""
+        texts = [objective.text for objective in self.objectives]
+        if len(set(texts)) == len(texts):
+            return texts
+        return [f"{objective.text} by {objective.estimate.name}" for objective in self.objectives]
+
+
+def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
+    """The plan of a spec that was checked against the facts of this table."""
+    made: dict[tuple[str, tuple[str, ...] | None], SpaceTerrain] = {}
+    terrains, stages = [], []
+    for stage in spec.search:
+        options = dict(stage.call.options)
+        encoding = "separate" if options.get("encoding") == "separate" else "shared"
+        key = (encoding, stage.channels)
+        if key not in made:
+            made[key] = space_to_terrain(spec.space, "separate" if encoding == "separate" else "shared", stage.channels)
+        terrain = made[key]
+        terrains.append(terrain)
+        strategy = load_strategy(stage.call.name)
+        start = start_vector(terrain, stage.start, table.facts)
+        stages.append(Stage(strategy, options, terrain, start, again=stage.call.name == "confirm"))
+    limits = EvaluationLimits.of(spec.budget)
+    memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
+    job = Job(Ground.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
+    search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
+    return Plan(spec, table, tuple(terrains), tuple(stages), search_limits, job, _digests(spec, table))
+
+
+def _good_enough(spec: Spec) -> float | None:
+    """`until` as a loss: what is maximised has its sign turned."""
+    until = spec.budget.until
+    return until if until is None or spec.objectives[0].minimize else -until
+
+
+def _digests(spec: Spec, table: Table) -> Digests:
+    space = space_digest(spec.space)
+    evaluation = run_digest({"objectives": [_judging(objective) for objective in spec.objectives]})
+    search = run_digest(
+        {
+            "stages": [_stage(stage) for stage in spec.search],
+            "ensemble": None if spec.ensemble is None else _options(dict(spec.ensemble.options)),
+            "evaluations": spec.budget.evaluations,
+            "until": spec.budget.until,
+        }
+    )
+    run = run_digest(
+        {
+            "space": space,
+            "written": written_space(spec),
+            "evaluation": evaluation,
+            "search": search,
+            "data": table.fingerprint,
+            "seed": spec.seed,
+            "keys": KEY_FORM,
+            "blocks": block_revisions(spec.space),
+        }
+    )
+    return Digests(space, run, table.fingerprint, evaluation, search)
+
+
+def written_space(spec: Spec) -> list[str]:
+    """The space as it is written: the encoding, and so the search, follows the words, which its digest does not."""
+    return [spell_node(spec.space.root), *map(spell_requirement, spec.space.requirements)]
+
+
+def _judging(objective: Objective) -> Mapping[str, object]:
+    return {
+        "loss": repr(objective.loss),
+        "estimate": objective.estimate.name,
+        "options": _options(dict(objective.estimate.options)),
+        "minimize": objective.minimize,
+    }
+
+
+def _stage(stage: Any) -> Mapping[str, object]:
+    return {
+        "name": stage.call.name,
+        "options": _options(dict(stage.call.options)),
+        "start": None if stage.start is None else spell_node(stage.start),
+        "channels": None if stage.channels is None else list(stage.channels),
+    }
+
+
+def _options(options: Mapping[str, Any]) -> Mapping[str, str]:
+    return {name: spell_value(value) for name, value in options.items()}
+
+
+# --- Preflight: every class that a space can ask for is loaded and asked for its parameters before anything runs. -----
+
+
+@record
+class Unusable:
+    """A block whose class cannot be used, and why."""
+
+    block: BlockType
+    code: str
+    message: str
+    help: str
+
+
+def block_problems(space: Space, task: str, trusted: Collection[str] = ()) -> list[Unusable]:
+    """What is wrong with the blocks of a space: once for each block."""
+    problems: dict[tuple[str, str], Unusable] = {}
+    for node in bottom_up(space.root):
+        if isinstance(node, BlockUse) and node.block.key not in problems:
+            try:
+                _look_at(node, task, trusted)
+            except BlockProblem as problem:
+                problems[node.block.key] = Unusable(node.block, problem.code, problem.message, problem.help)
+    return list(problems.values())
+
+
+def _look_at(use: BlockUse, task: str, trusted: Collection[str]) -> None:
+    found = load_class(use.block, task, trusted)
+    signature = inspect.signature(found.__init__)  # type: ignore[misc]
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values()):
+        return
+    unknown = [name for name in _names(use.params) if name not in signature.parameters]
+    if unknown:
+        taken = ", ".join(f"`{name}`" for name in list(signature.parameters)[1:]) or "none"
+        message = f"`{use.block.name}`: `{use.block.target}` takes no parameter `{unknown[0]}`"
+        raise BlockProblem("MSL404", message, f"it takes {taken}", use.block.name)
+
+
+def _names(params: tuple[Param, ...]) -> list[str]:
+    """The parameters that are passed to the class: those of alternatives are passed beside them."""
+    names: list[str] = []
+    for param in params:
+        names.append(param.name)
+        for option in _constructor_options(param.node):
+            if isinstance(option, Symbol):
+                names.extend(_names(option.params))
+    return names
+
+
+def _constructor_options(node: Node) -> tuple[Node, ...]:
+    return node.options if isinstance(node, Choice) else (node,)
+
+
+# --- Locked: what a plan came to on its table, as a lock — so that version control can tell when any of it changes.
+
+
+#: Kinds of dimensions whose values a table may bound; which blocks there are is in the digest of the space.
+_NUMBERS = ("int", "real", "bool", "ordered", "count", "unit", "place")
+
+
+def plan_to_lock(plan: Plan) -> Lock:
+    """The digests of a plan, every open domain with the numbers that the table gave it, versions and the seed."""
+    digests = plan.digests
+    return Lock(
+        seed=plan.seed,
+        digests={
+            "space": digests.space,
+            "encoding": run_digest({"written": written_space(plan.spec)}),
+            "evaluation": digests.evaluation,
+            "search": digests.search,
+            "data": digests.data,
+        },
+        bounds=_bounds(plan),
+        versions={**versions_of_packages(frozenset({"msl"})), **versions_of_space(plan.spec.space)},
+    )
+
+
+def _bounds(plan: Plan) -> dict[str, Plain]:
+    """Each open domain of numbers by its path; one that stands at several places may have several domains."""
+    found: dict[str, dict[str, None]] = {}
+    for meaning in plan.terrains[0].codec.layout.meanings:
+        if meaning.kind in _NUMBERS:
+            size = "" if meaning.width == 1 else f"{meaning.width} of "
+            found.setdefault(meaning.path, {})[f"{size}{meaning.range}"] = None
+    return {path: "; ".join(domains) for path, domains in found.items()}

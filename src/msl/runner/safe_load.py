@@ -1,0 +1,286 @@
+"""Safe load: an estimator from a skops file that a stranger may have written, or the reason why not.
+
+Loading runs no code of the file's choice: its types have to be classes of packages that are trusted, or one of the few
+functions that estimators of scikit-learn keep. What compiled code follows without looking, the links of trees, is
+checked before the estimator is handed out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import prod
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy as np
+from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+from sklearn.tree._tree import Tree
+
+from msl.blocks.public import PACKAGE, current_name
+
+_PACKAGES = frozenset({"numpy", "scipy", "sklearn"})
+_FUNCTIONS = frozenset(
+    {
+        "numpy.mean",
+        "scipy._lib.array_api_compat.numpy._aliases.asarray",
+        "sklearn.feature_selection._mutual_info.mutual_info_classif",
+        "sklearn.feature_selection._mutual_info.mutual_info_regression",
+        "sklearn.feature_selection._univariate_selection.chi2",
+        "sklearn.feature_selection._univariate_selection.f_classif",
+        "sklearn.feature_selection._univariate_selection.f_regression",
+    }
+)
+
+
+#: Containers of the standard library that estimators keep: they hold what is put in and call nothing.
+_CONTAINERS = frozenset({"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
+
+
+#: Of numpy and scipy, classes that fitted estimators of scikit-learn keep, beside those that skops knows as safe.
+_CLASSES = frozenset({"numpy.dtype", "scipy.interpolate._bsplines.BSpline"})
+#: Parts of scikit-learn that belong to no estimator, and open files.
+_NOT_FOR_MODELS = frozenset({"conftest", "datasets", "externals", "tests", "_testing", "_test_common"})
+
+
+class ModelProblem(ValueError):
+    """A saved model that cannot be used: what is wrong, and what to do."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(f"{message}; {help}")
+        self.message, self.help = message, help
+
+
+def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> Any:
+    """The estimator in the bytes of a skops file; `name` is what messages call it."""
+    import skops.io  # here, because it takes a second, and not every command gets this far
+
+    try:
+        check_model_file(content)
+        content = with_current_names(content)
+        types = skops.io.get_untrusted_types(data=content)
+    except Exception as reason:  # bytes that somebody has chosen may be complained of in any way
+        raise _damaged(name, reason) from None
+    strange = [each for each in types if not _is_trusted(each, trusted)]
+    if strange:
+        raise _strange(name, strange)
+    try:
+        estimator = skops.io.loads(content, trusted=types)
+    except Exception as reason:  # classes may complain in any way of a state that is not theirs
+        raise _damaged(name, reason) from None
+    try:
+        for tree, width in _trees(estimator):
+            _check_links(tree, width, name)
+    except ModelProblem:
+        raise
+    except Exception as reason:  # what should be arrays of numbers may be anything
+        raise _damaged(name, reason) from None
+    return estimator
+
+
+def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
+    """Whether a name is that of a class in a package that is trusted; only then its module is imported."""
+    if type_name in _FUNCTIONS or type_name in _CONTAINERS:
+        return True
+    module, _, attribute = type_name.rpartition(".")
+    package = module.partition(".")[0]
+    if not (_is_harmless(module, type_name) or package in trusted or module == PACKAGE) or "__" in module:
+        return False
+    try:
+        return isinstance(getattr(importlib.import_module(module), attribute, None), type)
+    except Exception:  # a name may belong to no module, or to one that cannot be imported
+        return False
+
+
+def _is_harmless(module: str, type_name: str) -> bool:
+    """Whether making an object of a class does nothing but make it: `numpy.memmap`, for one, writes to a file."""
+    if type_name in _CLASSES or module.startswith("scipy.sparse._"):
+        return True
+    return module.startswith("sklearn.") and not _NOT_FOR_MODELS & set(module.split("."))
+
+
+def _strange(name: str, types: list[str]) -> ModelProblem:
+    shown = ", ".join(f"`{each}`" for each in types[:5]) + (f" and {len(types) - 5} more" if len(types) > 5 else "")
+    packages = sorted({each.partition(".")[0] for each in types})
+    known = _PACKAGES | {"msl"} | sys.stdlib_module_names  # whose functions no model has to hold
+    asked = [f"--trust {package}" for package in packages if package not in known]
+    help = "do not use it unless you know who wrote it"
+    if asked and len(asked) == len(packages):
+        help = f"if you trust their code, add `{' '.join(asked)}`"
+    return ModelProblem(f"{name} holds what no model of this package holds: {shown}", help)
+
+
+def _damaged(name: str, reason: BaseException) -> ModelProblem:
+    lines = str(reason).strip().splitlines() or [type(reason).__name__]
+    return ModelProblem(f"{name} is damaged or no saved model: {lines[0]}", "run `msl run` again to train it anew")
+
+
+# --- trees ------------------------------------------------------------------------------------------
+
+
+def _trees(root: Any) -> Iterator[tuple[Any, int]]:
+    """Every tree in an estimator, wherever it is kept, with the number of columns that all around it agree to."""
+    pending, seen = [(root, 2**31)], set()
+    while pending:
+        each, width = pending.pop()
+        if (id(each), width) in seen or isinstance(each, str | bytes | int | float | type(None)):
+            continue
+        seen.add((id(each), width))
+        if isinstance(each, Tree | TreePredictor):
+            yield each, width
+            continue
+        if type(each).__module__.startswith("sklearn."):  # a chain's steps may make more columns than it is given
+            known = getattr(each, "n_features_in_", width)
+            width = min(width, known) if isinstance(known, int) else width
+        pending.extend((inner, width) for inner in _held(each))
+
+
+def _held(each: Any) -> Iterable[Any]:
+    """What an object keeps."""
+    if isinstance(each, np.ndarray):
+        return each.ravel().tolist() if each.dtype == object else ()
+    if isinstance(each, Mapping):
+        return each.values()
+    if isinstance(each, list | tuple | set | frozenset):
+        return each
+    return vars(each).values() if hasattr(each, "__dict__") else ()
+
+
+def _check_links(tree: Tree | TreePredictor, width: int, name: str) -> None:
+    """Refuses a tree whose links lead out of it or back up, or that asks for a column that its rows do not have."""
+    if isinstance(tree, Tree):
+        left, right, feature = tree.children_left, tree.children_right, tree.feature
+        inner, width = left != -1, min(width, tree.n_features)
+    else:
+        left, right, feature = tree.nodes["left"], tree.nodes["right"], tree.nodes["feature_idx"]
+        inner = tree.nodes["is_leaf"] == 0
+    links = np.column_stack([left, right])[inner].astype(np.int64)
+    leads_on = (links > np.flatnonzero(inner)[:, None]).all() and (links < len(inner)).all()
+    asks_for = feature[inner]
+    if not leads_on or (asks_for < 0).any() or (asks_for >= width).any():
+        raise _damaged(name, ValueError("the links of a tree do not make a tree"))
+
+
+# --- Model file: whether the bytes of a skops file are what skops writes, looked at before anything is made of them.
+#
+# A file that a stranger has written may be small and still ask for all memory or all time: compressed a thousandfold,
+# an array that says it is larger than its bytes, parts that hold each other over and over. Files of ours have none of
+# this.
+
+
+_SCHEMA = "schema.json"
+#: Sparse matrices are packed by scipy: so many bytes may they have when unpacked.
+_MOST_UNPACKED = 500_000_000
+
+
+class OddFile(ValueError):
+    """What is wrong with a file."""
+
+
+def check_model_file(content: bytes) -> None:
+    """Raises OddFile, or whatever reading raises, for a file that skops has not written."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        files = {entry.filename: entry for entry in archive.infolist()}
+        if any(entry.compress_type != ZIP_STORED for entry in files.values()):
+            raise OddFile("it is packed, which saved models are not")
+        if sum(entry.file_size for entry in archive.infolist()) > len(content):
+            raise OddFile("its parts overlap")
+        schema = json.loads(archive.read(_SCHEMA))
+        named = _named_files(schema)
+        # What has an id is read once, whichever of the files that are named with it.
+        largest: dict[int, int] = {}
+        for place, (identity, name) in enumerate(named):
+            key = identity or -1 - place
+            largest[key] = max(largest.get(key, 0), files[name].file_size)
+        if sum(largest.values()) > 2 * len(content):
+            raise OddFile("it holds the same array too often")
+        for name in {name for _, name in named}:
+            if name.endswith(".npy"):
+                _check_array(archive.read(name))
+            elif name.endswith(".npz"):
+                _check_packed_arrays(archive.read(name))
+
+
+def with_current_names(content: bytes) -> bytes:
+    """The file with the classes of our blocks by the names that they have today."""
+    with ZipFile(io.BytesIO(content)) as archive:
+        schema = json.loads(archive.read(_SCHEMA))
+        if not _rename_classes(schema):
+            return content
+        renamed = io.BytesIO()
+        with ZipFile(renamed, "w", ZIP_STORED) as written:
+            for entry in archive.infolist():
+                part = json.dumps(schema).encode() if entry.filename == _SCHEMA else archive.read(entry)
+                written.writestr(entry.filename, part)
+        return renamed.getvalue()
+
+
+def _rename_classes(schema: Any) -> bool:
+    """Puts today's names into a schema; whether any was another one."""
+    any_renamed, pending = False, [schema]
+    while pending:
+        part = pending.pop()
+        pending.extend(part if isinstance(part, list) else part.values() if isinstance(part, dict) else ())
+        if isinstance(part, dict) and {"__module__", "__class__"} <= part.keys():
+            before = str(part["__module__"]), str(part["__class__"])
+            part["__module__"], part["__class__"] = now = current_name(*before)
+            any_renamed |= now != before
+    return any_renamed
+
+
+def _named_files(schema: Any) -> list[tuple[int | None, str]]:
+    """The files that nodes name, with the ids of the nodes; nodes that hold one another are refused.
+
+    An object that is held at several places is written at each of them, with one id. Where all that has one id is of
+    one size, following ids instead of what is written leads neither in circles nor to more than there is.
+    """
+    files: list[tuple[int | None, str]] = []
+    ids: list[int | None] = []
+    counts: list[int] = []
+    parents: list[int] = []
+    pending: list[tuple[Any, int]] = [(schema, -1)]
+    while pending:
+        part, parent = pending.pop()
+        if isinstance(part, list):
+            pending.extend((inner, parent) for inner in part)
+        elif isinstance(part, dict):
+            identity = part.get("__id__")
+            if identity is not None and (not isinstance(identity, int) or identity < 0):
+                raise OddFile("an id is no number")
+            if isinstance(part.get("file"), str):
+                files.append((identity, part["file"]))
+            pending.extend((inner, len(counts)) for inner in part.values())
+            ids.append(identity)
+            counts.append(1)
+            parents.append(parent)
+    for place in range(len(counts) - 1, -1, -1):  # what is inside comes after what it is inside of
+        if parents[place] >= 0:
+            counts[parents[place]] += counts[place]
+    sizes: dict[int, int] = {}
+    for identity, count in zip(ids, counts, strict=True):
+        if identity and sizes.setdefault(identity, count) != count:
+            raise OddFile("two of its parts claim to be one")
+    return files
+
+
+def _check_array(part: bytes) -> None:
+    """Refuses an array whose bytes are not those of its shape."""
+    stream = io.BytesIO(part)
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    count = prod(int(length) for length in shape)
+    if dtype.hasobject or count * dtype.itemsize != len(part) - stream.tell() or (count and not dtype.itemsize):
+        raise OddFile("an array does not have the bytes of its shape")
+
+
+def _check_packed_arrays(part: bytes) -> None:
+    with ZipFile(io.BytesIO(part)) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > _MOST_UNPACKED:
+            raise OddFile("a sparse matrix is too large")
+        for entry in entries:
+            _check_array(archive.read(entry))

@@ -1,0 +1,196 @@
+"""SpaceTerrain: a space of models as strategies see it — genes, groups, channels, and points that stand for models."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from msl.encode.codec import Codec, space_to_codec
+from msl.encode.layout import Encoding, Gene
+from msl.encode.sample import enumerate_models, sample
+from msl.search.base import Terrain, Vector, Vectors
+from msl.space.defaults import closed
+from msl.space.enumerate.count import count
+from msl.space.formulas import Facts
+from msl.space.logic import UNDEFINED, occurrences, parameter
+from msl.space.membership import NotInSpace
+from msl.space.nodes import BlockUse, Node, bottom_up
+from msl.space.resolve import resolve
+from msl.space.spec import Space
+from msl.space.to_text import spell_value
+from msl.space.values import BlockValue, Model
+
+_STRUCTURE = ("choice", "subset", "order", "arrangement", "count", "unit")
+_ORDERED = ("ordered", "count", "int", "real", "place", "bool", "unit")
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceTerrain(Terrain):
+    """Made by `space_to_terrain`."""
+
+    codec: Codec
+
+    @cached_property
+    def _decoded(self) -> dict[bytes, Model | None]:
+        return {}
+
+    def decode(self, vector: Vector) -> Hashable | None:
+        key = np.ascontiguousarray(vector, dtype=np.float64).tobytes()
+        if key not in self._decoded:
+            if len(self._decoded) >= _REMEMBERED:
+                self._decoded.clear()
+            found = self.codec.decode(vector[None, :])[0]
+            self._decoded[key] = found if isinstance(found, Model) else None
+        return self._decoded[key]
+
+    def encode(self, model: Hashable) -> Vector | None:
+        if not isinstance(model, Model):
+            return None
+        try:
+            return self.codec.encode(model)
+        except NotInSpace:
+            return None
+
+    def values(self, gene: int, vector: Vector, steps: int) -> Vector:
+        """Where the values of a gene lie for the alternatives chosen here; the present one if it has no effect."""
+        reader = self.codec.readers(vector).get(gene)
+        if reader is None:
+            return np.array([vector[gene]])
+        levels = reader.meaning.levels
+        return np.linspace(0.0, 1.0, steps) if levels is None else (np.arange(levels) + 0.5) / levels
+
+    def genes_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
+        meanings = self.codec.meanings(vector)
+        return tuple(
+            gene
+            for gene in self.channels[channel]
+            if (meaning := meanings[gene]) is not None and channel in (meaning.path, *meaning.names)
+        )
+
+    def draw(self, rng: np.random.Generator, size: int) -> Vectors:
+        return np.array(sample(self.codec, size, rng, by="models").snapped)
+
+    def walk(self, steps: int) -> Iterator[Vector]:
+        return (self.codec.encode(model) for model in enumerate_models(self.codec, steps=steps))
+
+    def describe(self, vector: Vector, genes: Sequence[int]) -> str:
+        model = self.decode(vector)
+        if not isinstance(model, Model):
+            return "no model"
+        meanings = self.codec.meanings(vector)
+        paths = dict.fromkeys(meaning.path for gene in genes if (meaning := meanings[gene]) is not None)
+        return ", ".join(_described(model, path) for path in paths)
+
+
+def space_to_terrain(
+    space: Space, encoding: Encoding = "shared", channels: Sequence[str] | None = None
+) -> SpaceTerrain:
+    """The terrain of a resolved space. Channels by name, or one for each part and each open parameter."""
+    codec = space_to_codec(space, encoding)
+    genes = codec.genes
+    size = count(space)
+    return SpaceTerrain(
+        levels=np.array([gene.levels or 0 for gene in genes], dtype=np.int64),
+        ordered=np.array([gene.kind in _ORDERED for gene in genes], dtype=np.bool_),
+        groups=_groups(genes),
+        heads=np.array([_is_head(gene, _parameters(space.root)) for gene in genes], dtype=np.bool_),
+        absent=np.array([_absent(gene) for gene in genes], dtype=np.int64),
+        optional=np.array([_is_optional(gene) for gene in genes], dtype=np.bool_),
+        families=np.array([_family(gene) for gene in genes], dtype=np.int64),
+        labels=tuple(gene.meanings[0].path for gene in genes),
+        channels=_channels(codec, channels),
+        start=_reference(codec, closed(space.root)),
+        size=size.models if size.exact else None,
+        codec=codec,
+    )
+
+
+def start_vector(terrain: SpaceTerrain, start: Node | None, facts: Facts) -> Vector | None:
+    """The point of a model that a spec starts from; its vectors get the table's size."""
+    if start is None:
+        return None
+    resolved, _ = resolve(Space(start), facts)
+    return _reference(terrain.codec, resolved.root)
+
+
+def _reference(codec: Codec, node: Node) -> Vector:
+    """The point of a closed node; where it is not in the space, the first model that the middle of the cube gives."""
+    from msl.check.read_model import closed_steps
+
+    middle = np.full(codec.dimensions, 0.5)
+    try:
+        return codec.encode(Model(closed_steps(node)))
+    except (NotInSpace, TypeError):
+        return middle
+
+
+def _is_head(gene: Gene, parameters: set[tuple[str, str]]) -> bool:
+    """Whether a gene decides which steps there are; alternatives of a parameter do not."""
+    names = gene.meanings[0].path.split(".")
+    return gene.kind in _STRUCTURE and (len(names) < 2 or (names[-2], names[-1]) not in parameters)
+
+
+def _parameters(root: Node) -> set[tuple[str, str]]:
+    return {(node.block.name, p.name) for node in bottom_up(root) if isinstance(node, BlockUse) for p in node.params}
+
+
+def _groups(genes: tuple[Gene, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Steps of the chain; each unit of a network is a group of its own."""
+    numbers: dict[tuple[int, int | None], int] = {}
+    found = [numbers.setdefault((gene.group, gene.meanings[0].unit), len(numbers)) for gene in genes]
+    return np.array(found, dtype=np.int64)
+
+
+def _absent(gene: Gene) -> int:
+    """The value of a gene at which nothing is there: a unit that is off, an empty subset, no repetition, no option."""
+    meaning = gene.meanings[0]
+    if len(gene.meanings) > 1:
+        return -1
+    if gene.kind in ("unit", "subset"):
+        return 0
+    if gene.kind == "count":
+        return 0 if meaning.range.startswith("0..") else -1
+    if gene.kind == "choice" and meaning.levels is not None:
+        if _is_optional(gene):
+            return meaning.levels - 1
+        options = meaning.range.split(" | ")
+        if "none" in options and len(options) == meaning.levels:
+            return options.index("none")
+    return -1
+
+
+def _is_optional(gene: Gene) -> bool:
+    return gene.kind == "choice" and len(gene.meanings) == 1 and gene.meanings[0].range.endswith("?")
+
+
+def _family(gene: Gene) -> int:
+    """Units of one network: at least one of them stays on."""
+    return gene.group if gene.kind == "unit" else -1
+
+
+def _channels(codec: Codec, wanted: Sequence[str] | None) -> Mapping[str, tuple[int, ...]]:
+    if wanted is not None:
+        return {name: codec.layout.genes_of(name) for name in wanted}
+    found: dict[str, list[int]] = {}
+    for gene in codec.genes:
+        for meaning in gene.meanings:
+            found.setdefault(meaning.path, [])
+            if gene.index not in found[meaning.path]:
+                found[meaning.path].append(gene.index)
+    return {name: tuple(genes) for name, genes in found.items()}
+
+
+def _described(model: Model, path: str) -> str:
+    """`path = value`, where the path ends with a block and its parameter."""
+    names = path.split(".")
+    for found in occurrences(model.steps):
+        if len(names) >= 2 and found.block.name == names[-2]:
+            value = parameter(found.params, names[-1])
+            if value is not UNDEFINED:
+                shown = value.block.name if isinstance(value, BlockValue) else spell_value(value)  # type: ignore[arg-type]
+                return f"{names[-1]} = {shown}"
+    return path

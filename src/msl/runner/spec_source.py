@@ -1,0 +1,91 @@
+"""Spec source: a spec as Python code gives it — a path or a text — checked, or an error that shows what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from pathlib import Path
+
+from msl.check.check_spec import Checked, check_source
+from msl.check.settings import MOST_SEED
+from msl.data.options import DataOptions
+from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.render import render
+from msl.diagnostics.source import Source, read_regular
+from msl.language.edit import override_text, text_to_override
+from msl.space.formulas import Facts
+from msl.space.nodes import blocks_in
+from msl.space.spec import MEASURES, DataStatement, Spec, measures_of
+
+_TEXT = "<spec>"
+
+
+class SpecError(ValueError):
+    """A spec that cannot be used; `diagnostics` says why, and so does the message."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(render(self.diagnostics).strip())
+
+
+def read_spec(spec: str | Path) -> Source:
+    """The source of a spec: a path, or a text. A string of one line that ends in `.msl` is a path."""
+    if not isinstance(spec, str | Path):
+        raise TypeError(f"a spec is a path or a text, not a {type(spec).__name__}")
+    if isinstance(spec, str) and ("\n" in spec or not spec.strip().endswith(".msl")):
+        return Source(_TEXT, spec)
+    try:
+        return Source(str(spec), read_regular(spec).decode("utf-8-sig"), str(spec))
+    except OSError as reason:
+        raise ValueError(f"the spec {spec} cannot be read: {reason.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"the spec {spec} is not UTF-8 text; save it as UTF-8") from None
+
+
+def with_seed(source: Source, seed: int | None) -> Source:
+    """The spec with another seed in its text, so that what is stored is what was run."""
+    if seed is None:
+        return source
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= MOST_SEED:
+        raise ValueError(f"a seed is a whole number from 0 to {MOST_SEED}, not {seed!r}")
+    return override_text(source, [text_to_override(f"seed={int(seed)}")]).source
+
+
+def sound_spec(source: Source, facts: Facts | None = None, chain: str | None = None) -> tuple[Spec, Checked]:
+    """A spec without errors, checked against the facts of a table where they are given; else a SpecError."""
+    checked = check_source(source, facts, chain)
+    if checked.spec is None:
+        raise SpecError([diagnostic for diagnostic in checked.diagnostics if diagnostic.is_error])
+    return checked.spec, checked
+
+
+def statement_to_options(statement: DataStatement) -> DataOptions:
+    """How a table is to be read, by the `data` statement of a spec."""
+    return DataOptions(
+        target=statement.target,
+        task=statement.task,  # type: ignore[arg-type]  # the checker knows the tasks
+        positive=statement.positive,
+        ignore=statement.ignore or None,
+        missing=statement.missing or None,
+        categorical=statement.categorical or None,
+        numeric=statement.numeric or None,
+        groups=statement.groups,
+        order=statement.order,
+        header=statement.header,
+        separator=statement.separator,
+        decimal=statement.decimal,
+        missing_target=statement.missing_target,  # type: ignore[arg-type]  # the checker knows what can be done
+        ragged=statement.ragged,  # type: ignore[arg-type]
+    )
+
+
+def declared_task(spec: Spec) -> str | None:
+    """The task that a spec is for, by what it says of data, its objectives and its learners; None if it is for both."""
+    if spec.data.task is not None:
+        return spec.data.task
+    judged = {MEASURES[name].task for objective in spec.objectives for name in measures_of(objective.loss)}
+    if len(judged := judged - {None}) == 1:
+        return judged.pop()
+    blocks = blocks_in(spec.space.root)
+    learners = {block.task for block in blocks if block.role == "learner"}
+    return learners.pop() if len(learners) == 1 else None

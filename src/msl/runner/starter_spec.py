@@ -1,0 +1,199 @@
+"""Starter: from a table to a commented spec that runs on it as it is — somewhere to start editing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from msl.data.assemble import build_table
+from msl.data.data_errors import DataError
+from msl.data.options import DataOptions
+from msl.data.profile import leaking_columns, profile_columns
+from msl.data.read import read_source
+from msl.data.reading import Reading
+from msl.data.suggest_options import ColumnUse, FirstOptions, first_options
+from msl.data.table import Table
+from msl.data.target import NAMED, spell_label
+from msl.diagnostics.source import Source
+from msl.diagnostics.terminal import safe
+from msl.language.formatter import format_source
+from msl.space.to_text import spell_name, spell_text
+
+#: From so many rows on, one split says enough and folds cost too much.
+_MANY_ROWS = 20_000
+#: From so many features on it is worth trying fewer.
+_MANY_FEATURES = 20
+_LEARNERS = {
+    "classification": ("logistic", "svm", "k_neighbors", "random_forest", "hist_gradient_boosting"),
+    "regression": ("ridge", "svr", "k_neighbors", "random_forest", "hist_gradient_boosting"),
+}
+_MEASURES = {
+    "classification": ("ber", "the mean of the classes' error rates; others: error, logloss, auc, f1, mcc"),
+    "regression": ("rmse", "the root of the mean squared error; others: mse, mae, r2"),
+}
+#: How a column that is not simply a feature is used.
+_USES: dict[ColumnUse, str] = {
+    "ignore": "is left out",
+    "order": "is the order of the rows",
+    "feature": "is kept",
+    "target": "is the target",
+}
+#: Columns that are told one by one where the same is decided for all of them.
+_MOST_ALIKE = 20
+#: The problem of a row with more or fewer fields than others, and how many other rows there have to be.
+_RAGGED, _FEWEST_SOUND_ROWS = "MSL309", 2
+_LONGEST_COMMENT = 300
+
+
+def read_to_start(source: Any, given: DataOptions) -> tuple[Table, FirstOptions]:
+    """The table that a first spec would read, and everything that was decided for it to be one."""
+    try:
+        reading = read_source(source, options=given)
+    except DataError as wrong:
+        if [each.code for each in wrong.problems] != [_RAGGED]:
+            raise
+        # Rows that break the layout cost those rows; where most do, the layout was not understood.
+        reading, given = _without_ragged(source, given, wrong)
+    columns = profile_columns(reading)
+    first = first_options(reading, columns, given)
+    leaking = [
+        f"`{name}` alone determines the target: leave it out if it is known only after the target is"
+        for name in leaking_columns(columns, str(first.options.target))
+        if first.uses[name] == "feature"
+    ]
+    return build_table(reading, first.options), replace(first, sentences=(*first.sentences, *leaking[:_MOST_ALIKE]))
+
+
+def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[Reading, DataOptions]:
+    given = replace(given, ragged="drop")
+    try:
+        reading = read_source(source, options=given)
+    except DataError:
+        raise wrong from None
+    rows = len(next(iter(reading.columns.values())))
+    if rows < _FEWEST_SOUND_ROWS:
+        raise wrong
+    return reading, given
+
+
+def starting_spec(table: Table, first: FirstOptions, spec: str, data: str) -> str:
+    """The text of a spec for a table; `spec` and `data` are how the user names the two files, each on one line."""
+    measure, meaning = _MEASURES[table.task]
+    facts = table.facts
+    select = "pca?  # fewer columns, or all of them" if facts.n_features >= _MANY_FEATURES else ""
+    steps = ["standard_scaler(rest = default)?  # `?`: or nothing", *([select] if select else []), "learn"]
+    chain = "\n  >> ".join(steps)
+    lines = [
+        f"# A first spec for {data}: {_count(facts.n_samples, 'row')}, "
+        f"{_count(facts.n_features, 'feature')}, {_target(table)}.",
+        *_about_columns(table),
+        "#",
+        "# To see the space, to search it, and to see what else could stand in it:",
+        f"#   msl info {spec} --data {data}",
+        f"#   msl run {spec} {data}",
+        "#   msl blocks",
+        "msl 1",
+        "use sklearn",
+        "",
+        *_data(table, first),
+        "",
+        "# A bare name opens every parameter that the block declares; with `rest = default`, only those that are named",
+        "# are open, as in `k_neighbors(n_neighbors: int 1..20, rest = default)`.",
+        f"part learn =\n  {' | '.join(_LEARNERS[table.task])}",
+        "",
+        f"chain model =\n  {chain}",
+        "",
+        f"# {measure}: {meaning}.",
+        f"minimize {measure} by {_estimate(table)}",
+        "",
+        *_search(table),
+        "budget(time = 2min, each = 20s)  # of the run; of one model",
+        "seed 0",
+    ]
+    text, problems = format_source(Source(spec, "\n".join(lines) + "\n"))
+    assert not problems
+    return text
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _target(table: Table) -> str:
+    name = _one_line(table.target)
+    if table.task == "regression":
+        return f"regression of `{name}`"
+    shown = ", ".join(_one_line(spell_label(label)) for label in table.classes[:5])
+    more = ", …" if len(table.classes) > 5 else ""
+    return f"classification of `{name}` ({shown}{more})"
+
+
+def _about_columns(table: Table) -> list[str]:
+    facts = table.facts
+    said = []
+    if facts.symbolic:
+        said.append(f"{len(facts.symbolic)} with symbols, which are encoded where a block needs numbers")
+    if facts.incomplete:
+        said.append(f"{len(facts.incomplete)} with missing values, which are filled in where a block cannot take them")
+    return [f"# Among the features {'is' if one.startswith('1 ') else 'are'} {one}." for one in said]
+
+
+def _data(table: Table, first: FirstOptions) -> list[str]:
+    """What was understood of the table, to be corrected, with a comment for each decision."""
+    options = first.options
+    said: list[tuple[str, str]] = [("target", spell_name(table.target)), ("task", table.task)]
+    if options.order is not None:
+        said.append(("order", spell_name(options.order)))
+    lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
+    said += [(name, f"[{', '.join(spell_text(str(value)) for value in of)}]") for name, of in lists.items() if of]
+    said += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
+    return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in said)})"]
+
+
+def _decisions(table: Table, first: FirstOptions) -> list[str]:
+    """A comment for everything that was decided, a few of each kind where there are very many."""
+    said: list[str] = []
+    if first.target_reason != NAMED:
+        said.append(f"The target is a guess: {first.target_reason}")
+    said += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in first.sentences]
+    by_reason: dict[tuple[ColumnUse, str], list[str]] = {}
+    for name, why in first.reasons.items():
+        by_reason.setdefault((first.uses[name], why), []).append(name)
+    for (use, why), names in by_reason.items():
+        said += [f"`{name}` {_USES[use]}: {why}" for name in names[:_MOST_ALIKE]]
+        if others := names[_MOST_ALIKE:]:
+            said.append(f"So it is with {len(others)} other columns, such as `{others[0]}`")
+    said += [f"{each.message}; {each.help}" for each in table.warnings if each.column not in first.reasons]
+    return [f"# {_one_line(sentence)}." for sentence in said]
+
+
+def _estimate(table: Table) -> str:
+    """Five folds, fewer where a class is tiny, one split where there are very many rows."""
+    if len(table) >= _MANY_ROWS:
+        return "holdout(0.3)"
+    assert table.y is not None
+    smallest = int(np.bincount(table.y).min()) if table.task == "classification" else len(table)
+    return f"cv(folds = {min(5, max(2, smallest), len(table))})"
+
+
+def _search(table: Table) -> list[str]:
+    """A vote is better than the best model alone on most tables (docs/results.md); of very many rows it takes long."""
+    search = [
+        "# Some models anywhere, each learner among them, then searches that share the evaluations by what each gains.",
+        "search auto(evaluations = 100)",
+    ]
+    if len(table) >= _MANY_ROWS:
+        return search
+    about = [
+        "# The 15 best models vote, which costs no further evaluation. Without this line the best one alone is the",
+        "# answer: on most tables a little worse, but smaller and easier to explain.",
+    ]
+    return [*search, "", *about, "ensemble vote(top = 15)", ""]
+
+
+def _one_line(text: str) -> str:
+    """A text as a comment can hold it: on one line, not too long, with nothing that steers a terminal."""
+    line = safe(" ".join(text.split()))
+    return line if len(line) <= _LONGEST_COMMENT else f"{line[:_LONGEST_COMMENT]} …"

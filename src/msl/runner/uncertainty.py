@@ -1,0 +1,174 @@
+"""Interval: how far the estimate of the winner might be off because of the rows it happened to be judged on.
+
+Nothing is fitted for it: the outputs for rows held out are weighed anew, 1,000 times, and the middle 95 % is the
+interval. Rows are drawn class by class, or whole groups where there are groups. Measures that only count mistakes are
+drawn from the counts, with Jeffreys' prior (half a row right and half a row wrong in each class), so that no mistake
+among 60 rows does not pass for none at all. The interval speaks of the one model that was chosen; that it was chosen
+because it looked best is not in it, which is what a test table, or nested selection, is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.blocks.base.block import Floats
+from msl.evaluate.dataset import Ground
+from msl.evaluate.final_fits import OutputsRequest, request_stream, requested_trials
+from msl.evaluate.metrics import confusion, score
+from msl.evaluate.resampling import Trial, joined
+from msl.runner.plan import Plan
+from msl.runner.verdict import Candidate
+from msl.space.spec import MEASURES, Call, Objective, loss_value, measures_of
+from msl.space.values import Model
+
+#: What random numbers are for, so that no two uses of one seed draw the same.
+_INTERVAL = 5
+_DRAWS, _FEWEST_DRAWS = 1_000, 100
+#: Rows weighed altogether: a large table gets fewer draws, of which each says more.
+_MOST_ROWS = 20_000_000
+_TAILS = (2.5, 97.5)
+#: Measures that follow from how often each class was taken for which.
+_OF_COUNTS = frozenset({"ber", "error", "relative_error", "f1", "positive_f1", "mcc"})
+
+#: One draw: the value of a measure.
+_Draw = Callable[[str], float]
+
+
+def intervals(
+    plan: Plan, measured: Mapping[str, float], values: Mapping[str, float], found: Mapping[Call, HeldOut]
+) -> dict[str, list[float] | None]:
+    """The 95 % interval of each objective, as the user counts it; None for what no row decides.
+
+    `measured` are the winner's measures and `values` its objectives, which always lie in their intervals.
+    """
+    return {
+        name: interval(plan, objective, measured, values[name], found)
+        for name, objective in zip(plan.objective_names(), plan.objectives, strict=True)
+    }
+
+
+def interval(
+    plan: Plan, objective: Objective, measured: Mapping[str, float], value: float, found: Mapping[Call, HeldOut]
+) -> list[float] | None:
+    """That of one objective."""
+    if not judges_rows(objective) or objective.estimate not in found:
+        return None
+    held, ground = found[objective.estimate], plan.job.ground
+    names = measures_of(objective.loss)
+    fixed = {name: measured[name] for name in names if MEASURES[name].of_model}
+    scales = {name: _scale(name, measured, held, ground) for name in names if name not in fixed}
+    drawn = []
+    for draw in _draws(plan, held, [name for name in names if name not in fixed]):
+        one = fixed | {name: scale * draw(name) for name, scale in scales.items()}
+        drawn.append(loss_value(objective.loss, one))
+    finite = [one for one in drawn if np.isfinite(one)]
+    if not finite:
+        return None
+    low, high = np.percentile(finite, _TAILS)
+    return [float(min(low, value)), float(max(high, value))]
+
+
+def _scale(name: str, measured: Mapping[str, float], held: HeldOut, ground: Ground) -> float:
+    """What scores have to be multiplied by: `relative_error` is an error over that of another model."""
+    if name != "relative_error":
+        return 1.0
+    error = held.trial.score(name, held.outputs, ground.n_classes)
+    return measured[name] / error if error else 1.0
+
+
+def _draws(plan: Plan, held: HeldOut, names: Sequence[str]) -> list[_Draw]:
+    rng = np.random.default_rng([plan.seed, _INTERVAL])
+    ground = plan.job.ground
+    is_plain = ground.population.groups is None and all(pool.weights is None for pool in held.trial.pools)
+    if is_plain and _OF_COUNTS.issuperset(names):
+        return _of_counts(held, ground, rng)
+    return _of_rows(held, ground, rng)
+
+
+def _of_counts(held: HeldOut, ground: Ground, rng: np.random.Generator) -> list[_Draw]:
+    """How often each class would be taken for which: Dirichlet, the prior's half row of mistakes spread evenly."""
+    k = ground.n_classes
+    pairs = zip(held.trial.pools, held.outputs, strict=True)
+    counts = np.mean([confusion(pool.y, given, k, np.ones(len(pool.y))) for pool, given in pairs], axis=0)
+    totals = counts.sum(axis=1, keepdims=True)
+    prior = np.where(np.eye(k, dtype=np.bool_), 0.5, 0.5 / max(1, k - 1))
+    gamma = rng.gamma(counts + prior, size=(_DRAWS, k, k))
+    cells = gamma / gamma.sum(axis=2, keepdims=True) * totals
+    outputs = np.tile(np.eye(k), (k, 1))
+    return [partial(_cell_score, cells=each, y=np.repeat(np.arange(k), k), outputs=outputs) for each in cells]
+
+
+def _cell_score(name: str, cells: Floats, y: NDArray[np.intp], outputs: Floats) -> float:
+    """A measure of counts: each cell stands for a row with its weight."""
+    return score(name, y, outputs, len(cells), cells.ravel())
+
+
+def _of_rows(held: HeldOut, ground: Ground, rng: np.random.Generator) -> list[_Draw]:
+    """Rows drawn again with replacement, of each class as many as it has; or groups."""
+    pools = held.trial.pools
+    judged = np.unique(np.concatenate([pool.rows for pool in pools]))
+    number = int(np.clip(_MOST_ROWS // len(judged), _FEWEST_DRAWS, _DRAWS))
+    return [_row_draw(held, ground, _times(ground, judged, rng)) for _ in range(number)]
+
+
+def _row_draw(held: HeldOut, ground: Ground, times: Floats) -> _Draw:
+    def value(name: str) -> float:
+        total = 0.0
+        for pool, given in zip(held.trial.pools, held.outputs, strict=True):
+            weights = times[pool.rows] if pool.weights is None else times[pool.rows] * pool.weights
+            total += pool.share * score(name, pool.y, given, ground.n_classes, weights)
+        return total
+
+    return value
+
+
+def _times(ground: Ground, judged: NDArray[np.intp], rng: np.random.Generator) -> Floats:
+    """How often each row of the table is drawn."""
+    times = np.zeros(ground.population.n_rows)
+    groups = ground.population.groups
+    if groups is not None:
+        names, unit = np.unique(groups[judged], return_inverse=True)
+        drawn = np.bincount(rng.integers(0, len(names), len(names)), minlength=len(names))
+        times[judged] = drawn[unit]
+        return times
+    strata = ground.y[judged] if ground.n_classes else np.zeros(len(judged), dtype=np.intp)
+    for stratum in np.unique(strata):
+        rows = judged[strata == stratum]
+        times[rows] = np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows))
+    return times
+
+
+# --- What models say of rows that they were not fitted on, on the very splits that the winner was judged on. ----------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """The outputs of each pool of a trial, in the order of its rows."""
+
+    trial: Trial
+    outputs: tuple[Floats, ...]
+
+
+def outputs_request(model: Model, estimate: Call, judged: Candidate) -> OutputsRequest:
+    """Asks for the outputs of a model on the splits that a candidate was judged on."""
+    return OutputsRequest(model, estimate, request_stream(judged.model), judged.turn, judged.turns)
+
+
+def requested_trial(plan: Plan, request: OutputsRequest) -> Trial:
+    """The rows that the outputs of a request are about, all turns as one trial."""
+    return joined(requested_trials(plan.job.ground, plan.objectives, plan.seed, request))
+
+
+def judges_rows(objective: Objective) -> bool:
+    """Whether an objective looks at outputs for rows that were held out."""
+    return objective.estimate.name != "gcv" and any(not MEASURES[name].of_model for name in measures_of(objective.loss))
+
+
+def row_estimates(plan: Plan) -> list[Call]:
+    """The estimates of objectives that look at rows held out, each once."""
+    return list(dict.fromkeys(objective.estimate for objective in plan.objectives if judges_rows(objective)))

@@ -1,0 +1,193 @@
+"""Pareto: dominance among losses — fronts, crowding, hypervolume, and an archive with ε-dominance.
+
+Losses are a matrix with a row for each point, all minimised. A row with an infinite loss is dominated by every row
+without, and compares with nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.search.base import Told
+
+Losses = NDArray[np.float64]
+Places = NDArray[np.intp]
+#: Differences of larger numbers are not numbers any more.
+_LARGE = 1e300
+#: How many rows are compared at once with all others.
+_BLOCK = 512
+
+
+def losses_of(told: Sequence[Told]) -> Losses:
+    """The losses as a matrix; a point that failed in one objective failed in all."""
+    losses = np.array([one.losses for one in told], dtype=np.float64)
+    losses[~np.isfinite(losses).all(axis=1)] = np.inf
+    return losses
+
+
+def dominates(a: Losses, b: Losses) -> NDArray[np.bool_]:
+    """Whether a is nowhere worse than b and somewhere better; along the last axis."""
+    return np.asarray((a <= b).all(axis=-1) & (a < b).any(axis=-1))
+
+
+def dominance(losses: Losses, others: Losses | None = None) -> NDArray[np.bool_]:
+    """Which row dominates which row, of the same losses or of others."""
+    pairs = list(zip(losses.T, losses.T if others is None else others.T, strict=True))
+    nowhere_worse = np.logical_and.reduce([one[:, None] <= other for one, other in pairs])
+    somewhere_better = np.logical_or.reduce([one[:, None] < other for one, other in pairs])
+    return np.asarray(nowhere_worse & somewhere_better)
+
+
+def dominators(losses: Losses) -> Places:
+    """By how many others each row is dominated."""
+    return _dominators_among(losses, np.arange(len(losses)))
+
+
+def _dominators_among(losses: Losses, places: Places) -> Places:
+    """By how many of these rows each row is dominated: a block at a time, since all at once may not fit into memory."""
+    counts = np.zeros(len(losses), dtype=np.intp)
+    for first in range(0, len(places), _BLOCK):
+        counts += dominance(losses[places[first : first + _BLOCK]], losses).sum(axis=0)
+    return counts
+
+
+def non_dominated(losses: Losses) -> Places:
+    """The places of the rows that no other dominates."""
+    kept = np.zeros(0, dtype=np.intp)
+    for first in range(0, len(losses), _BLOCK):
+        places = np.concatenate([kept, np.arange(first, min(first + _BLOCK, len(losses)))])
+        kept = places[~dominance(losses[places]).any(axis=0)]
+    return kept
+
+
+def fronts(losses: Losses) -> Iterator[Places]:
+    """The places of the rows, front by front: those that none dominates, then those that only these dominate, …"""
+    dominating = dominance(losses) if len(losses) <= _BLOCK else None
+    above = dominators(losses) if dominating is None else dominating.sum(axis=0)
+    left = np.ones(len(losses), dtype=np.bool_)
+    while left.any():
+        front = np.flatnonzero(left & (above == 0))
+        yield front
+        left[front] = False
+        above -= _dominators_among(losses, front) if dominating is None else dominating[front].sum(axis=0)
+
+
+def crowding(losses: Losses) -> NDArray[np.float64]:
+    """How much room a point has among its neighbours in each objective; infinite at the ends, 0 for failed ones."""
+    room = np.zeros(len(losses))
+    if len(losses) == 0 or not np.isfinite(losses).all():
+        return room
+    for column in losses.T:
+        order = np.argsort(column, kind="stable")
+        ranked = column[order]
+        largest = np.abs(ranked).max()
+        ranked = ranked / largest if largest > _LARGE else ranked
+        spread = ranked[-1] - ranked[0]
+        room[order[[0, -1]]] = np.inf
+        if spread > 0 and len(losses) > 2:
+            room[order[1:-1]] += (ranked[2:] - ranked[:-2]) / spread
+    return room
+
+
+def best_places(losses: Losses, size: int) -> Places:
+    """The places of the best rows: whole fronts while they fit, of the last one those with the most room."""
+    kept: list[Places] = []
+    room = size
+    for front in fronts(losses):
+        if len(front) > room:
+            front = front[np.argsort(-crowding(losses[front]), kind="stable")[:room]]
+        kept.append(front)
+        room -= len(front)
+        if room == 0:
+            break
+    return np.concatenate(kept)
+
+
+def by_rank(told: Sequence[Told]) -> list[Told]:
+    """The best first: by loss and complexity, or by front and room with several objectives."""
+    if not told or len(told[0].losses) == 1:
+        return sorted(told, key=lambda one: (one.loss, one.complexity))
+    losses = losses_of(told)
+    ordered = [front[np.argsort(-crowding(losses[front]), kind="stable")] for front in fronts(losses)]
+    return [told[place] for place in np.concatenate(ordered)]
+
+
+def front_of(told: Sequence[Told]) -> tuple[Told, ...]:
+    """Those that none dominates; of equal losses the simplest, then the earliest."""
+    simplest: dict[tuple[float, ...], Told] = {}
+    for one in told:
+        if one.is_exact and (one.losses not in simplest or one.complexity < simplest[one.losses].complexity):
+            simplest[one.losses] = one
+    distinct = sorted(simplest.values(), key=lambda one: one.losses)
+    if not distinct:
+        return ()
+    return tuple(distinct[place] for place in non_dominated(losses_of(distinct)))
+
+
+def hypervolume(losses: Losses, reference: Sequence[float]) -> float:
+    """How much of the box below the reference point is dominated, for any number of objectives."""
+    corner = np.asarray(reference, dtype=np.float64)
+    inside = losses[(losses < corner).all(axis=1)] if len(losses) else losses
+    with np.errstate(over="ignore"):  # of losses without measure the volume is infinite
+        return _volume(np.unique(inside, axis=0), corner) if len(inside) else 0.0
+
+
+def _volume(losses: Losses, corner: NDArray[np.float64]) -> float:
+    """Slices along the first objective, by which the rows are sorted: each as thick as the step to the next row."""
+    if len(corner) == 1:
+        return float(corner[0] - losses.min())
+    thickness = np.diff(np.append(losses[:, 0], corner[0]))
+    if len(corner) == 2:
+        return float(np.sum(thickness * (corner[1] - np.minimum.accumulate(losses[:, 1]))))
+    slices = (np.unique(losses[: row + 1, 1:], axis=0) for row in range(len(losses)))
+    return float(sum(thick * _volume(one, corner[1:]) for thick, one in zip(thickness, slices, strict=True) if thick))
+
+
+class EpsilonArchive:
+    """Points of which none ε-dominates another (Laumanns et al., 2002): losses are told apart in boxes of side ε.
+
+    A box that another dominates is dropped; in one box the point that dominates is kept, or the nearer to its corner.
+    """
+
+    def __init__(self, epsilon: float) -> None:
+        self._epsilon = epsilon
+        self._kept: dict[tuple[float, ...], Told] = {}
+
+    @property
+    def told(self) -> tuple[Told, ...]:
+        """The points by their losses."""
+        return tuple(sorted(self._kept.values(), key=lambda one: one.losses))
+
+    def add(self, told: Sequence[Told]) -> None:
+        for one in told:
+            if one.is_exact:
+                self._add(one)
+
+    def _add(self, one: Told) -> None:
+        box = self._box(one)
+        if box in self._kept:
+            if self._is_better(one, self._kept[box], box):
+                self._kept[box] = one
+            return
+        boxes = np.array(list(self._kept)).reshape(-1, len(box))
+        if dominates(boxes, np.array(box)).any():
+            return
+        for dominated in boxes[dominates(np.array(box), boxes)]:
+            del self._kept[tuple(dominated.tolist())]
+        self._kept[box] = one
+
+    def _box(self, one: Told) -> tuple[float, ...]:
+        losses = np.asarray(one.losses)
+        with np.errstate(over="ignore"):  # losses without measure share a box
+            return tuple((np.floor(losses / self._epsilon) if self._epsilon > 0 else losses).tolist())
+
+    def _is_better(self, new: Told, old: Told, box: tuple[float, ...]) -> bool:
+        a, b = np.asarray(new.losses), np.asarray(old.losses)
+        if dominates(a, b) or dominates(b, a):
+            return bool(dominates(a, b))
+        with np.errstate(over="ignore", invalid="ignore"):
+            corner = np.asarray(box) * self._epsilon
+            return bool(np.sum((a - corner) ** 2) < np.sum((b - corner) ** 2))

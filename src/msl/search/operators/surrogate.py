@@ -1,0 +1,166 @@
+"""Forest: extremely randomised trees (Geurts, Ernst and Wehenkel, 2006) that foretell the losses of points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from msl.search.base import Integers, Terrain, Told, Vector, Vectors
+from msl.search.operators.initialise import Fresh, anywhere
+from msl.search.operators.swarm import written_back
+from msl.search.setting import Setting
+
+#: So many trees; at each of their nodes a third as many splits are tried as there are columns, but at most so many.
+_TREES, _MOST_TRIED = 16, 32
+#: A node with fewer rows is a leaf.
+_SMALLEST = 4
+_DEEPEST = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """The nodes of all trees: the first ones are the roots; a leaf is its own child.
+
+    All trees grow at once, level by level, since a strategy plants a new forest for every few points.
+    """
+
+    column: Integers
+    threshold: Vector
+    children: Integers
+    mean: Vector
+
+    @classmethod
+    def grown(cls, rows: Vectors, losses: Vector, rng: np.random.Generator) -> Forest:
+        """Each tree sees all rows; their splits are random, and the best of those tried is taken."""
+        n, columns = rows.shape
+        tried = min((columns + 2) // 3, _MOST_TRIED)
+        row = np.tile(np.arange(n), _TREES)
+        node = np.repeat(np.arange(_TREES), n)
+        levels: list[tuple[Integers, Vector, Integers, Vector]] = []
+        count, first = _TREES, 0
+        for depth in range(_DEEPEST):
+            size = np.bincount(node, minlength=count)
+            mean = np.bincount(node, losses[row], count) / size
+            column, threshold, is_split = _splits(rows, losses - losses.mean(), row, node, size, tried, rng)
+            if depth == _DEEPEST - 1:
+                is_split[:] = False
+            place = np.cumsum(is_split) - 1
+            own = first + np.arange(count)
+            left = np.where(is_split, first + count + 2 * place, own)
+            levels.append((column, threshold, np.stack([left, np.where(is_split, left + 1, own)], axis=1), mean))
+            stays = is_split[node]
+            row, node = row[stays], node[stays]
+            if not len(row):
+                break
+            goes_right = rows[row, column[node]] >= threshold[node]
+            node = 2 * place[node] + goes_right
+            first, count = first + count, 2 * int(is_split.sum())
+        return cls(*(np.concatenate(part) for part in zip(*levels, strict=True)))
+
+    def foretold(self, rows: Vectors) -> tuple[Vector, Vector]:
+        """The loss that the trees expect at each row, and how far they disagree."""
+        node = np.broadcast_to(np.arange(_TREES), (len(rows), _TREES))
+        for _ in range(_DEEPEST):
+            goes_right = np.take_along_axis(rows, self.column[node], axis=1) >= self.threshold[node]
+            below = self.children[node, goes_right.astype(np.intp)]
+            if np.array_equal(below, node):
+                break
+            node = below
+        leaves = self.mean[node]
+        return leaves.mean(axis=1), leaves.std(axis=1)
+
+
+def _splits(
+    rows: Vectors,
+    losses: Vector,
+    row: Integers,
+    node: Integers,
+    size: Integers,
+    tried: int,
+    rng: np.random.Generator,
+) -> tuple[Integers, Vector, NDArray[np.bool_]]:
+    """For each node the best of some random splits: its column and threshold, and whether there is one."""
+    count = len(size)
+    order = np.argsort(node, kind="stable")
+    row, node = row[order], node[order]
+    start = np.cumsum(size) - size
+    column = rng.integers(0, rows.shape[1], (count, tried))
+    values = rows[row[:, None], column[node]]
+    low, high = np.minimum.reduceat(values, start), np.maximum.reduceat(values, start)
+    threshold = high - rng.random((count, tried)) * (high - low)
+    is_right = values >= threshold[node]
+    loss = losses[row]
+    all_sum = np.add.reduceat(loss, start)
+    right = np.add.reduceat(is_right, start, axis=0, dtype=np.int64)
+    right_sum = np.add.reduceat(np.where(is_right, loss[:, None], 0.0), start, axis=0)
+    left, left_sum = size[:, None] - right, all_sum[:, None] - right_sum
+    is_useful = (right > 0) & (left > 0)
+    gain = right_sum**2 / np.maximum(right, 1) + left_sum**2 / np.maximum(left, 1)
+    best = np.where(is_useful, gain, -np.inf).argmax(axis=1)
+    each = np.arange(count)
+    return column[each, best], threshold[each, best], is_useful[each, best] & (size >= _SMALLEST)
+
+
+def columns_of(terrain: Terrain, vectors: Vectors) -> Vectors:
+    """Points as a tree can split them: numbers as they are, a column for every value where values are alternatives."""
+    numbers = np.flatnonzero(terrain.ordered | (terrain.levels <= 2))
+    choices = np.flatnonzero(~(terrain.ordered | (terrain.levels <= 2)))
+    cells = terrain.cells(vectors)
+    one_hot = [cells[:, [gene]] == np.arange(terrain.levels[gene]) for gene in choices]
+    return np.concatenate([vectors[:, numbers], *one_hot], axis=1).astype(np.float64)
+
+
+def expected_gain(mean: Vector, spread: Vector, best: float) -> Vector:
+    """By how much a loss that is normally distributed falls below the best one on average (Jones and others, 1998)."""
+    spread = np.maximum(spread, 1e-12)
+    z = (best - mean) / spread
+    return np.asarray((best - mean) * ndtr(z) + spread * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi))
+
+
+# --- Foresight: the new points from which a forest, grown on what is known, expects the most. -------------------------
+
+
+#: What a forest learns from at most, how many points it looks at of each kind, and near how many of the best ones.
+_REMEMBERED, _CANDIDATES, _NEAR = 400, 256, 8
+#: With more genes than this a forest has too few points to tell which of them matter, and takes long.
+_MOST_GENES = 300
+#: How far a number is moved by a little, and how often it is.
+_NEARBY, _OFTEN = 0.15, 0.7
+
+
+def foreseen(setting: Setting, fresh: Fresh, ranked: Sequence[Told], size: int) -> list[Vector]:
+    """Of many new models, near the best ones and anywhere, those with the most expected gain.
+
+    `ranked` has the best first. The forest learns places instead of losses: no wild loss, nor one of a model that
+    fails, drowns the differences of the others.
+    """
+    terrain, rng = setting.terrain, setting.rng
+    if not 0 < terrain.dimensions <= _MOST_GENES:
+        return []
+    known = written_back(ranked[:_REMEMBERED])
+    places = _places(ranked[:_REMEMBERED])
+    forest = Forest.grown(columns_of(terrain, known), places, rng)
+    points = np.concatenate([anywhere(terrain, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
+    gains = expected_gain(*forest.foretold(columns_of(terrain, points)), best=0.0)
+    return list(islice(fresh.of(points[np.argsort(-gains, kind="stable")]), size))
+
+
+def _places(ranked: Sequence[Told]) -> Vector:
+    """0 for the best, equal ones alike."""
+    losses = np.array([one.loss for one in ranked])
+    return np.concatenate([[0.0], np.cumsum(losses[1:] != losses[:-1])])
+
+
+def _near(setting: Setting, best: Vectors) -> Vectors:
+    """The best points with one to three genes changed: numbers by a little or to anywhere, others to anywhere."""
+    rng, ordered = setting.rng, setting.terrain.ordered
+    points = best[rng.integers(0, len(best), _CANDIDATES)]
+    changes = rng.random(points.shape).argsort(axis=1) < rng.integers(1, 4, (len(points), 1))
+    little = ordered & (rng.random(points.shape) < _OFTEN)
+    moved = np.where(little, points + rng.normal(0.0, _NEARBY, points.shape), rng.random(points.shape))
+    return np.asarray(np.clip(np.where(changes, moved, points), 0.0, 1.0))

@@ -1,0 +1,190 @@
+"""Mutation: random changes to points — of single genes, and of what is switched on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.search.base import Flags, Terrain, Told, Vectors
+from msl.search.operators.pareto import Places, losses_of, non_dominated
+
+#: How soon non-uniform mutation narrows (Michalewicz, 1992).
+_NARROWING = 5.0
+
+
+def uniform(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> Vectors:
+    """Each of these genes is with this chance put anywhere."""
+    mutated, hit = points.copy(), _hit(points, rate, genes, rng)
+    mutated[hit] = rng.random(len(hit[0]))
+    return mutated
+
+
+def non_uniform(points: Vectors, rate: float, genes: Flags, done: float, rng: np.random.Generator) -> Vectors:
+    """Each of these genes is with this chance moved up or down, by ever less as the search is done."""
+    mutated, hit = points.copy(), _hit(points, rate, genes, rng)
+    up = rng.random(len(hit[0])) < 0.5
+    room = np.where(up, 1.0 - points[hit], -points[hit])
+    mutated[hit] += room * (1.0 - rng.random(len(hit[0])) ** ((1.0 - done) ** _NARROWING))
+    return mutated
+
+
+def flipped(points: Vectors, rate: float, bits: Flags, rng: np.random.Generator) -> Vectors:
+    """Each of these bits is with this chance the other way round."""
+    mutated, hit = points.copy(), _hit(points, rate, bits, rng)
+    mutated[hit] = 1.0 - points[hit]
+    return mutated
+
+
+def _hit(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> tuple[Places, Places]:
+    """The rows and columns that a mutation hits: so many as by a toss for each, without a toss for each."""
+    columns = np.flatnonzero(genes)
+    size = len(points) * len(columns)
+    hits = rng.choice(max(size, 1), size=rng.binomial(size, rate), replace=False, shuffle=False)
+    rows, places = np.divmod(hits, max(len(columns), 1))
+    return rows, columns[places]
+
+
+def by_thirds(points: Vectors, rate: float, bits: Flags, done: float, rng: np.random.Generator) -> Vectors:
+    """Bits are flipped everywhere; other genes stay as they are in a third of the swarm, and mutate in the others."""
+    points, others, third = flipped(points, rate, bits, rng), ~bits, len(points) // 3
+    second = uniform(points[third : 2 * third], rate, others, rng)
+    last = non_uniform(points[2 * third :], rate, others, done, rng)
+    return np.concatenate([points[:third], second, last])
+
+
+def mutation_rate(option: Any, dimensions: int) -> float:
+    """`auto` changes one gene of a point on average."""
+    return 1 / max(dimensions, 1) if option == "auto" else float(option or 0.0)
+
+
+def with_added(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
+    """With this chance, something that is off is switched on; if it has alternatives, to any of them."""
+    changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
+    for row, off in zip(rows, _switches(terrain, points[rows], on=False), strict=True):
+        gene = _one_of(off, rng)
+        if gene is not None:
+            changed[row, gene] = _value(terrain, gene, terrain.absent[gene] + rng.integers(1, terrain.levels[gene]))
+    return changed
+
+
+def with_deleted(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
+    """With this chance, something that is on is switched off; never the last of its family."""
+    changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
+    for row, on in zip(rows, _switches(terrain, points[rows], on=True), strict=True):
+        families = terrain.families[on]
+        is_last = (families >= 0) & (np.bincount(families + 1)[families + 1] == 1)
+        gene = _one_of(on[~is_last], rng)
+        if gene is not None:
+            changed[row, gene] = _value(terrain, gene, terrain.absent[gene])
+    return changed
+
+
+def minimal(terrain: Terrain, points: Vectors, rng: np.random.Generator) -> Vectors:
+    """With all switched off but one of each family: networks of one unit, chains without what is optional."""
+    switches = np.flatnonzero(terrain.switches)
+    families = [np.flatnonzero(terrain.families == family) for family in np.unique(terrain.families) if family >= 0]
+    least = points.copy()
+    least[:, switches] = _value(terrain, switches, terrain.absent[switches])
+    for row in least:
+        for members in families:
+            gene = rng.choice(members)
+            row[gene] = _value(terrain, gene, terrain.absent[gene] + 1)
+    return least
+
+
+def _switches(terrain: Terrain, points: Vectors, on: bool) -> list[Places]:
+    """The genes of each point that switch something on, or leave it off."""
+    switches = np.flatnonzero(terrain.switches)
+    is_on = terrain.cells(points, switches) != terrain.absent[switches]
+    return [switches[row] for row in is_on == on]
+
+
+def _one_of(genes: Places, rng: np.random.Generator) -> int | None:
+    return int(genes[rng.integers(len(genes))]) if len(genes) else None
+
+
+def _value(terrain: Terrain, gene: Any, cell: Any) -> Any:
+    """The middle of the value with this number; after the last comes the first."""
+    return (cell % terrain.levels[gene] + 0.5) / terrain.levels[gene]
+
+
+# --- Crossover: children of two parents, group by group (the cluster crossover of de Lacerda et al., their figure 6).
+
+
+#: How far beyond its parents, as a share of their distance, a blended gene may lie (BLX-0.5).
+_BEYOND = 0.5
+
+
+def cluster_crossover(terrain: Terrain, first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
+    """One child of each pair: each group comes whole from one parent, but its numbers are blended if they agree on it.
+
+    Parents agree on a group when both have it and chose the same alternative; on one in which nothing is chosen, such
+    as the overlap of a network, they always do.
+    """
+    agrees = agreement(terrain, first, second)
+    from_first = rng.random(agrees.shape) < 0.5
+    children = np.where(from_first[:, terrain.groups], first, second)
+    numbers = np.flatnonzero(terrain.ordered & ~terrain.heads)
+    blended = blend(first[:, numbers], second[:, numbers], rng)
+    children[:, numbers] = np.where(agrees[:, terrain.groups[numbers]], blended, children[:, numbers])
+    return children
+
+
+def agreement(terrain: Terrain, first: Vectors, second: Vectors) -> NDArray[np.bool_]:
+    """For each pair and group, whether both parents have it and chose the same alternative."""
+    heads = np.flatnonzero(terrain.heads)
+    heads = heads[np.argsort(terrain.groups[heads], kind="stable")]
+    a, b = terrain.cells(first, heads), terrain.cells(second, heads)
+    is_shared = (a == b) & (a != terrain.absent[heads])
+    agrees = np.ones((len(first), int(terrain.groups.max(initial=-1)) + 1), dtype=np.bool_)
+    if len(heads):
+        groups, starts = np.unique(terrain.groups[heads], return_index=True)
+        agrees[:, groups] = np.logical_and.reduceat(is_shared, starts, axis=1)
+    return agrees
+
+
+def blend(first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
+    """BLX-0.5: uniform between the parents and half their distance beyond, inside the cube."""
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    beyond = _BEYOND * (high - low)
+    return np.clip(low - beyond + rng.random(first.shape) * (high - low + 2 * beyond), 0.0, 1.0)
+
+
+# --- Elitism: which of a population are kept as they are. -------------------------------------------------------------
+
+
+def plain_elite(population: Sequence[Told]) -> list[Told]:
+    """The best one; the simpler on ties."""
+    exact = [one for one in population if one.is_exact]
+    return [min(exact, key=lambda one: (one.loss, one.complexity))] if exact else []
+
+
+def occam_elite(population: Sequence[Told], kappa: int) -> list[Told]:
+    """The simplest of the κ best, which are taken to be equally good; the better on ties."""
+    exact = sorted((one for one in population if one.is_exact), key=lambda one: one.loss)
+    return [min(exact[:kappa], key=lambda one: (one.complexity, one.loss))] if exact else []
+
+
+def plain_front(population: Sequence[Told], terrain: Terrain) -> list[Told]:
+    """The different models that no other dominates."""
+    exact = [one for one in population if one.is_exact]
+    front: dict[Hashable, Told] = {}
+    for place in non_dominated(losses_of(exact)) if exact else ():
+        front.setdefault(terrain.decode(exact[place].vector), exact[place])
+    return list(front.values())
+
+
+def occam_front(population: Sequence[Told], terrain: Terrain) -> list[Told]:
+    """All the simplest of the Pareto set."""
+    front = plain_front(population, terrain)
+    least = min((one.complexity for one in front), default=0.0)
+    return [one for one in front if one.complexity == least]
+
+
+def median_of(front: Sequence[Told]) -> Told | None:
+    """The one to end with, of several that are as simple: the middle one by their losses."""
+    ordered = sorted(front, key=lambda one: one.losses)
+    return ordered[(len(ordered) - 1) // 2] if ordered else None

@@ -1,0 +1,246 @@
+"""Best-first search over channels: at each level the channel that gains most is opened (Duch and Grudzinski, 2001)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice, product
+from math import isinf
+
+import numpy as np
+
+from msl.search.base import Ask, Channel, Event, Told, Vector, best_of, channels_of, ended, worse_than
+from msl.search.operators.simplex import simplex
+from msl.search.setting import Inner, Setting, Strategy, together
+from msl.search.strategies.random import BATCH
+
+#: Two gains that differ by less are equal: losses are shares of rows, and their differences are not exact.
+_SLACK = 1e-12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """A model to improve, and the channels that were opened on the way to it."""
+
+    here: Told
+    opened: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extension:
+    """What optimising one channel of a reference came to."""
+
+    reference: Reference
+    channel: Channel
+    found: Told
+
+    @property
+    def gain(self) -> float:
+        if self.found is self.reference.here or isinf(self.found.loss):
+            return 0.0
+        return self.reference.here.loss - self.found.loss
+
+    def is_worth(self, gain: float) -> bool:
+        return self.found is not self.reference.here and self.gain >= gain - _SLACK
+
+    @property
+    def next(self) -> Reference:
+        return Reference(self.found, (*self.reference.opened, self.channel.name))
+
+
+def best_first(setting: Setting) -> Strategy:
+    """Each level optimises every unopened channel of the reference, the rest held, and opens the one that gains most.
+
+    Equal gains go to the simpler model. It ends when no channel gains `gain`, or at `levels`. With `beam = n` the n
+    best extensions of a level are the references of the next.
+    """
+    options, terrain = setting.options, setting.terrain
+    gain, beam, most = float(options["gain"]), int(options["beam"]), options["levels"]
+    channels = channels_of(terrain, round(1 / options["step"]) + 1, int(options["patience"]))
+
+    (start,) = yield [Ask(next(iter(setting.seeds(1)), terrain.start))]
+    references = [Reference(start)]
+    best = start
+    setting.note(_start_event(start))
+    level = 0
+
+    while level != most:
+        level += 1
+        tries = [
+            (one, here)
+            for one in references
+            for channel in channels
+            if channel.name not in one.opened and (here := channel.here(one.here.vector)) is not None
+        ]
+        if not tries:
+            setting.note(ended("all channels are open"))
+            return
+        found = yield from together([optimise(channel, one.here, options["inner"]) for one, channel in tries])
+        extensions = [Extension(one, channel, new) for (one, channel), new in zip(tries, found, strict=True)]
+        worthy = [one for one in extensions if one.is_worth(gain)]
+        kept = _different(sorted(worthy, key=lambda one: (one.found.loss, one.found.complexity)))[:beam]
+        if kept:
+            best = min(best, kept[0].found, key=lambda one: (one.loss, one.complexity))
+        setting.note(_level_event(level, extensions, kept, best))
+        if not kept:
+            setting.note(ended(f"no channel gains {gain:g}" if gain else "no channel gains anything"))
+            return
+        references = [one.next for one in kept]
+    setting.note(ended(f"{most} levels are done"))
+
+
+def _different(extensions: list[Extension]) -> list[Extension]:
+    """Those that lead to the same model by the same channels once."""
+    first: dict[tuple[object, frozenset[str]], Extension] = {}
+    for one in extensions:
+        model = one.channel.terrain.decode(one.found.vector)
+        first.setdefault((model, frozenset(one.next.opened)), one)
+    return list(first.values())
+
+
+def _start_event(start: Told) -> Event:
+    chosen = (start,) if start.is_finite else ()
+    return Event("level", {"level": 0, "rows": [], "best": start.loss}, chosen, stands=True)
+
+
+def _level_event(level: int, extensions: list[Extension], kept: list[Extension], best: Told) -> Event:
+    """A row for each channel that was tried, as in the tables of the paper."""
+    rows = [
+        {
+            "reference": one.reference.opened,
+            "channel": one.channel.name,
+            "loss": one.found.loss,
+            "gain": one.gain,
+            "complexity": one.found.complexity,
+            "values": one.channel.terrain.describe(one.found.vector, one.channel.genes),
+            "opened": one in kept,
+        }
+        for one in extensions
+    ]
+    figures = {"level": level, "rows": rows, "best": best.loss}
+    return Event("level", figures, (best,) if best.is_finite else (), tuple(one.found for one in kept), stands=True)
+
+
+# --- Inner searches: how best-first search optimises the genes of one channel while the others are held. --------------
+#
+# The papers' channels have a value or an alternative to choose, features to select, weights to find: all values are
+# tried; features are switched on or off one after the other; weights are moved on a grid, or by a simplex.
+
+
+#: As many combinations are all tried before a channel is searched gene by gene.
+_FEW = 64
+#: More points of one step are asked for in several batches.
+_AT_ONCE = 256
+
+Optimiser = Callable[[Channel, Told], Inner]
+
+
+def exhaustive(channel: Channel, here: Told) -> Inner:
+    """Every combination of values."""
+    axes = [channel.values(gene, here.vector) for gene in channel.genes]
+    combinations = (channel.put(here.vector, channel.genes, point) for point in product(*axes))
+    return best_among(channel, here, combinations)
+
+
+def coordinate(channel: Channel, here: Told) -> Inner:
+    """Every value of one gene after the other, again and again until a round changes nothing."""
+    while True:
+        before = here
+        for gene in channel.genes:
+            here = yield from best_among(channel, here, channel.changes(here.vector, (gene,)))
+        if here is before:
+            return here
+
+
+def climb(channel: Channel, here: Told) -> Inner:
+    """Of all changes of one gene to any of its values the best, again and again until none helps."""
+    while True:
+        before = here
+        here = yield from best_among(channel, here, channel.changes(here.vector, channel.genes))
+        if here is before:
+            return here
+
+
+def forward(channel: Channel, here: Told) -> Inner:
+    """From nothing, switches on one gene after the other; what is there now stays if it is better."""
+    nothing = channel.put(here.vector, channel.genes, [channel.off(gene, here.vector) for gene in channel.genes])
+    return _path(channel, here, nothing, {gene: channel.on(gene, nothing) for gene in channel.genes})
+
+
+def backward(channel: Channel, here: Told) -> Inner:
+    """From what is there now, switches off one gene after the other."""
+    return _path(channel, here, here.vector, {gene: channel.off(gene, here.vector) for gene in channel.genes})
+
+
+def quantised(channel: Channel, here: Told) -> Inner:
+    """Climbs from where it is, and from the ends of forward and backward selection; the best end."""
+    selected = yield from together([forward(channel, here), backward(channel, here)])
+    starts = {id(one): one for one in (here, *selected)}.values()
+    ends = yield from together([climb(channel, start) for start in starts])
+    return _best(here, ends)
+
+
+def downhill(channel: Channel, here: Told) -> Inner:
+    """The simplex method of Nelder and Mead."""
+    return simplex(here, channel.genes)
+
+
+_OPTIMISERS: dict[str, Optimiser] = {
+    "exhaustive": exhaustive,
+    "coordinate": coordinate,
+    "quantised": quantised,
+    "forward": forward,
+    "backward": backward,
+    "simplex": downhill,
+}
+#: These need genes that can be more or less.
+_FOR_NUMBERS = ("forward", "backward", "quantised", "simplex")
+
+
+def optimise(channel: Channel, here: Told, inner: str) -> Inner:
+    """The search that is asked for if it suits the genes, else the one that suits them best."""
+    if inner in _OPTIMISERS and (channel.is_numbers or inner not in _FOR_NUMBERS):
+        return _OPTIMISERS[inner](channel, here)
+    if channel.combinations(here.vector) <= _FEW:
+        return exhaustive(channel, here)
+    return quantised(channel, here) if channel.is_numbers else coordinate(channel, here)
+
+
+def best_among(channel: Channel, here: Told, points: Iterable[Vector]) -> Inner:
+    """The best of some points if it is better than this one, or as good and simpler."""
+    best = here
+    others = channel.other_models(here.vector, points)
+    while batch := list(islice(others, BATCH)):
+        told = yield [Ask(point, beat=worse_than(best.loss)) for point in batch]
+        best = _best(here, [best, *told])
+    return best
+
+
+def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]) -> Inner:
+    """Takes one gene after the other to its target, each time the one that is best then, even if that makes it worse.
+
+    Ends when `patience` steps in a row and one more led to nothing better: the best point on the way, or this one.
+    The worse steps are compared with each other, so no loss may be cut short.
+    """
+    at, best, failed = start, None, 0
+    left = [gene for gene, target in targets.items() if at[gene] != target]
+    while left and failed <= channel.patience:
+        step: Told | None = None
+        for some in (left[first : first + _AT_ONCE] for first in range(0, len(left), _AT_ONCE)):
+            told = yield [Ask(channel.put(at, (gene,), (targets[gene],))) for gene in some]
+            best_here = best_of(told if step is None else [step, *told])
+            if best_here is not step and best_here is not None:
+                step, taken = best_here, some[told.index(best_here)]
+        if step is None:
+            break
+        left.remove(taken)
+        at = step.vector
+        is_better = best is None or (step.loss, step.complexity) < (best.loss, best.complexity)
+        best, failed = (step, 0) if is_better else (best, failed + 1)
+    return here if best is None else _best(here, [best])
+
+
+def _best(here: Told, others: Iterable[Told]) -> Told:
+    """The best of these and of this one; of those that are as good the simplest, then the one that changes least."""
+    candidates = [here, *(one for one in others if one.is_exact)]
+    return min(candidates, key=lambda one: (one.loss, one.complexity, float(np.abs(one.vector - here.vector).sum())))

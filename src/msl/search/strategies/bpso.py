@@ -1,0 +1,60 @@
+"""Binary particle swarm: a particle's speed is the chance of its bits (Kennedy, Eberhart, 1997; Xue et al., 2012)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from msl.search.base import Ask, ended
+from msl.search.operators.swarm import (
+    Bests,
+    Flight,
+    Patience,
+    Restarts,
+    as_bits,
+    best_swarm,
+    first_swarm,
+    inertia_schedule,
+    written_back,
+)
+from msl.search.setting import Setting, Strategy
+
+
+def bpso(setting: Setting) -> Strategy:
+    """v as in `pso`, clamped to ±vmax; a bit is on with probability 1 / (1 + e^−v).
+
+    Genes with more than two values move as in `pso`, so that the strategy works on any space; `floor` and `restart` are
+    as there.
+    """
+    options, bits = setting.options, setting.terrain.bits
+    iterations = int(options["iterations"])
+    inertia = inertia_schedule(options["inertia"], iterations)
+    flight = Flight(options["c1"], options["c2"], options["vmax"], setting.rng)
+    patience = Patience(options["stall"])
+    restarts = Restarts(setting, options["restart"])
+
+    size = int(options["swarm"])
+    first = yield [Ask(position) for position in as_bits(first_swarm(setting, size, int(options["floor"])), bits)]
+    told = best_swarm(first, size)
+    x = as_bits(written_back(told), bits)
+    restarts.saw(written_back(first))
+    v = np.zeros_like(x)
+    bests = Bests(x, told)
+    setting.note(bests.event(0, None, told))
+
+    for t in range(1, iterations + 1):
+        v = flight.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
+        x, v = flight.tossed(x, v, bits)
+        anew = restarts.new_swarm(x)
+        if anew is not None and not len(anew):
+            setting.note(ended(restarts.why_none))
+            return
+        told = yield bests.challenges(x) if anew is None else [Ask(position) for position in as_bits(anew, bits)]
+        x = as_bits(written_back(told), bits)
+        if anew is None:
+            improved = bests.update(x, told)
+        else:
+            improved, v = bests.start_again(x, told), np.zeros_like(x)
+        setting.note(bests.event(t, inertia(t), told))
+        if patience.is_over(improved):
+            setting.note(ended(f"no better point in {options['stall']} iterations"))
+            return

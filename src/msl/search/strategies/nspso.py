@@ -1,0 +1,52 @@
+"""Non-dominated sorting particle swarm (Li, 2003; Algorithm 1 of Xue, Zhang and Browne, 2012)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from msl.search.operators.pareto import Places, best_places, crowding, dominates, non_dominated
+from msl.search.operators.swarm import Flight, Points, Reading, split
+from msl.search.operators.variation import by_thirds, mutation_rate
+from msl.search.setting import Front, Setting, Strategy
+
+
+def nspso(setting: Setting) -> Strategy:
+    """Moves all particles, joins the old and the new swarm, and keeps the best fronts of both.
+
+    A particle follows a random one of the least crowded non-dominated ones: the share `leaders` of them. Beyond the
+    paper, which finds that the swarm soon is all alike, `mutation` changes two thirds of it as `cmdpso` does.
+    """
+    options, rng = setting.options, setting.rng
+    size, iterations = int(options["swarm"]), int(options["iterations"])
+    rate = mutation_rate(options["mutation"], setting.terrain.dimensions)
+    flight = Flight(options["c1"], options["c2"], options["vmax"], rng)
+    reading = Reading.of(setting.terrain, options["encoding"], options["threshold"])
+    front = Front(setting)
+
+    x = reading.positions(setting.first_points(size))
+    v = np.zeros_like(x)
+    swarm = reading.points(x, (yield reading.asks(x)))
+    own = swarm
+    front.update(0, swarm.told)
+
+    for t in range(1, iterations + 1):
+        leaders = swarm.positions[_leaders(swarm, options["leaders"], size, rng)]
+        moved_v = flight.velocity(options["inertia"], v, swarm.positions, own.positions, leaders)
+        x, moved_v = reading.moved(flight, swarm.positions, moved_v)
+        x = by_thirds(x, rate, reading.bits, t / iterations, rng) if rate else x
+        moved = reading.points(x, (yield reading.asks(x)))
+        moved_own = own.replaced(dominates(moved.losses, own.losses), moved)
+
+        kept = best_places(np.concatenate([swarm.losses, moved.losses]), size)
+        stay, come = split(kept, size)
+        swarm, own = swarm.joined(moved, kept), own.joined(moved_own, kept)
+        v = np.concatenate([v[stay], moved_v[come]])
+        front.update(t, swarm.told)
+
+
+def _leaders(swarm: Points, share: float, size: int, rng: np.random.Generator) -> Places:
+    """For each particle, one of the least crowded of the swarm's first front."""
+    first = non_dominated(swarm.losses)
+    roomy = first[np.argsort(-crowding(swarm.losses[first]), kind="stable")]
+    best = roomy[: max(1, round(share * len(roomy)))]
+    return np.asarray(best[rng.integers(0, len(best), size=size)])

@@ -1,0 +1,123 @@
+"""Genetic algorithm with Occam elitism: of the κ best the simplest is kept (de Lacerda, de Carvalho and Ludermir)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.search.base import Ask, Event, Told, Vectors
+from msl.search.operators.pareto import dominators, losses_of
+from msl.search.operators.swarm import written_back
+from msl.search.operators.variation import (
+    cluster_crossover,
+    median_of,
+    minimal,
+    occam_elite,
+    occam_front,
+    plain_elite,
+    plain_front,
+    uniform,
+    with_added,
+    with_deleted,
+)
+from msl.search.setting import Setting, Strategy
+
+
+def occam_ga(setting: Setting) -> Strategy:
+    """Tournament selection, cluster crossover, mutation, adding and deleting; the elite lives on unchanged.
+
+    With `shuffle` every evaluation has a split of its own, and the elite is evaluated again in each generation. With
+    `grow` the first population is of minimal models. With two objectives all the simplest of the Pareto set are kept.
+    """
+    options, rng = setting.options, setting.rng
+    size = int(options["population"])
+    turns = count(1) if options["shuffle"] else None
+
+    points = setting.first_points(size)
+    if options["grow"]:
+        sown = len(setting.seeds(size))
+        points[sown:] = minimal(setting.terrain, points[sown:], rng)
+    now = Generation.of(setting, (yield _asks(points, turns)))
+    setting.note(now.event(0))
+
+    for number in range(1, int(options["generations"]) + 1):
+        parents, fitness = written_back(now.population), _fitness(now.population)
+        births = size - len(now.elite)
+        mothers, fathers = (_tournament(fitness, births, int(options["tournament"]), rng) for _ in range(2))
+        children = _children(setting, parents[mothers], parents[fathers])
+        if options["shuffle"]:
+            told = yield _asks(np.array([*written_back(now.elite), *children]), turns)
+        else:
+            told = now.elite + (yield _asks(children, turns))
+        now = Generation.of(setting, told)
+        setting.note(now.event(number))
+
+
+def _asks(points: Vectors, turns: Iterator[int] | None) -> list[Ask]:
+    return [Ask(point) if turns is None else Ask(point, turn=next(turns)) for point in points]
+
+
+def _children(setting: Setting, mothers: Vectors, fathers: Vectors) -> Vectors:
+    options, terrain, rng = setting.options, setting.terrain, setting.rng
+    mate = rng.random(len(mothers)) < options["crossover"]
+    children = mothers.copy()
+    children[mate] = cluster_crossover(terrain, mothers[mate], fathers[mate], rng)
+    on_or_off = terrain.switches & terrain.bits
+    children = uniform(children, options["mutation"], ~on_or_off, rng)
+    children = with_added(terrain, children, options["add"], rng)
+    return with_deleted(terrain, children, options["delete"], rng)
+
+
+def _fitness(population: list[Told]) -> NDArray[np.float64]:
+    """What a tournament compares, the less the better: the loss, or by how many of the others one is dominated."""
+    losses = losses_of(population)
+    if losses.shape[1] == 1:
+        return np.asarray(losses[:, 0])
+    return dominators(losses).astype(np.float64)
+
+
+def _tournament(fitness: NDArray[np.float64], number: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """So many winners, each the best of `size` drawn with replacement."""
+    drawn = rng.integers(0, len(fitness), size=(number, size))
+    return np.asarray(drawn[np.arange(number), fitness[drawn].argmin(axis=1)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generation:
+    """A population, who of it is kept, and who would be the answer."""
+
+    population: list[Told]
+    elite: list[Told]
+    chosen: tuple[Told, ...]
+    #: Occam's choice need not have the lowest loss, and losses of different splits do not compare.
+    stands: bool
+
+    @classmethod
+    def of(cls, setting: Setting, population: list[Told]) -> Generation:
+        """With several objectives at most half is kept, so that there is always something new."""
+        is_occam, kappa = setting.options["elitism"] == "occam", int(setting.options["kappa"])
+        stands = is_occam or bool(setting.options["shuffle"])
+        if setting.objectives == 1:
+            elite = occam_elite(population, kappa) if is_occam else plain_elite(population)
+            return cls(population, elite, tuple(elite), stands)
+        front = (occam_front if is_occam else plain_front)(population, setting.terrain)
+        elite = front[: max(len(population) // 2, 1)]
+        simplest = median_of(front)
+        chosen = tuple(front) if not is_occam or simplest is None else (simplest,)
+        return cls(population, elite, chosen, stands)
+
+    def event(self, number: int) -> Event:
+        finite = [one for one in self.population if one.is_finite]
+        figures = {
+            "generation": number,
+            "best": min((one.loss for one in finite), default=math.inf),
+            "units": [one.complexity for one in self.chosen],
+            "mean_units": float(np.mean([one.complexity for one in finite])) if finite else math.nan,
+            "feasible": len(finite),
+        }
+        return Event("generation", figures, self.chosen, tuple(self.population), self.stands)

@@ -1,0 +1,79 @@
+"""Pattern search: Algorithm 2 of Escalante, Montes and Sucar (2009)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.search.base import Ask, Event, Terrain, Told, Vector, best_of, ended, worse_than
+from msl.search.setting import Setting, Strategy
+
+#: A continuous gene is not moved by less than this.
+_FINEST = 1e-6
+
+
+def pattern(setting: Setting) -> Strategy:
+    """Tries a step up along each axis, then down, moves at once to what is better, and halves the steps after a sweep.
+
+    With `poll = complete` a whole sweep is tried from one point, and the best of it is taken; with `halve = failed`
+    the steps are halved only after a sweep that found nothing better. Steps that lead to the same model are left out.
+    """
+    options, terrain = setting.options, setting.terrain
+    left = int(options["evaluations"])
+    (here,) = yield [Ask(setting.first_point())]
+    left -= 1
+    step = 0.5
+    finest = _finest_steps(terrain)
+    sweep = 0
+
+    while left > 0 and (step >= finest).any():
+        sweep += 1
+        before, tried = here, 0
+        moves = _moves(step, finest)
+        while left > 0:
+            trials = list(_trials(terrain, here, moves, left if options["poll"] == "complete" else 1))
+            if not trials:
+                break
+            told = yield [Ask(trial, beat=worse_than(here.loss)) for trial in trials]
+            left -= len(told)
+            tried += len(told)
+            here = _better(here, told)
+        setting.note(_event(sweep, step, tried, here, moved=here is not before))
+        if options["halve"] == "always" or here is before:
+            step /= 2
+    setting.note(ended("the steps no longer lead anywhere new" if left else "all evaluations are used"))
+
+
+def _finest_steps(terrain: Terrain) -> NDArray[np.float64]:
+    """Half a value of a gene, below which a step from its middle leads to the same value."""
+    return np.where(terrain.levels > 0, 0.5 / np.maximum(terrain.levels, 1), _FINEST)
+
+
+def _moves(step: float, finest: NDArray[np.float64]) -> Iterator[tuple[int, float]]:
+    """The columns of [I, −I] times the step."""
+    alive = np.flatnonzero(step >= finest).tolist()
+    return iter([(gene, step) for gene in alive] + [(gene, -step) for gene in alive])
+
+
+def _trials(terrain: Terrain, here: Told, moves: Iterator[tuple[int, float]], most: int) -> Iterator[Vector]:
+    """The next points around this one that are models, and other ones."""
+    model = terrain.decode(here.vector)
+    while most > 0 and (move := next(moves, None)) is not None:
+        gene, by = move
+        trial = here.vector.copy()
+        trial[gene] = min(max(trial[gene] + by, 0.0), 1.0)
+        if terrain.decode(trial) not in (None, model):
+            most -= 1
+            yield trial
+
+
+def _better(here: Told, told: list[Told]) -> Told:
+    best = best_of(told)
+    return best if best is not None and best.loss < here.loss else here
+
+
+def _event(sweep: int, step: float, tried: int, here: Told, moved: bool) -> Event:
+    figures = {"sweep": sweep, "step": step, "tried": tried, "moved": moved, "best": here.loss}
+    return Event("sweep", figures, (here,) if here.is_finite else (), (here,))

@@ -1,0 +1,65 @@
+"""Particle swarm optimisation: Algorithm 1 of Escalante, Montes and Sucar (2009)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from msl.search.base import Ask, ended
+from msl.search.operators.swarm import (
+    Bests,
+    Flight,
+    Patience,
+    Restarts,
+    best_swarm,
+    first_swarm,
+    inertia_schedule,
+    scattered,
+    written_back,
+)
+from msl.search.setting import Setting, Strategy
+
+
+def pso(setting: Setting) -> Strategy:
+    """v ← W·v + c1·r1·(p − x) + c2·r2·(g − x), x ← x + v; the leaders are found after all particles have moved.
+
+    Beyond the paper, `wall = reflect` throws particles back from the walls of the cube instead of stopping them there,
+    and `idle = scatter` sends a particle anywhere that would ask for the model it has just had. With `floor = n` the
+    swarm is the best of a first batch in which each alternative of a step has n models; with `restart = n` a swarm that
+    has asked for nothing new in n iterations is thrown anew.
+    """
+    options = setting.options
+    iterations = int(options["iterations"])
+    inertia = inertia_schedule(options["inertia"], iterations)
+    flight = Flight(options["c1"], options["c2"], options["vmax"], setting.rng, options["wall"])
+    patience = Patience(options["stall"])
+    restarts = Restarts(setting, options["restart"])
+
+    size = int(options["swarm"])
+    first = yield [Ask(position) for position in first_swarm(setting, size, int(options["floor"]))]
+    told = best_swarm(first, size)
+    x = written_back(told)
+    restarts.saw(written_back(first))
+    v = np.zeros_like(x)
+    bests = Bests(x, told, options["topology"])
+    setting.note(bests.event(0, None, told))
+
+    for t in range(1, iterations + 1):
+        before = x
+        v = flight.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
+        x, v = flight.moved(x, v)
+        if options["idle"] == "scatter":
+            x, v = scattered(setting.terrain, before, x, v, setting.rng)
+        anew = restarts.new_swarm(x)
+        if anew is not None and not len(anew):
+            setting.note(ended(restarts.why_none))
+            return
+        told = yield bests.challenges(x) if anew is None else [Ask(position) for position in anew]
+        x = written_back(told)
+        if anew is None:
+            improved = bests.update(x, told)
+        else:
+            improved, v = bests.start_again(x, told), np.zeros_like(x)
+        setting.note(bests.event(t, inertia(t), told))
+        if patience.is_over(improved):
+            setting.note(ended(f"no better point in {options['stall']} iterations"))
+            return

@@ -1,0 +1,32 @@
+"""Random search: every choice uniform, or every model equally likely."""
+
+from __future__ import annotations
+
+from msl.search.base import Ask, Event, ended
+from msl.search.operators.initialise import Fresh
+from msl.search.setting import Incumbent, Setting, Strategy
+
+#: Points asked for at once: enough for many workers, few enough that the best so far soon helps to cut the rest short.
+BATCH = 32
+
+
+def random(setting: Setting) -> Strategy:
+    """New models only; `draw = choices` is uniform in the cube, `draw = models` over the models."""
+    options, terrain, rng = setting.options, setting.terrain, setting.rng
+    fresh = Fresh(terrain, setting.known)
+    best = Incumbent(setting.objectives)
+    left = int(options["evaluations"])
+    uniform = options["draw"] == "choices"
+
+    while left > 0:
+        points = fresh.draws(
+            lambda size: rng.random((size, terrain.dimensions)) if uniform else terrain.draw(rng, size),
+            min(left, BATCH),
+        )
+        if not points:
+            setting.note(ended("all models are known" if fresh.has_all else "draws give no new model any more"))
+            return
+        told = yield [Ask(point, beat=best.beat) for point in points]
+        left -= len(told)
+        best.update(told)
+        setting.note(Event("batch", {"losses": [one.loss for one in told], "best": best.loss}, best.chosen))

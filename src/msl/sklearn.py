@@ -1,0 +1,255 @@
+"""ModelSearch: a search of models as an estimator of scikit-learn — fit searches, predict asks the winner."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Collection
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from msl.api import executor_choice
+from msl.data.options import DataOptions
+from msl.data.read import read_like, read_table
+from msl.data.table import Table
+from msl.data.target import spell_label
+from msl.runner.plan import make_plan
+from msl.runner.session import Commission, run_plan
+from msl.runner.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options, with_seed
+
+Floats = NDArray[np.float64]
+_TASKS = ("classification", "regression")
+
+
+def _has_classes(search: ModelSearch) -> bool:
+    """Whether there are probabilities of classes to ask for."""
+    if search._task() == "regression":
+        raise AttributeError("a search for regression has no predict_proba")
+    return True
+
+
+class ModelSearch(BaseEstimator):
+    """Searches the space of a spec for the best model of the rows it is fitted on, and predicts with it.
+
+    Parameters
+    ----------
+    spec : str or Path
+        A path that ends in `.msl`, or the text of a spec.
+    task : "classification", "regression" or None
+        Given, it overrules the spec; else it is what the spec is for, or what the target looks like.
+    seed : int or None
+        Instead of the spec's.
+    jobs : int
+        Worker processes. With 1 everything happens in this process, without limits of time and memory.
+    store : str, Path or None
+        A folder that keeps evaluations, so that fitting again on the same rows reuses them; None forgets them.
+    chain : str or None
+        Which chain, where the spec has several.
+    trusted : collection of str
+        Packages whose classes may be imported, beside msl and scikit-learn.
+
+    Attributes
+    ----------
+    best_model_ : str
+        The winner as MSL.
+    objectives_ : dict
+        What the winner was judged at.
+    summary_ : dict
+        All that there is to say of the search, as `msl run --json` prints it.
+    evaluations_ : polars.DataFrame
+        A row for each model that was judged.
+    trained_ : Trained
+        The winner (or the ensemble that the spec asks for), fitted on every row.
+    classes_ : ndarray
+        The labels, sorted; only for classification.
+    n_features_in_, feature_names_in_ :
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from msl import ModelSearch
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = ModelSearch("use clop chain m = zarbi | naive search random(evaluations = 2)")
+    >>> search.fit(X, y).best_model_
+    'naive'
+    """
+
+    def __init__(
+        self,
+        spec: str | Path,
+        *,
+        task: str | None = None,
+        seed: int | None = None,
+        jobs: int = 1,
+        store: str | Path | None = None,
+        chain: str | None = None,
+        trusted: Collection[str] = (),
+    ) -> None:
+        self.spec = spec
+        self.task = task
+        self.seed = seed
+        self.jobs = jobs
+        self.store = store
+        self.chain = chain
+        self.trusted = trusted
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too."""
+        if self.task not in (None, *_TASKS):
+            raise ValueError(f"task must be classification, regression or None; got {self.task!r}")
+        where, workers = executor_choice(self.jobs)
+        source = with_seed(read_spec(self.spec), self.seed)
+        spec, _ = sound_spec(source, chain=self.chain)
+        rows, target = self._training(X, y)
+        options = self._options(statement_to_options(spec.data), rows)
+        table = self._table(rows, target, options, declared_task(spec))
+        spec, checked = sound_spec(source, table.facts, self.chain)
+        commission = Commission(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
+        with tempfile.TemporaryDirectory() as forgotten:
+            folder = Path(forgotten if self.store is None else self.store)
+            result = run_plan(commission, folder, on=where, workers=workers)
+        self.task_ = table.task
+        self.best_model_ = result.best
+        self.objectives_ = dict(result.objectives)
+        self.summary_ = dict(result.summary)
+        self.evaluations_ = pl.DataFrame(list(result.evaluations), infer_schema_length=None)
+        self.trained_ = result.trained
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row, or its number."""
+        check_is_fitted(self)
+        predicted = self.trained_.predict(self._rows_like_training(X))
+        return self.classes_[predicted.astype(np.intp)] if self.task_ == "classification" else predicted
+
+    @available_if(_has_classes)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        shares = self.trained_.predict_proba(self._rows_like_training(X))
+        return shares[:, np.argsort(self.trained_.labels().astype(np.intp))]
+
+    def score(self, X: Any, y: Any) -> float:
+        """The accuracy, or R² for regression."""
+        measure = r2_score if self._task() == "regression" else accuracy_score
+        return float(measure(y, self.predict(X)))
+
+    # --- rows ---
+
+    def _training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """The rows, validated, and the target as one column."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        self._columns: list[str] | None = None  # also those that scikit-learn does not take for names, as numbers
+        if _is_frame(X):
+            rows, self._columns = X, [str(name) for name in X.columns]
+            if twice := sorted({name for name in self._columns if self._columns.count(name) > 1}):
+                raise ValueError(f"several columns are called {', '.join(twice)}; give each a name of its own")
+            validate_data(self, X, skip_check_array=True)
+        else:
+            rows = validate_data(
+                self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
+            )
+        target = column_or_1d(y, warn=True)
+        if target.dtype.kind == "f":
+            assert_all_finite(target, input_name="y")
+        check_consistent_length(rows, target)
+        return rows, target
+
+    def _options(self, options: DataOptions, rows: Any) -> DataOptions:
+        """How the table is read: the target is given apart, under a name that no column has."""
+        names = {str(name) for name in rows.columns} if _is_frame(rows) else set()
+        target = options.target or "y"
+        while target in names:
+            target += "_"
+        return replace(options, target=target)
+
+    def _table(self, rows: Any, target: NDArray[Any], options: DataOptions, declared: str | None) -> Table:
+        task = self.task or declared or read_table(rows, target, options=options).task
+        if task == "regression":
+            return read_table(rows, np.asarray(target, dtype=np.float64), options=replace(options, task="regression"))
+        check_classification_targets(target)
+        self.classes_, codes = np.unique(target, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
+        positive = None if options.positive is None else self._code_of(options.positive)
+        return read_table(rows, codes, options=replace(options, task="classification", positive=positive))
+
+    def _code_of(self, positive: Any) -> int:
+        spelt = [spell_label(label) for label in self.classes_.tolist()]
+        if spell_label(positive) not in spelt:
+            raise ValueError(f"positive = {positive} is not a class of the target; the classes are {', '.join(spelt)}")
+        return spelt.index(spell_label(positive))
+
+    def _rows_like_training(self, X: Any) -> Table:
+        schema = self.trained_.schema
+        if _is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            self._in_order([str(name) for name in X.columns])
+            table = read_like(schema, X)
+        else:
+            rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
+            table = read_like(schema, rows, names=getattr(self, "_columns", None))
+        for odd in table.warnings:
+            if odd.code == "MSL341":
+                warnings.warn(odd.message, UserWarning, stacklevel=3)
+        return table
+
+    def _in_order(self, names: list[str]) -> None:
+        """As scikit-learn demands, also of frames whose names its releases do not see."""
+        known = getattr(self, "_columns", None)
+        if known is not None and names != known and sorted(names) == sorted(known):
+            raise ValueError("the feature names should match those of the fit, and be in the same order")
+
+    # --- what scikit-learn asks ---
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trained_")
+
+    def _task(self) -> str | None:
+        """The task as far as it is known, before a fit from the parameters alone."""
+        known = getattr(self, "task_", None) or self.task
+        return known if known in _TASKS else _task_of_spec(str(self.spec), self.chain)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        match self._task():
+            case "classification":
+                tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+            case "regression":
+                tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags
+
+
+def _is_frame(X: Any) -> bool:
+    return isinstance(X, pl.DataFrame) or (hasattr(X, "iloc") and hasattr(X, "columns"))
+
+
+@lru_cache(maxsize=32)
+def _task_of_spec(spec: str, chain: str | None) -> str | None:
+    """What a spec is for; None also for one that is unsound, of which `fit` will tell."""
+    try:
+        return declared_task(sound_spec(read_spec(spec), chain=chain)[0])
+    except (SpecError, ValueError):
+        return None

@@ -1,0 +1,360 @@
+"""Count: how large a space is — models, structures and structural codes — exactly, without listing them.
+
+A space is a set, so a model that can be come by in two ways counts once. Requirements are honoured. Where telling
+cases apart would take too long, the count says so and gives an interval instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from random import Random
+
+from msl.record import paused_collector
+from msl.space.enumerate.chain_automaton import WordCutter
+from msl.space.enumerate.disjoint_sets import Allowance, Cell, TooCostly, join
+from msl.space.enumerate.watch import Watch
+from msl.space.formulas import Amount, Formula, limits
+from msl.space.membership import Deriver, NotInSpace
+from msl.space.nodes import (
+    Arrange,
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Permute,
+    RealRange,
+    Regions,
+    Repeat,
+    Sequence,
+    Subset,
+    Symbol,
+    Union,
+    Vector,
+    bottom_up,
+    children,
+    rebuilt,
+    steps_up,
+)
+from msl.space.numbers import known, level_count, whole_numbers
+from msl.space.spec import Space
+from msl.space.values import Model, Step
+
+# --- Share: between which bounds a share lies, judged from how many of some independent draws were hits. --------------
+
+
+_HALVINGS = 60
+
+
+def share_interval(hits: int, draws: int, confidence: float) -> tuple[float, float]:
+    """The Clopper-Pearson interval: it misses the true share at most as often as the confidence allows."""
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else _crossing(lambda share: 1 - _at_most(hits - 1, draws, share) > tail)
+    high = 1.0 if hits == draws else _crossing(lambda share: _at_most(hits, draws, share) < tail)
+    return low, high
+
+
+def _crossing(is_above: Callable[[float], bool]) -> float:
+    """Where something that is false for small shares becomes true."""
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_above(middle) else (middle, high)
+    return (low + high) / 2
+
+
+def _at_most(hits: int, draws: int, share: float) -> float:
+    """The probability of at most so many hits."""
+    if share <= 0.0 or share >= 1.0:
+        return 1.0 if share <= 0.0 or hits == draws else 0.0
+    return math.fsum(
+        math.exp(
+            math.lgamma(draws + 1)
+            - math.lgamma(k + 1)
+            - math.lgamma(draws - k + 1)
+            + k * math.log(share)
+            + (draws - k) * math.log1p(-share)
+        )
+        for k in range(hits + 1)
+    )
+
+
+# --- Models: the set of models of a space, each once — how many, one at random, all in turn — without listing them.
+
+
+#: How much work may be done to tell cases apart before an exact answer is given up: some seconds.
+MOST_WORK = 1_000_000
+
+
+class Models:
+    """The distinct models of a resolved space. Raises TooCostly where telling them apart takes too long.
+
+    With `steps`, open reals take so many values, evenly on their scale. Without requirements (`free`), the models of
+    the structure alone.
+    """
+
+    def __init__(self, space: Space, steps: int | None = None, free: bool = False, work: int = MOST_WORK) -> None:
+        self._cell = accepted(space, steps, free, False, work)
+
+    @property
+    def number(self) -> int:
+        """How many; an open real counts as one."""
+        return 0 if self._cell is None else self._cell.weight
+
+    @property
+    def reals(self) -> int:
+        """The most open reals that one model has; with any, there are infinitely many models."""
+        return 0 if self._cell is None else self._cell.reals
+
+    def draw(self, rng: Random) -> Model:
+        """One of them, each as likely; an open real is uniform on its scale."""
+        if self._cell is None:
+            raise ValueError("the space is empty: no model meets its requirements")
+        return Model(_steps(self._cell.draw(rng)))
+
+    def __iter__(self) -> Iterator[Model]:
+        """All of them; the last step of a chain changes fastest. An open real raises OpenReal."""
+        if self._cell is not None:
+            yield from (Model(_steps(word)) for word in self._cell)
+
+
+def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Cell | None:
+    """The chains of a space that meet its requirements as one cell, None if there are none."""
+    watch = Watch(() if free else space.requirements, space.facts)
+    try:
+        words = WordCutter(watch, space.facts, Allowance(work), steps, structures).words(space.root)
+    except RecursionError:
+        raise TooCostly("branches or parameters nest too deep") from None
+    kept = [cell for seen, cell in words.items() if any(watch.verdict(sights) is None for sights in seen)]
+    return join(kept) if kept else None
+
+
+def _steps(letters: list[tuple[Step, ...]]) -> tuple[Step, ...]:
+    return tuple(step for letter in letters for step in letter)
+
+
+# --- Count: how large a space is — models, structures and structural codes — exactly, without listing them. -----------
+
+
+#: How many models are drawn where the share that meets the requirements is estimated, and how sure the interval is.
+_DRAWS = 2_000
+_CONFIDENCE = 0.99
+#: Stands for no bound at all where a bound depends on the table.
+_FAR = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Between these two, both included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The size of a space.
+
+    `models` is None where there are infinitely many (a real is open) or the table decides; `reason` says which. A
+    structure is which blocks in which order; blocks that are values of parameters do not count. Codes are the settings
+    of the structural choices as they are encoded, requirements aside, so the same structure may have several.
+    `open_reals` is the most reals that one model leaves open, None where the table decides that. Where `exact` is
+    false, `models` or `structures` is an estimate, and its interval says how far off it may be.
+    """
+
+    models: int | None
+    structures: int
+    codes: int
+    open_reals: int | None = 0
+    exact: bool = True
+    models_interval: Interval | None = None
+    structures_interval: Interval | None = None
+    reason: str = ""
+
+
+@paused_collector()
+def count(space: Space, work: int = MOST_WORK) -> Count:
+    """The size of a space; without a table, as far as no table is needed. `work` bounds what exactness may cost."""
+    follows_table = any(_follows_table(node) for node in bottom_up(space.root))
+    has_open_size = any(_has_open_size(node) for node in bottom_up(space.root))
+    if follows_table:
+        space = Space(rebuilt(space.root, _widened), space.requirements, space.facts)
+    structures, structures_interval, why = _structures(space, work)
+    models, reals, interval = 0, 0, None
+    if structures_interval is None:
+        try:
+            found = Models(space, work=work)
+            models, reals = found.number, found.reals
+        except TooCostly as reason:
+            why = str(reason)
+    if why:  # what tells structures apart also tells models apart, so it is not tried in vain
+        models, reals, interval = _estimate(space, work)
+    exact = not why
+    open_reals = None if reals and has_open_size else reals
+    codes = code_count(space.root)
+    if reals or follows_table:
+        why = why or (f"infinitely many: {_in_words(open_reals)}" if reals else "depends on the data")
+        return Count(None, structures, codes, open_reals, exact, None, structures_interval, why)
+    return Count(models, structures, codes, open_reals, exact, interval, structures_interval, why)
+
+
+def _in_words(open_reals: int | None) -> str:
+    if open_reals is None:
+        return "reals are open, and how many depends on the data"
+    return f"up to {open_reals} real{'s are' if open_reals > 1 else ' is'} open in one model"
+
+
+# --- structures and codes -----------------------------------------------------------------------------
+
+
+def _structures(space: Space, work: int) -> tuple[int, Interval | None, str]:
+    """How many structures there are; where that is too costly, how many at most, an interval, and why."""
+    try:
+        cell = accepted(space, None, False, True, work)
+        return (0 if cell is None else cell.weight), None, ""
+    except TooCostly as reason:
+        most = _most_structures(space, work)
+        return most, Interval(0, most), str(reason)
+
+
+def _most_structures(space: Space, work: int) -> int:
+    """How many structures there are at most: those without requirements."""
+    try:
+        cell = accepted(space, None, True, True, work)
+    except TooCostly:
+        return code_count(space.root)
+    return 0 if cell is None else cell.weight
+
+
+def code_count(root: Node) -> int:
+    """The settings of the structural choices of a space, those that are in use."""
+    codes: dict[int, int] = {}
+    for node in steps_up(root):
+        below = [] if isinstance(node, BlockUse) else [codes[id(child)] for child in children(node)]
+        codes[id(node)] = _ways(node, below)
+    return codes[id(root)]
+
+
+def _way_count(root: Node) -> int:
+    """In how many ways a model can be put together: at least as many as there are models. An open real counts once."""
+    ways: dict[int, int] = {}
+    for node in bottom_up(root):
+        ways[id(node)] = _ways(node, [ways[id(child)] for child in children(node)])
+    return ways[id(root)]
+
+
+def _ways(node: Node, below: list[int]) -> int:
+    """In how many ways a node can be put together, given those of what it is made of."""
+    match node:
+        case Choice():
+            return sum(below)
+        case Sequence() | Union() | Marked() | BlockUse() | Symbol() | Listing():
+            return math.prod(below)
+        case Subset():
+            return math.prod(1 + ways for ways in below)
+        case Permute():
+            return math.factorial(len(below)) * math.prod(below)
+        case Arrange(low=low, high=high):
+            return sum(math.factorial(size) * ways for size, ways in enumerate(_chosen(below)) if low <= size <= high)
+        case Repeat(low=low, high=high):
+            return sum(below[0] ** times for times in range(low, high + 1))
+        case IntRange():
+            return len(whole_numbers(node))
+        case RealRange():
+            return level_count(node) or 1
+        case Bool():
+            return 2
+        case Vector(size=size, element=element):
+            return int(_ways(element, []) ** int(known(size)))
+    return 1
+
+
+def _chosen(ways: list[int]) -> list[int]:
+    """For each size, the ways to take so many members, whatever their order (elementary symmetric polynomials)."""
+    sums = [1]
+    for way in ways:
+        sums = [old + way * before for old, before in zip([*sums, 0], [0, *sums], strict=True)]
+    return sums
+
+
+# --- estimates ----------------------------------------------------------------------------------------
+
+
+def _estimate(space: Space, work: int) -> tuple[int, int, Interval]:
+    """The number of models by drawing from those of the structure alone, with the open reals and an interval."""
+    try:
+        free = Models(space, free=True, work=work)
+    except TooCostly:
+        most = _way_count(space.root)
+        return most, int(any(_is_open_real(node) for node in bottom_up(space.root))), Interval(0, most)
+    if free.reals or not free.number:
+        return free.number, free.reals, Interval(0, free.number)
+    rng, deriver = Random(0), Deriver(space)
+    hits = sum(_is_in(deriver, free.draw(rng)) for _ in range(_DRAWS))
+    low, high = (Fraction(bound) * free.number for bound in share_interval(hits, _DRAWS, _CONFIDENCE))
+    return free.number * hits // _DRAWS, 0, Interval(math.floor(low), math.ceil(high))
+
+
+def _is_in(deriver: Deriver, model: Model) -> bool:
+    try:
+        deriver.derive(model)
+    except NotInSpace:
+        return False
+    return True
+
+
+# --- bounds that follow the table ---------------------------------------------------------------------
+
+
+def _follows_table(node: Node) -> bool:
+    match node:
+        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
+            return isinstance(low, Formula) or isinstance(high, Formula)
+        case Const(value=value):
+            return isinstance(value, Formula)
+        case Vector(size=size, element=element):
+            return isinstance(size, Formula) or _follows_table(element)
+        case Regions(count=count, width=width):
+            return isinstance(count, Formula) or isinstance(width, Formula)
+    return False
+
+
+def _has_open_size(node: Node) -> bool:
+    match node:
+        case Vector(size=Formula()) | Regions(count=Formula()) | Regions(width=Formula()):
+            return True
+    return False
+
+
+def _is_open_real(node: Node) -> bool:
+    return isinstance(node, Regions) or (isinstance(node, RealRange) and level_count(node) is None)
+
+
+def _widened(node: Node) -> Node:
+    """A node with room for every table: what is possible for one of them must not be missed among structures."""
+    match node:
+        case IntRange(low=low, high=high):
+            return replace(node, low=math.ceil(_least(low)), high=math.floor(_most(high)))
+        case RealRange(low=low, high=high):
+            return replace(node, low=_least(low), high=_most(high))
+        case Vector(size=size, element=element):
+            widened = _widened(element)
+            assert isinstance(widened, IntRange | RealRange | Bool | Const)
+            return Vector(1 if isinstance(size, Formula) else size, widened)
+        case Regions(count=count, width=width):
+            return Regions(1 if isinstance(count, Formula) else count, 1 if isinstance(width, Formula) else width)
+    return node
+
+
+def _least(low: Amount) -> int | float:
+    return max(limits(low)[0], -_FAR) if isinstance(low, Formula) else low
+
+
+def _most(high: Amount) -> int | float:
+    return min(limits(high)[1], _FAR) if isinstance(high, Formula) else high

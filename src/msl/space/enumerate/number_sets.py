@@ -1,0 +1,177 @@
+"""Cells of numbers: ranges and single numbers that may overlap, cut into pieces that do not.
+
+Each piece comes with the tags of all the ranges it lies in. Where conditions look at a number, ranges are first cut so
+that all numbers of a piece look the same to them, and one of them stands for all.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
+
+from msl.space.enumerate.disjoint_sets import Cell, Levels, Listed, Stretches, Together, TooCostly, join
+from msl.space.enumerate.watch import Lens
+from msl.space.nodes import IntRange, RealRange
+from msl.space.numbers import ends, evenly_spaced, level_count, whole_numbers
+
+#: Ranges up to this size are written out where they overlap or every value is looked at.
+MOST_LISTED = 100_000
+
+N = TypeVar("N", int, float)
+Tag = Hashable
+Pieces = dict[Together[Tag], Cell]
+
+
+# --- integers -----------------------------------------------------------------------------------------
+
+
+def cut_whole(node: IntRange, lens: Lens | None) -> Iterator[tuple[int | None, range]]:
+    """The numbers of a range in pieces that look the same, each with the number that stands for it."""
+    numbers = whole_numbers(node)
+    if lens is None:
+        yield None, numbers
+    else:
+        yield from ((numbers[piece][0], numbers[piece]) for piece in _look_alikes(numbers, lens))
+
+
+def split_whole(ranges: list[tuple[Tag, range]]) -> Pieces:
+    """Ranges of integers as pieces that do not overlap, by the tags of the ranges that hold them."""
+    if len(ranges) == 1:
+        (tag, numbers), *_ = ranges
+        return {Together((tag,)): Listed(numbers)}
+    ranges = [(tag, numbers) for tag, numbers in ranges if numbers]
+    found: dict[Together[Tag], list[range]] = defaultdict(list)
+    for low, high, places in _covered([(numbers[0], numbers[-1] + 1) for _, numbers in ranges]):
+        covering = [ranges[place] for place in places]
+        period = math.lcm(*(numbers.step for _, numbers in covering)) if high - low > 1 else 1
+        if period > MOST_LISTED:
+            raise TooCostly("ranges with unlike steps overlap")
+        for first in range(low, min(high, low + period)):
+            tags = Together(tag for tag, numbers in covering if (first - numbers[0]) % numbers.step == 0)
+            if tags:
+                found[tags].append(range(first, high, period))
+    return {tags: join(map(Listed, pieces)) for tags, pieces in found.items()}
+
+
+# --- reals --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of an open range; where the range was cut, the end is a point of its own and not in the stretch."""
+
+    node: RealRange
+    has_low: bool = True
+    has_high: bool = True
+
+    def __contains__(self, value: float) -> bool:
+        low, high = ends(self.node)
+        return low < value < high or (value == low and self.has_low) or (value == high and self.has_high)
+
+
+def cut_real(
+    node: RealRange, lens: Lens | None, steps: int | None
+) -> Iterator[tuple[float | None, Levels | Stretch | tuple[float, ...]]]:
+    """The numbers of a range in pieces that look the same; `steps` makes an open range a grid of so many values."""
+    count = level_count(node)
+    if count is None and steps is None:
+        yield from _cut_stretch(node, lens)
+    elif count is not None and lens is None:
+        yield None, Levels(node)
+    else:
+        values = evenly_spaced(node, steps) if count is None and steps is not None else _listed(Levels(node))
+        if lens is None:
+            yield None, tuple(values)
+        else:
+            yield from ((values[piece][0], tuple(values[piece])) for piece in _look_alikes(values, lens))
+
+
+def _cut_stretch(node: RealRange, lens: Lens | None) -> Iterator[tuple[float | None, Stretch | tuple[float, ...]]]:
+    if lens is None:
+        yield None, Stretch(node)
+        return
+    if lens.every:
+        raise TooCostly("a requirement computes with a real, or compares it with another parameter")
+    low, high = ends(node)
+    points = sorted({float(cut) for cut in lens.cuts if low <= cut <= high})
+    yield from ((point, (point,)) for point in points)
+    edges = list(dict.fromkeys([low, *points, high]))
+    for below, above in pairwise(edges):
+        middle = below + (above - below) / 2
+        if below < middle < above:
+            yield middle, Stretch(replace(node, low=below, high=above), below not in points, above not in points)
+
+
+def split_real(points: list[tuple[Tag, Levels | tuple[float, ...]]], stretches: list[tuple[Tag, Stretch]]) -> Pieces:
+    """Reals as pieces that do not overlap, by the tags of what holds them."""
+    if points and not stretches and all(values == points[0][1] for _, values in points):
+        values = points[0][1]
+        return {Together(tag for tag, _ in points): values if isinstance(values, Levels) else Listed(values)}
+    if len(stretches) == 1 and not points:
+        tag, stretch = stretches[0]
+        return {Together((tag,)): Stretches((stretch.node,))}
+    tags: dict[float, list[Tag]] = defaultdict(list)
+    for tag, values in points:
+        for value in _listed(values):
+            tags[value].append(tag)
+    for value, found in tags.items():
+        found.extend(tag for tag, stretch in stretches if value in stretch)
+    alone: dict[Together[Tag], list[float]] = defaultdict(list)
+    for value in sorted(tags):
+        alone[Together(tags[value])].append(value)
+    cells: dict[Together[Tag], list[Cell]] = defaultdict(list)
+    for key, found_alone in alone.items():
+        cells[key].append(Listed(tuple(found_alone)))
+    for key, ranges in _overlaps(stretches).items():
+        cells[key].append(Stretches(tuple(ranges)))
+    return {key: join(found) for key, found in cells.items()}
+
+
+def _overlaps(stretches: list[tuple[Tag, Stretch]]) -> dict[Together[Tag], list[RealRange]]:
+    found: dict[Together[Tag], list[RealRange]] = defaultdict(list)
+    for below, above, places in _covered([ends(stretch.node) for _, stretch in stretches]):
+        piece = replace(stretches[places[0]][1].node, low=below, high=above)
+        found[Together(stretches[place][0] for place in places)].append(piece)
+    return found
+
+
+def _covered(spans: Sequence[tuple[N, N]]) -> Iterator[tuple[N, N, list[int]]]:
+    """The pieces between the ends of spans that some of them cover, each with the places of those, in their order."""
+    opening: dict[N, list[int]] = defaultdict(list)
+    closing: dict[N, list[int]] = defaultdict(list)
+    for place, (low, high) in enumerate(spans):
+        opening[low].append(place)
+        closing[high].append(place)
+    active: set[int] = set()
+    for below, above in pairwise(sorted(opening.keys() | closing.keys())):
+        active.difference_update(closing[below])
+        active.update(opening[below])
+        if active:
+            yield below, above, sorted(active)
+
+
+def _listed(values: Levels | tuple[float, ...]) -> Sequence[float]:
+    if isinstance(values, tuple):
+        return values
+    if values.weight > MOST_LISTED:
+        raise TooCostly(f"{values.weight:,} steps of a real would have to be told apart")
+    return tuple(values)
+
+
+# --- what looks the same ------------------------------------------------------------------------------
+
+
+def _look_alikes(numbers: Sequence[float], lens: Lens) -> Iterator[slice]:
+    """Where rising numbers are cut by a lens: those below the first cut, the cut itself, those up to the next, …"""
+    if lens.every and len(numbers) > MOST_LISTED:
+        raise TooCostly(f"{len(numbers):,} values of a parameter would have to be told apart")
+    places = set(range(len(numbers) + 1)) if lens.every else {0, len(numbers)}
+    for cut in lens.cuts:
+        places.update((bisect_left(numbers, cut), bisect_right(numbers, cut)))
+    ordered = sorted(places)
+    return (slice(i, j) for i, j in pairwise(ordered))

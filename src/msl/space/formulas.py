@@ -1,0 +1,158 @@
+"""Formula: a number that depends on the table, such as `min(1000, n_features)`, evaluated exactly once it is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Literal
+
+from msl.record import record
+
+Exact = int | Fraction | float
+
+#: What a formula may ask of a table, with the least value it can have.
+FACTS: Mapping[str, int] = {"n_features": 1, "n_samples": 1, "n_classes": 0}
+
+FUNCTIONS: Mapping[str, Callable[..., Exact]] = {
+    "min": lambda *values: min(values),
+    "max": lambda *values: max(values),
+    "sqrt": lambda x: math.sqrt(x),
+    "log": lambda x: math.log(x),
+    "floor": lambda x: math.floor(x),
+    "ceil": lambda x: math.ceil(x),
+}
+#: How many operands a function takes; None is one or more.
+OPERANDS: Mapping[str, int | None] = {"min": None, "max": None, "sqrt": 1, "log": 1, "floor": 1, "ceil": 1}
+
+
+@record
+class Formula:
+    """An operation on amounts; a fact of the table is an operation without operands."""
+
+    operation: str
+    operands: tuple[Amount, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.operands:
+            return self.operation
+        if self.operation in FUNCTIONS:
+            return f"{self.operation}({', '.join(map(str, self.operands))})"
+        texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/" else str(x) for x in self.operands]
+        return f"-{texts[0]}" if len(texts) == 1 else f" {self.operation} ".join(texts)
+
+
+Amount = int | float | Formula
+
+
+def evaluate(amount: Amount, facts: Facts) -> Exact:
+    """The number; raises ArithmeticError or ValueError where it has none, such as a division by zero."""
+    if not isinstance(amount, Formula):
+        return amount
+    if not amount.operands:
+        fact: int = getattr(facts, amount.operation)
+        return fact
+    return apply(amount.operation, [evaluate(operand, facts) for operand in amount.operands])
+
+
+def apply(operation: str, values: list[Exact]) -> Exact:
+    """One operation on numbers; division is exact."""
+    if operation in FUNCTIONS:
+        return FUNCTIONS[operation](*values)
+    if len(values) == 1:
+        return -values[0]
+    left, right = values
+    match operation:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+        case _:
+            if isinstance(left, float) or isinstance(right, float):
+                return float(left) / float(right)
+            return Fraction(left) / Fraction(right)
+
+
+def fold(operation: str, operands: list[Amount]) -> Amount:
+    """A formula, or the number it comes to when nothing in it depends on a table."""
+    if any(isinstance(operand, Formula) for operand in operands):
+        return Formula(operation, tuple(operands))
+    return plain(apply(operation, list(operands)))  # type: ignore[arg-type]
+
+
+def plain(value: Exact) -> int | float:
+    """An exact value as an int where it is one, else as a float."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value
+
+
+def limits(amount: Amount) -> tuple[float, float]:
+    """Between which values an amount lies whatever the table; infinite where nothing is known."""
+    if not isinstance(amount, Formula):
+        return float(amount), float(amount)
+    if not amount.operands:
+        return float(FACTS[amount.operation]), math.inf
+    below = [limits(operand) for operand in amount.operands]
+    lows, highs = [low for low, _ in below], [high for _, high in below]
+    match amount.operation:
+        case "min":
+            return min(lows), min(highs)
+        case "max":
+            return max(lows), max(highs)
+        case "+":
+            return sum(lows), sum(highs)
+        case "sqrt":
+            return math.sqrt(max(lows[0], 0)), math.sqrt(max(highs[0], 0))
+        case "floor" | "ceil":
+            return lows[0] - 1, highs[0] + 1
+        case "*" if min(lows) >= 0:
+            return math.prod(lows), math.prod(highs)
+    return -math.inf, math.inf
+
+
+def at_most(one: Amount, other: Amount) -> bool:
+    """Whether an amount is never above another, whatever the table, as far as can be told."""
+    if one == other or limits(one)[1] <= limits(other)[0]:
+        return True
+    if isinstance(other, Formula) and other.operation == "min":
+        return all(at_most(one, operand) for operand in other.operands)
+    if isinstance(one, Formula) and one.operation == "max":
+        return all(at_most(operand, other) for operand in one.operands)
+    if isinstance(one, Formula) and one.operation == "min":
+        return any(at_most(operand, other) for operand in one.operands)
+    return isinstance(other, Formula) and other.operation == "max" and any(at_most(one, o) for o in other.operands)
+
+
+# --- What a spec may know of the table it will run on: its sizes, its task and its columns. ---------------------------
+
+
+Task = Literal["classification", "regression"]
+
+
+@record
+class Facts:
+    """Constants of a table before any split or step; bounds such as `min(50, n_features)` are computed from them.
+
+    The columns are the features in the order in which vectors over features number them.
+    """
+
+    n_samples: int
+    n_features: int
+    #: 0 for regression.
+    n_classes: int
+    task: Task
+    columns: tuple[str, ...] = ()
+    #: The columns that hold symbols, and those that lack values somewhere; blocks may need them encoded or imputed.
+    symbolic: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.n_samples < 1 or self.n_features < 1:
+            raise ValueError(f"a table has rows and features, not {self.n_samples} × {self.n_features}")
+        if (self.task == "regression") != (self.n_classes == 0):
+            raise ValueError(f"{self.task} does not go with {self.n_classes} classes")
+        if self.columns and len(self.columns) != self.n_features:
+            raise ValueError(f"{len(self.columns)} names for {self.n_features} features")

@@ -1,0 +1,359 @@
+"""Derive: how a space comes to a given model — which options, orders and values — or why it does not.
+
+The answer is a tree of plain data that follows the nodes of the space:
+
+| node | what the tree holds |
+| --- | --- |
+| number, yes or no, vector, regions | the value |
+| fixed value, no step | None |
+| block or alternative | a tree for each parameter, `ABSENT` where the parameter does not exist |
+| list, sequence, branches | a tree for each element, step, branch |
+| choice | the number of the option, and its tree |
+| subset | a tree for each member, `ABSENT` where it is left out |
+| permute, arrange | the members' numbers in their order, and a tree for each of them by its number |
+| repeat | a tree for each time |
+| part | the tree inside |
+
+All ways to read the model are followed side by side, and those that look the same to the requirements are merged, so
+that the work does not grow with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from msl.space.conditions import Requirement
+from msl.space.enumerate.watch import NO_SIGHTS, Outcome, Sights, Watch
+from msl.space.membership_of_values import ABSENT, Mismatch, ValueReader
+from msl.space.nodes import (
+    Arrange,
+    BlockUse,
+    Choice,
+    Empty,
+    Marked,
+    Node,
+    Permute,
+    Repeat,
+    Sequence,
+    Subset,
+    Union,
+)
+from msl.space.spec import Space
+from msl.space.values import BlockValue, Branches, Model, Step
+
+Tree = Any
+Word = tuple[Step, ...]
+_EMPTY_WORD: Final[Word] = ()
+
+
+class NotInSpace(ValueError):
+    """A model that is not in the space: why, and the requirement that it breaks if that is the reason."""
+
+    def __init__(self, reason: str, requirement: Requirement | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.requirement = requirement
+
+
+def requirement_broken(requirement: Requirement) -> NotInSpace:
+    """A point of the space's structure that one of its requirements rejects."""
+    return NotInSpace(f"it breaks the requirement `{requirement.text or 'without text'}`", requirement)
+
+
+class Deriver:
+    """Finds how one space comes to models."""
+
+    def __init__(self, space: Space, watch: Watch | None = None) -> None:
+        self._space = space
+        self._watch = Watch(space.requirements, space.facts) if watch is None else watch
+
+    def derive(self, model: Model) -> Tree:
+        """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none.
+
+        Ranges may overlap and round unlike: a way that takes every number as it is goes before one that rounds, or
+        that takes a whole number for a real.
+        """
+        try:
+            return self._derive(model, rounds=False)
+        except NotInSpace as reason:
+            if reason.requirement is not None:
+                raise
+            return self._derive(model, rounds=True)
+
+    def _derive(self, model: Model, rounds: bool) -> Tree:
+        reading = _Reading(self._watch, ValueReader(self._watch, self._space.facts, rounds), model)
+        read = reading.steps(self._space.root, model.steps, 0)
+        ways = [way for way in read if way.end == len(model.steps)]
+        if not ways:
+            raise NotInSpace(reading.mismatch(model, max((way.end for way in read), default=-1)))
+        verdicts = [self._watch.verdict(way.sights) for way in ways]
+        if None not in verdicts:
+            assert verdicts[0] is not None
+            raise requirement_broken(verdicts[0])
+        return ways[verdicts.index(None)].tree
+
+
+class _Way(NamedTuple):
+    """A node read from some place of a word up to `end`; `outcome` is what a part around it would have come to."""
+
+    end: int
+    outcome: Outcome
+    sights: Sights
+    tree: Tree
+
+
+def _merged(ways: Iterable[_Way]) -> list[_Way]:
+    """One of those that end at the same place and look the same, the first."""
+    found: dict[Any, _Way] = {}
+    for way in ways:
+        found.setdefault(way[:3], way)
+    return list(found.values())
+
+
+def _both(first: Outcome, second: Outcome) -> Outcome:
+    """What two rows of steps come to, one after the other."""
+    if first is None:
+        return second
+    return first if second is None else False
+
+
+class _Reading:
+    """One model being read. Words are told apart by identity, so each is kept as long as the reading."""
+
+    def __init__(self, watch: Watch, values: ValueReader, model: Model) -> None:
+        self._watch = watch
+        self._values = values
+        self._top = model.steps
+        self._place = 0
+        self._done: dict[tuple[int, int, int], list[_Way]] = {}
+        self._runs: dict[tuple[int, int, int], Word] = {}
+        self._wanted: dict[int, dict[str, None]] = {}
+        self._mismatch: tuple[int, int, str] | None = None
+
+    def steps(self, node: Node, word: Word, start: int) -> list[_Way]:
+        """All ways to read a node from this place on, as far as they differ."""
+        key = id(node), id(word), start
+        if key not in self._done:
+            if word is self._top:
+                self._place = start
+            self._done[key] = _merged(self._read(node, word, start))
+        return self._done[key]
+
+    def _read(self, node: Node, word: Word, start: int) -> Iterator[_Way]:
+        match node:
+            case Empty():
+                yield _Way(start, None, NO_SIGHTS, None)
+            case BlockUse():
+                yield from self._block(node, word, start)
+            case Choice(options=options):
+                for number, option in enumerate(options):
+                    yield from (way._replace(tree=(number, way.tree)) for way in self.steps(option, word, start))
+            case Sequence(steps=steps):
+                yield from self._row([[step] for step in steps], word, start)
+            case Subset(members=members):
+                yield from self._row([[member, None] for member in members], word, start)
+            case Repeat(low=low, high=high, member=member):
+                yield from self._repeated(low, high, member, word, start)
+            case Permute(members=members):
+                yield from self._placed(len(members), len(members), members, word, start)
+            case Arrange(low=low, high=high, members=members):
+                yield from self._placed(low, high, members, word, start)
+            case Marked(mark=mark, node=inner):
+                for way in self.steps(inner, word, start):
+                    yield (
+                        way._replace(sights=way.sights | self._inside(mark, way)) if self._watch.watches(mark) else way
+                    )
+            case Union(branches=branches):
+                if start < len(word) and isinstance(step := word[start], Branches):
+                    yield from self._side_by_side(branches, step.branches, start + 1)
+                yield from self._collapsed(branches, word, start)
+            case _:
+                raise TypeError(f"{type(node).__name__} is a value, not a step")
+
+    def _inside(self, mark: str, way: _Way) -> Sights:
+        outcome = way.outcome
+        if isinstance(outcome, tuple):
+            outcome = self._watch.asked(mark, outcome)
+        return self._watch.blocks_inside(mark, way.sights) | self._watch.came_to(mark, outcome)
+
+    # --- blocks ---
+
+    def _block(self, use: BlockUse, word: Word, start: int) -> Iterator[_Way]:
+        self._wanted.setdefault(self._at(word, start), {})[use.block.name] = None
+        if start == len(word):
+            return
+        step = word[start]
+        if not isinstance(step, BlockValue) or step.block != use.block:
+            return
+        try:
+            readings = self._values.read(use, step)
+        except Mismatch as mismatch:
+            self._note(self._at(word, start), mismatch)
+            return
+        for reading in readings:
+            yield _Way(start + 1, use.block.key, reading.sights, reading.tree)
+
+    def _at(self, word: Word, start: int) -> int:
+        return start if word is self._top else self._place
+
+    def _note(self, place: int, mismatch: Mismatch) -> None:
+        if self._mismatch is None or (place, mismatch.depth) > self._mismatch[:2]:
+            self._mismatch = place, mismatch.depth, str(mismatch)
+
+    def mismatch(self, model: Model, end: int) -> str:
+        """The best reason why no way was found: the one that came farthest. `end` is where the space could end."""
+        farthest = max(self._wanted, default=-1)
+        if end > farthest:
+            return f"step {end + 1} is {_shown(model.steps[end])}, and the space ends before it"
+        if self._mismatch is not None and self._mismatch[0] >= farthest:
+            return self._mismatch[2]
+        wanted = ", ".join(f"`{name}`" for name in self._wanted.get(farthest, ())) or "nothing"
+        if farthest >= len(model.steps):
+            return f"the model ends after {len(model.steps)} steps, and the space goes on with {wanted}"
+        return f"step {farthest + 1} is {_shown(model.steps[farthest])}, and the space has {wanted} there"
+
+    # --- rows ---
+
+    def _row(self, slots: list[list[Node | None]], word: Word, start: int) -> Iterator[_Way]:
+        """One slot after the other; None among what a slot may hold leaves it out."""
+        ways = [_Way(start, None, NO_SIGHTS, ())]
+        for slot in slots:
+            ways = _merged(onward for way in ways for node in slot for onward in self._one_more(way, node, word))
+        for way in ways:
+            yield way._replace(tree=_row_of(way.tree))
+
+    def _one_more(self, way: _Way, node: Node | None, word: Word) -> Iterator[_Way]:
+        if node is None:
+            yield way._replace(tree=(way.tree, ABSENT))
+            return
+        for next_ in self.steps(node, word, way.end):
+            outcome = _both(way.outcome, next_.outcome)
+            yield _Way(next_.end, outcome, way.sights | next_.sights, (way.tree, next_.tree))
+
+    def _repeated(self, low: int, high: int, member: Node, word: Word, start: int) -> Iterator[_Way]:
+        ways = [_Way(start, None, NO_SIGHTS, ())]
+        for times in range(high + 1):
+            if times >= low:
+                for way in ways:
+                    yield way._replace(tree=_row_of(way.tree))
+            ways = _merged(onward for way in ways for onward in self._one_more(way, member, word))
+            if not ways:
+                return
+
+    # --- any order ---
+
+    def _placed(self, low: int, high: int, members: tuple[Node, ...], word: Word, start: int) -> Iterator[_Way]:
+        """Members with steps are placed one after the other; those that come to no step have no place of their own."""
+        states = {(frozenset[int](), start, None, NO_SIGHTS): _Placed((), {})}
+        while states:
+            following: dict[Any, _Placed] = {}
+            for (used, end, outcome, sights), placed in states.items():
+                yield from self._filled_up(low, high, members, word, _Way(end, outcome, sights, placed))
+                if len(used) == high:
+                    continue
+                for number in sorted(set(range(len(members))) - used):
+                    for way in self.steps(members[number], word, end):
+                        if way.end > end:
+                            key = used | {number}, way.end, _both(outcome, way.outcome), sights | way.sights
+                            following.setdefault(key, placed.with_(number, way.tree))
+            states = following
+
+    def _filled_up(self, low: int, high: int, members: tuple[Node, ...], word: Word, way: _Way) -> Iterator[_Way]:
+        """With as many members without steps as are still wanted."""
+        placed: _Placed = way.tree
+        fillings: dict[tuple[int, Sights], _Placed] = {(len(placed.order), way.sights): placed}
+        for number, member in enumerate(members):
+            if number in placed.trees:
+                continue
+            more: dict[tuple[int, Sights], _Placed] = {}
+            for (count, sights), filling in fillings.items():
+                if count + len(members) - number > low:
+                    more.setdefault((count, sights), filling)
+                if count < high:
+                    for empty in self.steps(member, word, way.end):
+                        if empty.end == way.end:
+                            more.setdefault((count + 1, sights | empty.sights), filling.with_empty(number, empty.tree))
+            fillings = more
+        for (count, sights), filling in fillings.items():
+            if low <= count <= high:
+                yield _Way(way.end, way.outcome, sights, (filling.order, filling.trees))
+
+    # --- branches ---
+
+    def _collapsed(self, branches: tuple[Node, ...], word: Word, start: int) -> Iterator[_Way]:
+        """Branches of which at most one has steps."""
+        empty = [[way for way in self.steps(branch, word, start) if way.end == start] for branch in branches]
+        for number, branch in enumerate(branches):
+            ways = [_Way(start, None, NO_SIGHTS, ())]
+            for other in range(len(branches)):
+                found = self.steps(branch, word, start) if other == number else empty[other]
+                ways = _merged(
+                    _Way(
+                        max(way.end, more.end),
+                        _both(way.outcome, more.outcome),
+                        way.sights | more.sights,
+                        (way.tree, more.tree),
+                    )
+                    for way in ways
+                    for more in found
+                )
+            for way in ways:
+                yield way._replace(tree=_row_of(way.tree))
+
+    def _side_by_side(self, nodes: tuple[Node, ...], branches: tuple[Word, ...], end: int) -> Iterator[_Way]:
+        """Two nodes or more with steps; one that is nothing but branches takes several."""
+        states: dict[tuple[int, int, Sights], Tree] = {(0, 0, NO_SIGHTS): ()}
+        for node in nodes:
+            following: dict[tuple[int, int, Sights], Tree] = {}
+            for (place, count, sights), tree in states.items():
+                for after, way in self._one_branch(node, branches, place):
+                    key = after, min(count + (after > place), 2), sights | way.sights
+                    following.setdefault(key, (tree, way.tree))
+            states = following
+        for (place, count, sights), tree in states.items():
+            if place == len(branches) and count == 2:
+                yield _Way(end, False, sights, _row_of(tree))
+
+    def _one_branch(self, node: Node, branches: tuple[Word, ...], place: int) -> Iterator[tuple[int, _Way]]:
+        for way in self.steps(node, _EMPTY_WORD, 0):
+            yield place, way
+        if place < len(branches):
+            word = branches[place]
+            yield from ((place + 1, way) for way in self.steps(node, word, 0) if way.end == len(word))
+        for after in range(place + 2, len(branches) + 1):
+            if after - place < len(branches):
+                run = self._run(branches, place, after)
+                yield from ((after, way) for way in self.steps(node, run, 0) if way.end == 1)
+
+    def _run(self, branches: tuple[Word, ...], start: int, end: int) -> Word:
+        return self._runs.setdefault((id(branches), start, end), (Branches(branches[start:end]),))
+
+
+def _shown(step: Step) -> str:
+    return f"`{step.block.name}`" if isinstance(step, BlockValue) else "branches"
+
+
+class _Placed(NamedTuple):
+    """Members placed so far: their order, and their trees."""
+
+    order: tuple[int, ...]
+    trees: dict[int, Tree]
+
+    def with_(self, number: int, tree: Tree) -> _Placed:
+        return _Placed((*self.order, number), {**self.trees, number: tree})
+
+    def with_empty(self, number: int, tree: Tree) -> _Placed:
+        """A member that comes to no step stands before the first with a higher number: the lowest of equal orders."""
+        place = next((i for i, other in enumerate(self.order) if other > number), len(self.order))
+        return _Placed((*self.order[:place], number, *self.order[place:]), {**self.trees, number: tree})
+
+
+def _row_of(nested: Any) -> tuple[Tree, ...]:
+    """((((), a), b), c) as (a, b, c): rows grow by one link a step, and are written out once."""
+    row = []
+    while nested != ():
+        nested, last = nested
+        row.append(last)
+    row.reverse()
+    return tuple(row)

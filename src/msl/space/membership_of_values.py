@@ -1,0 +1,253 @@
+"""Derive values: how the parameters of a block come to given values, or which of them cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from msl.space.enumerate.watch import NO_SIGHTS, Params, Sights, Watch, looked_at
+from msl.space.formulas import Facts, Formula
+from msl.space.logic import holds
+from msl.space.nodes import (
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    RealRange,
+    Regions,
+    Symbol,
+    Vector,
+)
+from msl.space.numbers import ends, known, level_count, level_value, tidy, whole_numbers
+from msl.space.values import BlockValue, SymbolValue, Value, symbol_value
+
+
+class _Absent:
+    """The tree of what is left out."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = _Absent()
+
+
+class Mismatch(Exception):
+    """A value that is not in its domain; `depth` tells how near the reason is to it."""
+
+    def __init__(self, text: str, depth: int) -> None:
+        super().__init__(text)
+        self.depth = depth
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A value as the space has it (blocks by the names used there), what is seen of it, and its tree."""
+
+    value: Value
+    sights: Sights
+    tree: Any
+
+
+_State = tuple[Params, Sights, tuple[Any, ...]]
+
+
+class ValueReader:
+    """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range, nor be written as
+    a real: `1` is a value of `real 0..2`, but beside `1` itself it is not meant."""
+
+    def __init__(self, watch: Watch, facts: Facts | None, rounds: bool) -> None:
+        self._watch = watch
+        self._facts = facts
+        self._rounds = rounds
+
+    def read(self, use: BlockUse, value: BlockValue) -> list[Reading]:
+        """All ways in which a use of a block comes to this one, as far as they differ; raises Mismatch."""
+        lenses = self._watch.lenses(use.block)
+        readings = []
+        for params, sights, tree in self._params(use.params, value.params, use.block.name):
+            if lenses is not None:
+                sights |= self._watch.seen(use.block, looked_at(params, lenses))
+            readings.append(Reading(BlockValue(use.block, params), sights, tree))
+        return readings
+
+    # --- parameters ---
+
+    def _params(self, params: tuple[Param, ...], given: Params, owner: str) -> list[_State]:
+        values = dict(given)
+        states: list[_State] = [((), NO_SIGHTS, ())]
+        for param in params:
+            states = _distinct(onward for state in states for onward in self._param(param, values, state))
+            if not states:
+                raise self._why_not(param, values, owner)
+        unknown = sorted(values.keys() - {param.name for param in params})
+        if unknown:
+            raise Mismatch(f"`{owner}` has no parameter `{unknown[0]}` in this space", 1)
+        return states
+
+    def _param(self, param: Param, given: dict[str, Value], state: _State) -> Iterator[_State]:
+        before, sights, trees = state
+        exists = param.condition is None or holds(param.condition, dict(before), self._facts)
+        if exists != (param.name in given):
+            return
+        if not exists:
+            yield before, sights, (*trees, ABSENT)
+            return
+        for reading in self._values(param.node, given[param.name]):
+            yield (*before, (param.name, reading.value)), sights | reading.sights, (*trees, reading.tree)
+
+    def _why_not(self, param: Param, given: dict[str, Value], owner: str) -> Mismatch:
+        if param.name not in given:
+            return Mismatch(f"`{owner}` lacks its parameter `{param.name}`", 1)
+        value = given[param.name]
+        if self._values(param.node, value):
+            return Mismatch(f"`{owner}.{param.name}` does not exist beside these values of its siblings", 1)
+        return Mismatch(f"`{owner}.{param.name} = {_shown(value)}` is outside its domain in this space", 2)
+
+    # --- values ---
+
+    def _values(self, node: Node, value: Value) -> list[Reading]:
+        found: dict[Any, Reading] = {}
+        for reading in self._read(node, value):
+            found.setdefault((_names(reading.value), reading.sights), reading)
+        return list(found.values())
+
+    def _read(self, node: Node, value: Value) -> Iterator[Reading]:
+        match node:
+            case Const(value=own) if not isinstance(own, Formula):
+                if _typed(own) == _typed(value):
+                    yield Reading(own, self._watch.sights_of_value(own), None)
+            case IntRange():
+                if type(value) is int and value in whole_numbers(node):
+                    yield Reading(value, NO_SIGHTS, value)
+            case RealRange():
+                if (real := _real(node, value, self._rounds)) is not None:
+                    yield Reading(real, NO_SIGHTS, real)
+            case Bool():
+                if isinstance(value, bool):
+                    yield Reading(value, NO_SIGHTS, value)
+            case Choice(options=options):
+                for number, option in enumerate(options):
+                    for reading in self._values(option, value):
+                        yield Reading(reading.value, reading.sights, (number, reading.tree))
+            case Marked(node=inner):
+                yield from self._values(inner, value)
+            case Symbol(name=name, params=params):
+                yield from self._symbol(name, params, value)
+            case BlockUse(block=block) if isinstance(value, BlockValue) and value.block == block:
+                with suppress(Mismatch):  # inside a value, what does not fit is one alternative fewer
+                    yield from self.read(node, value)
+            case Regions(count=count, width=width) if isinstance(value, tuple):
+                if _is_placed(value, int(known(count)), int(known(width))):
+                    yield Reading(value, NO_SIGHTS, value)
+            case Vector() if isinstance(value, tuple):
+                yield from self._vector(node, value)
+            case Listing(elements=elements) if isinstance(value, tuple) and len(elements) == len(value):
+                yield from self._listing(elements, value)
+
+    def _symbol(self, name: str, params: tuple[Param, ...], value: Value) -> Iterator[Reading]:
+        if name != (value.name if isinstance(value, SymbolValue) else value):
+            return
+        given = value.params if isinstance(value, SymbolValue) else ()
+        with suppress(Mismatch):
+            for found, sights, tree in self._params(params, given, name):
+                yield Reading(symbol_value(name, found), sights, tree)
+
+    def _vector(self, node: Vector, value: tuple[Value, ...]) -> Iterator[Reading]:
+        if len(value) != known(node.size):
+            return
+        elements = [next(self._read(node.element, item), None) for item in value]
+        found = tuple(reading.value for reading in elements if reading is not None)
+        if len(found) == len(value):
+            yield Reading(found, NO_SIGHTS, found)
+
+    def _listing(self, nodes: tuple[Node, ...], value: tuple[Value, ...]) -> Iterator[Reading]:
+        readings = [Reading((), NO_SIGHTS, ())]
+        for node, item in zip(nodes, value, strict=True):
+            readings = [
+                Reading((*so_far.value, more.value), so_far.sights | more.sights, (*so_far.tree, more.tree))  # type: ignore[misc]
+                for so_far in readings
+                for more in self._values(node, item)
+            ]
+        yield from readings
+
+
+def _distinct(states: Iterable[_State]) -> list[_State]:
+    found: dict[Any, _State] = {}
+    for state in states:
+        found.setdefault((tuple(_names(value) for _, value in state[0]), state[1]), state)
+    return list(found.values())
+
+
+def _names(value: Value) -> Any:
+    """The names under which the blocks of a value are known, by which alone equal values can differ."""
+    match value:
+        case BlockValue(block=block, params=params):
+            return block.key, tuple(_names(inner) for _, inner in params)
+        case SymbolValue(params=params):
+            return tuple(_names(inner) for _, inner in params)
+        case tuple():
+            return tuple(map(_names, value))
+    return None
+
+
+def _typed(value: Any) -> Any:
+    """A value such that 1, 1.0 and true differ."""
+    match value:
+        case BlockValue(block=block, params=params):
+            return block, frozenset((name, _typed(inner)) for name, inner in params)
+        case SymbolValue(name=name, params=params) if params:
+            return name, frozenset((key, _typed(inner)) for key, inner in params)
+        case SymbolValue(name=name):
+            return _typed(name)
+        case tuple():
+            return tuple(map(_typed, value))
+    return type(value), value
+
+
+def _real(node: RealRange, value: Value, rounds: bool) -> float | None:
+    """The real that a value is in a range; a whole number is one too where nothing takes it as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float if rounds else float):
+        return None
+    low, high = ends(node)
+    if not low <= value <= high:
+        return None
+    if level_count(node) is None:
+        return float(value) if rounds or tidy(node, value) == value else None
+    if low == high or node.step is None:
+        return low
+    level = round((value - low) / node.step)
+    nearest = level_value(node, level)
+    return nearest if abs(nearest - value) <= 1e-9 * node.step else None
+
+
+def _is_placed(value: tuple[Value, ...], count: int, width: int) -> bool:
+    if len(value) != count or all(unit is None for unit in value):
+        return False
+    return all(unit is None or (isinstance(unit, tuple) and len(unit) == width and _in_cube(unit)) for unit in value)
+
+
+def _in_cube(point: tuple[Value, ...]) -> bool:
+    return all(isinstance(x, int | float) and not isinstance(x, bool) and 0 <= x <= 1 for x in point)
+
+
+def _shown(value: Value) -> str:
+    match value:
+        case BlockValue(block=block):
+            return block.name
+        case SymbolValue(name=name):
+            return name
+        case tuple():
+            return f"[{', '.join(map(_shown, value))}]"
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "none"
+    return str(value)

@@ -1,0 +1,479 @@
+"""Spell: models and spaces as MSL text — a model as an expression with nothing open, or as a file of its own."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from itertools import accumulate
+from pathlib import PurePath
+
+from msl.record import record
+from msl.space.conditions import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Computed,
+    Condition,
+    FactTerm,
+    IsTrue,
+    Literal,
+    Negation,
+    Parameter,
+    PartIs,
+    Present,
+    Requirement,
+    Sibling,
+    Term,
+    ValueIs,
+)
+from msl.space.formulas import FUNCTIONS, Amount, Formula
+from msl.space.logic import occurrences
+from msl.space.nodes import (
+    Arrange,
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    Empty,
+    IntRange,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    RealRange,
+    Regions,
+    Repeat,
+    Sequence,
+    Subset,
+    Symbol,
+    Union,
+    Vector,
+    blocks_in,
+    bottom_up,
+)
+from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
+
+_WIDEST_LINE = 100
+
+
+def spell_model(model: Model, ambiguous: Collection[str] = ()) -> str:
+    """A model as an expression. Blocks are called `origin.name` where two in the model share a name, or a name is
+    `ambiguous` for other reasons, such as a catalogue in use that declares it too."""
+    return " >> ".join(_steps(model.steps, _names(model, ambiguous))) or "none"
+
+
+def spell_model_file(model: Model, name: str = "model", ambiguous: Collection[str] = ()) -> str:
+    """A model as a file that stands on its own: the edition, what it uses, and one chain."""
+    names = _names(model, ambiguous)
+    steps = _steps(model.steps, names) or ["none"]
+    chain = f"chain {name} = {' >> '.join(steps)}"
+    if len(chain) > _WIDEST_LINE:
+        chain = f"chain {name} =\n  " + "\n  >> ".join(steps)
+    header = f"msl 1\n{names.use()}\n" if names.origins else "msl 1\n"
+    return f"{header}\n{chain}\n"
+
+
+def spell_value(value: Value) -> str:
+    """A value of a parameter."""
+    return NodeSpeller(BlockNames()).value(value)
+
+
+def spell_node(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
+    """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
+    and with `most`, long lists are cut."""
+    names = BlockNames(blocks_in(node))
+    return NodeSpeller(names, parameters=parameters, parts=parts, most=most).node(node)
+
+
+def spell_condition(condition: Condition) -> str:
+    return ConditionSpeller(BlockNames()).condition(condition)
+
+
+def spell_requirement(requirement: Requirement) -> str:
+    """A requirement as it was written, or spelt anew where that is not known."""
+    if requirement.text:
+        words = " ".join(requirement.text.split())
+        return words if words.startswith("require ") else f"require {words}"
+    return ConditionSpeller(BlockNames()).requirement(requirement)
+
+
+def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
+    return BlockNames([found.block for found in occurrences(model.steps)], ambiguous)
+
+
+def _steps(steps: tuple[Step, ...], names: BlockNames) -> list[str]:
+    return [_step(step, names) for step in steps]
+
+
+def _step(step: Step, names: BlockNames) -> str:
+    if not isinstance(step, Branches):
+        return NodeSpeller(names).value(step)
+    joined = " & ".join(_branch(branch, names) for branch in step.branches)
+    return f"({joined})"
+
+
+def _branch(steps: tuple[Step, ...], names: BlockNames) -> str:
+    spelt = _steps(steps, names)
+    return spelt[0] if len(spelt) == 1 else f"({' >> '.join(spelt)})"
+
+
+# --- Spell words: the names, numbers and texts of MSL as they are written, each in its shortest form that reads back.
+
+
+#: Words that cannot stand as a name without quotes.
+RESERVED = frozenset(
+    "msl use data block part chain require minimize maximize search ensemble budget seed "
+    "as for by then if and or not is any none true false default int real bool log step vector of".split()
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CATALOGUE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)( [0-9]+)?")
+_SMALL_EXPONENT, _LARGE_EXPONENT = -3, 5
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a name can stand without quotes."""
+    return _IDENTIFIER.fullmatch(text) is not None and text not in RESERVED
+
+
+def spell_name(text: str) -> str:
+    """A parameter or an alternative by its name, quoted where it must be."""
+    return text if is_identifier(text) else spell_text(text)
+
+
+def spell_text(text: str) -> str:
+    """A text between quotes, with escapes for what a line cannot hold."""
+    body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in body) + '"'
+
+
+def spell_number(number: int | float) -> str:
+    """The shortest spelling that reads back as the same number, and as an integer or a real as it is."""
+    if isinstance(number, int):
+        return str(number)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} has no spelling in MSL: only finite numbers can be written")
+    plain = repr(number)
+    if "e" in plain:
+        digits, _, exponent = plain.partition("e")
+        return f"{digits}e{int(exponent)}"
+    exponential = _exponential(plain)
+    return exponential if exponential is not None and len(exponential) < len(plain) else plain
+
+
+def _exponential(plain: str) -> str | None:
+    """A very small or very large plain number as digits and a power of ten."""
+    sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
+    whole, _, fraction = digits.partition(".")
+    significant = (whole + fraction).strip("0")
+    if not significant:
+        return None
+    leading = len(whole) - 1 if whole != "0" else -1 - (len(fraction) - len(fraction.lstrip("0")))
+    if _SMALL_EXPONENT < leading < _LARGE_EXPONENT:
+        return None
+    mantissa = significant[0] + ("." + significant[1:] if len(significant) > 1 else "")
+    return f"{sign}{mantissa}e{leading}"
+
+
+def part_name(mark: str) -> str:
+    """A marked part as its file calls it; a mark may begin with the file."""
+    return mark.rpartition(":")[2]
+
+
+class BlockNames:
+    """How blocks are called: by name alone, or with their origin where the name says too little."""
+
+    def __init__(self, blocks: Collection[BlockType] = (), ambiguous: Collection[str] = ()) -> None:
+        self.origins = list(dict.fromkeys(block.origin for block in blocks))
+        self.qualifiers = _qualifiers(self.origins)
+        homes: dict[str, set[str]] = defaultdict(set)
+        for block in blocks:
+            homes[block.name].add(block.origin)
+        self._ambiguous = {name for name, origins in homes.items() if len(origins) > 1} | set(ambiguous)
+
+    def name(self, block: BlockType) -> str:
+        if block.name not in self._ambiguous or block.origin not in self.qualifiers:
+            return block.name
+        return f"{self.qualifiers[block.origin]}.{block.name}"
+
+    def use(self) -> str:
+        """The statement that brings all these blocks into a file."""
+        return "use " + ", ".join(map(self._use_item, sorted(self.origins, key=lambda o: (not is_catalogue(o), o))))
+
+    def _use_item(self, origin: str) -> str:
+        target = origin if is_catalogue(origin) else spell_text(origin)
+        natural, chosen = _natural_qualifier(origin), self.qualifiers[origin]
+        return target if chosen == natural else f"{target} as {chosen}"
+
+
+def is_catalogue(origin: str) -> bool:
+    """Whether an origin is a catalogue, with or without its version, rather than a file."""
+    return _CATALOGUE.fullmatch(origin) is not None
+
+
+def _natural_qualifier(origin: str) -> str:
+    return origin.partition(" ")[0] if is_catalogue(origin) else PurePath(origin).name.removesuffix(".msl")
+
+
+def _qualifiers(origins: list[str]) -> dict[str, str]:
+    """A name for each origin: the one that `use` gives it, or another where two would share it or it is no name."""
+    taken: dict[str, str] = {}
+    for origin in sorted(origins):
+        name = re.sub(r"[^A-Za-z0-9_]+", "_", _natural_qualifier(origin)) or "blocks"
+        name = name if is_identifier(name) else f"_{name}"
+        number = 2
+        while (qualifier := name if name not in taken else f"{name}_{number}") in taken:
+            number += 1
+        taken[qualifier] = origin
+    return {origin: qualifier for qualifier, origin in taken.items()}
+
+
+# --- Spell nodes: domains and whole spaces as MSL text, such as `int 1..10 log`, `a | b` and `(a & b)?`. --------------
+
+
+_SHORT_LIST = 4
+#: How many characters stand between two pieces, and how many say that there are more.
+_BETWEEN, _MORE = 3, 9
+
+
+@record
+class _Text:
+    """A spelling, and the operator that holds it together: under another operator it needs parentheses."""
+
+    text: str
+    operator: str | None = None
+
+    def under(self, operator: str | None) -> str:
+        return f"({self.text})" if self.operator is not None and operator is not None else self.text
+
+
+class NodeSpeller:
+    """Spells nodes with one set of block names.
+
+    `parameters` says whether blocks are shown with theirs, `parts` whether a marked part is its name alone. For people,
+    `most` keeps the whole within so many characters: long lists are cut to their first pieces, and what is still too
+    long becomes `…`.
+    """
+
+    def __init__(
+        self, names: BlockNames, *, parameters: bool = True, parts: bool = False, most: int | None = None
+    ) -> None:
+        self._names, self._parameters, self._parts, self._most = names, parameters, parts, most
+
+    def node(self, node: Node) -> str:
+        texts: dict[int, _Text] = {}
+        for current in bottom_up(node):
+            room = self._most if current is node or self._most is None else self._most // 2
+            text = self._text(current, texts, room)
+            if self._most is not None and len(text.text) > self._most and current is not node:
+                text = _Text("…")
+            texts[id(current)] = text
+        whole = texts[id(node)].text
+        return whole if self._most is None or len(whole) <= self._most else whole[: self._most - 1].rstrip() + "…"
+
+    def value(self, value: Value) -> str:
+        match value:
+            case None:
+                return "none"
+            case bool():
+                return "true" if value else "false"
+            case int() | float():
+                return spell_number(value)
+            case str():
+                return spell_name(value)
+            case tuple():
+                return f"[{', '.join(map(self.value, value))}]"
+            case SymbolValue(name=name, params=params):
+                return _called(spell_name(name), self.fixed(params))
+            case BlockValue(block=block, params=params):
+                return _called(self._names.name(block), self.fixed(params))
+
+    def fixed(self, params: tuple[tuple[str, Value], ...]) -> list[str]:
+        """Parameters with their values, by name: one model has one spelling."""
+        ordered = sorted(params, key=lambda param: param[0])
+        return [f"{spell_name(name)} = {self.value(value)}" for name, value in ordered]
+
+    # --- one node, its pieces being spelt ---
+
+    def _text(self, node: Node, texts: dict[int, _Text], room: int | None) -> _Text:
+        match node:
+            case Const(value=value):
+                return _Text(spell_amount(value) if isinstance(value, Formula) else self.value(value))
+            case IntRange() | RealRange() | Bool():
+                return _Text(_range(node))
+            case Vector(size=size, element=element):
+                return _Text(f"vector({spell_amount(size)}) of {self._text(element, texts, room).text}")
+            case Regions(count=count):
+                return _Text(f"regions({spell_amount(count)})")
+            case Listing(elements=elements):
+                return _Text(f"[{', '.join(texts[id(element)].text for element in elements)}]")
+            case Symbol(name=name, params=params):
+                return _Text(_called(spell_name(name), self._params(params, texts)))
+            case BlockUse(block=block, params=params):
+                return _Text(_called(self._names.name(block), self._params(params, texts)))
+            case Marked(mark=mark, node=inner):
+                return _Text(part_name(mark)) if self._parts else texts[id(inner)]
+            case Empty():
+                return _Text("none")
+            case Choice(options=options):
+                return _choice([texts[id(o)] for o in options if not isinstance(o, Empty)], len(options), room)
+            case Sequence(steps=steps):
+                return _joined(">>", [texts[id(step)] for step in steps], room)
+            case Union(branches=branches):
+                return _joined("&", [texts[id(branch)] for branch in branches], room)
+            case Subset(members=members) | Permute(members=members):
+                word = "subset" if isinstance(node, Subset) else "permute"
+                shown = _cut([texts[id(member)].text for member in members], room)
+                return _Text(_called(word, shown) if members else "none")
+            case Arrange(low=low, high=high, members=members):
+                shown = _cut([texts[id(member)].text for member in members], room)
+                return _Text(_called("arrange", [f"{low}..{high}", *shown]))
+            case Repeat(low=low, high=high, member=member):
+                return _Text(_called("repeat", [texts[id(member)].text, f"{low}..{high}"]))
+
+    def _params(self, params: tuple[Param, ...], texts: dict[int, _Text]) -> list[str]:
+        if not self._parameters:
+            return []
+        signs = [" =" if is_single(param.node) else ":" for param in params]
+        return [f"{spell_name(p.name)}{sign} {texts[id(p.node)].text}" for p, sign in zip(params, signs, strict=True)]
+
+
+def is_single(node: Node) -> bool:
+    """Whether a parameter is closed by `=`: one value, or one alternative whose own parameters may be open."""
+    match node:
+        case Const() | Symbol() | BlockUse():
+            return True
+        case Listing(elements=elements):
+            return all(map(is_single, elements))
+        case Marked(node=inner):
+            return is_single(inner)
+    return False
+
+
+def spell_amount(amount: Amount) -> str:
+    """A number, or a formula over the table."""
+    if not isinstance(amount, Formula):
+        return spell_number(amount)
+    if not amount.operands:
+        return amount.operation
+    return spell_computed(
+        amount.operation, [spell_amount(x) for x in amount.operands], list(map(_is_infix, amount.operands))
+    )
+
+
+def _is_infix(amount: Amount) -> bool:
+    return isinstance(amount, Formula) and bool(amount.operands) and amount.operation not in FUNCTIONS
+
+
+def spell_computed(operation: str, operands: list[str], infix: list[bool]) -> str:
+    """A function call, or an operator between operands; `infix` says which operands need parentheses."""
+    if operation in FUNCTIONS:
+        return _called(operation, operands)
+    grouped = [f"({text})" if wrap else text for text, wrap in zip(operands, infix, strict=True)]
+    return f"-{grouped[0]}" if len(grouped) == 1 else f" {operation} ".join(grouped)
+
+
+def _range(node: IntRange | RealRange | Bool) -> str:
+    match node:
+        case Bool():
+            return "bool"
+        case IntRange(low=low, high=high, log=log, step=step):
+            return f"int {_end(low)}..{_end(high)}{' log' * log}" + (f" step {step}" if step != 1 else "")
+        case RealRange(low=low, high=high, log=log, step=real_step):
+            ends = f"real {_end(low)}..{_end(high)}{' log' * log}"
+            return ends if real_step is None else f"{ends} step {_end(real_step)}"
+
+
+def _end(amount: Amount) -> str:
+    """An end of a range, whose kind is written before it."""
+    return spell_amount(amount).removesuffix(".0")
+
+
+def _choice(options: list[_Text], alternatives: int, room: int | None) -> _Text:
+    """Alternatives; with `none` among steps, an optional choice of the others."""
+    if len(options) == alternatives:
+        return _joined("|", options, room)
+    if not options:
+        return _Text("none")
+    inner = _joined("|", options, room)
+    is_optional = len(options) == 1 and (inner.text.endswith("?") or inner.text == "none")
+    return inner if is_optional else _Text(inner.under("?") + "?")
+
+
+def _joined(operator: str, texts: list[_Text], room: int | None) -> _Text:
+    if not texts:
+        return _Text("none")
+    if len(texts) == 1:
+        return texts[0]
+    return _Text(f" {operator} ".join(_cut([text.under(operator) for text in texts], room)), operator)
+
+
+def _cut(texts: list[str], room: int | None) -> list[str]:
+    """A list that fits its room: its first pieces and how many more there are."""
+    lengths = list(accumulate(len(text) + _BETWEEN for text in texts))
+    if room is None or len(texts) < _SHORT_LIST or lengths[-1] <= room + _BETWEEN:
+        return texts
+    kept = sum(length <= room - _MORE for length in lengths)
+    return [*texts[:kept], f"… {len(texts) - kept} more"]
+
+
+def _called(name: str, arguments: list[str]) -> str:
+    return f"{name}({', '.join(arguments)})" if arguments else name
+
+
+# --- Spell conditions: requirements as MSL text, such as `require kpca.n <= 10 if learn is svc | none`. ---------------
+
+
+class ConditionSpeller:
+    """Spells conditions with one set of block names."""
+
+    def __init__(self, names: BlockNames) -> None:
+        self._names, self._values = names, NodeSpeller(names)
+
+    def requirement(self, requirement: Requirement) -> str:
+        when = "" if requirement.when is None else f" if {self.condition(requirement.when)}"
+        return f"require {self.condition(requirement.condition)}{when}"
+
+    def condition(self, condition: Condition) -> str:
+        match condition:
+            case Present(block=block, mark=mark):
+                return _path(mark, self._names.name(block))
+            case PartIs(mark=mark, options=options):
+                return (
+                    f"{part_name(mark)} is {' | '.join('none' if o is None else self._names.name(o) for o in options)}"
+                )
+            case ValueIs(subject=subject, options=values):
+                shown = (self._names.name(v) if isinstance(v, BlockType) else self._values.value(v) for v in values)
+                return f"{self.term(subject)} is {' | '.join(shown)}"
+            case Comparison(operator=sign, left=left, right=right):
+                return f"{self.term(left)} {sign} {self.term(right)}"
+            case IsTrue(term=term):
+                return self.term(term)
+            case Negation(item=item):
+                return f"not {self._grouped(item, Present, IsTrue)}"
+            case AllOf(items=items):
+                return " and ".join(self._grouped(item, Present, IsTrue, Comparison, ValueIs, PartIs) for item in items)
+            case AnyOf(items=items):
+                return " or ".join(self._grouped(item, Present, IsTrue, Comparison, ValueIs, PartIs) for item in items)
+
+    def _grouped(self, condition: Condition, *bare: type[Condition]) -> str:
+        text = self.condition(condition)
+        return text if isinstance(condition, bare) else f"({text})"
+
+    def term(self, term: Term) -> str:
+        match term:
+            case Literal(value=value):
+                return self._values.value(value)
+            case FactTerm(name=name) | Sibling(name=name):
+                return name
+            case Parameter(block=block, name=name, mark=mark):
+                return _path(mark, f"{self._names.name(block)}.{name}")
+            case Computed(operation=operation, operands=operands):
+                infix = [isinstance(o, Computed) and o.operation not in FUNCTIONS for o in operands]
+                return spell_computed(operation, [self.term(operand) for operand in operands], infix)
+
+
+def _path(mark: str | None, rest: str) -> str:
+    return rest if mark is None else f"{part_name(mark)}.{rest}"

@@ -1,0 +1,256 @@
+"""Database: one SQLite file with short transactions, patience with other processes, problems instead of exceptions.
+
+Not carried over a fork: each process opens its own.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
+
+from msl.store.schema import MIGRATIONS, has_programs, is_foreign, migrate, schema_version
+from msl.store.store_error import StoreProblem, damaged, not_writable, translated
+
+#: Seconds to wait for other processes.
+PATIENCE = 30.0
+
+#: Seconds between commits that wait for the disk. Nothing but a loss of power can undo the commits between them, and
+#: it undoes them whole; waiting each time would cost some milliseconds a batch.
+_FLUSH_EVERY = 1.0
+_LARGEST_JOURNAL = 16_000_000
+_HIGHEST_VERSION = 10_000  # beyond it, a number is damage rather than the future
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+
+Row = tuple[Any, ...]
+
+
+class Database:
+    """A store's database, opened, and brought to the newest schema where it may be written.
+
+    `note` says in one sentence what the folder does not allow, or is empty.
+    """
+
+    def __init__(self, path: Path, *, patience: float = PATIENCE, read_only: bool = False) -> None:
+        self.path, self.patience, self.read_only, self.note = path, patience, read_only, ""
+        self._lock = threading.RLock()
+        self._flushed = monotonic() - _FLUSH_EVERY
+        with translated(path):
+            _refuse_lost_file(path)
+            self._connection = _connect_to_read(path, patience) if read_only else _connect(path, "rwc", patience)
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
+        """All rows that a query gives."""
+        with self._lock, translated(self.path):
+            return self._patiently(statement, values).fetchall()
+
+    @contextmanager
+    def transaction(self, *, keep: bool = True) -> Iterator[sqlite3.Connection]:
+        """All that is written inside happens at once or not at all; without `keep` it is tried and undone."""
+        if self.read_only:
+            raise not_writable(self.path, "it was opened to be read")
+        with self._lock, translated(self.path):
+            if self._connection.in_transaction:
+                raise RuntimeError("transactions do not nest")
+            flush = monotonic() - self._flushed >= _FLUSH_EVERY
+            if flush and self._write_ahead:
+                self._patiently("PRAGMA synchronous = FULL")
+            try:
+                self._patiently("BEGIN IMMEDIATE")
+                yield self._connection
+                self._patiently("COMMIT" if keep else "ROLLBACK")
+            except BaseException:
+                if self._connection.in_transaction:
+                    with suppress(sqlite3.Error):  # what went wrong first is what matters
+                        self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                if flush and self._write_ahead:
+                    self._connection.execute("PRAGMA synchronous = NORMAL")
+            if flush:
+                self._flushed = monotonic()
+
+    def shrink(self) -> None:
+        """Gives the room of deleted rows back to the disk, unless another process is in the way."""
+        with self._lock, suppress(sqlite3.OperationalError):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def size(self) -> int:
+        """Bytes on the disk, with the journal."""
+        return sum(file.stat().st_size for file in (self.path, journal_of(self.path)) if file.exists())
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    # --- opening ---
+
+    def _prepare(self) -> None:
+        connection = self._connection
+        self._patiently("PRAGMA schema_version")  # reads the header, so that a file of garbage is found out here
+        if is_foreign(connection):
+            raise StoreProblem(
+                "MSL510",
+                f"{self.path} is a database, but not one of MSL",
+                "name another folder with `--store FOLDER`, or move this file away",
+            )
+        connection.execute("PRAGMA trusted_schema = OFF")
+        if has_programs(connection):
+            raise damaged(self.path, "it has triggers or views, which no store has")
+        version = schema_version(connection)
+        if not 0 <= version < _HIGHEST_VERSION:
+            raise damaged(self.path, f"its schema cannot be number {version}")
+        if version > len(MIGRATIONS):
+            raise StoreProblem(
+                "MSL504",
+                f"the store {self.path.parent} was made by a newer version of MSL (its schema is number"
+                f" {version}, this version knows {len(MIGRATIONS)})",
+                "upgrade with `pip install -U msl-lang`, or name another folder with `--store FOLDER`",
+            )
+        connection.execute("PRAGMA foreign_keys = ON")
+        if self.read_only:
+            self._write_ahead = False
+            if version < len(MIGRATIONS):
+                self._connection = _in_memory(connection)
+                migrate(self._connection, MIGRATIONS)
+            return
+        self._write_ahead = self._choose_journal() == "wal"
+        connection.execute(f"PRAGMA synchronous = {'NORMAL' if self._write_ahead else 'FULL'}")
+        connection.execute(f"PRAGMA journal_size_limit = {_LARGEST_JOURNAL}")
+        if version < len(MIGRATIONS):
+            with self.transaction():
+                migrate(connection, MIGRATIONS)
+
+    def _choose_journal(self) -> str:
+        """Write-ahead logging, by which readers and a writer do not wait for each other, where the folder allows it."""
+        wanted = "delete" if is_on_network(self.path.parent) else "wal"
+        mode = str(self._patiently(f"PRAGMA journal_mode = {wanted}").fetchone()[0])
+        if mode != "wal":
+            why = "it is on a network" if wanted == "delete" else "it has no memory that processes can share"
+            self.note = (
+                f"the folder {self.path.parent} does not allow write-ahead logging ({why}): the store works,"
+                " but runs wait for each other; do not use it from several machines at once"
+            )
+        return mode
+
+    def _patiently(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """SQLite waits by itself for most locks, but answers at once where waiting might be a deadlock."""
+        deadline = monotonic() + self.patience
+        pause = 0.001
+        while True:
+            try:
+                return self._connection.execute(statement, values)
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or monotonic() > deadline:
+                    raise
+            sleep(pause)
+            pause = min(2 * pause, 0.1)
+
+
+def _connect(path: Path, mode: str, patience: float) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,  # a lock of our own takes its place
+    )
+
+
+def _connect_to_read(path: Path, patience: float) -> sqlite3.Connection:
+    """SQLite must write beside the file even to read it, for its locks; where it may not, a copy is read."""
+    connection = _connect(path, "ro", patience)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema")
+        return connection
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not _name(error).startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            raise
+    with TemporaryDirectory() as folder:
+        copy = copy_database(path, Path(folder) / path.name)
+        return _in_memory(_connect(copy, "rw", patience))
+
+
+def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy that may be changed without a trace; closes what it copies."""
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with closing(connection):
+        connection.backup(memory)
+    return memory
+
+
+def copy_database(path: Path, copy: Path) -> Path:
+    """Copies what there is of a database and its journal, under another name."""
+    for file, new in ((path, copy), (journal_of(path), journal_of(copy))):
+        if file.exists():
+            shutil.copyfile(file, new)
+    return copy
+
+
+def journal_of(path: Path) -> Path:
+    """Where SQLite writes ahead what is not yet in the database itself."""
+    return path.with_name(path.name + "-wal")
+
+
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", None) or ""
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return _name(error).startswith(_BUSY)
+
+
+def _refuse_lost_file(path: Path) -> None:
+    """Over an empty file SQLite would throw away the journal, and with it what may be saved from it."""
+    journal = journal_of(path)
+    if journal.exists() and journal.stat().st_size and not (path.exists() and path.stat().st_size):
+        raise damaged(path, "it is empty or gone, but its journal is still there")
+
+
+# --- Network folder: whether a folder lies on another machine, where processes cannot share memory through a file. ----
+
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_NETWORK = frozenset(
+    "9p acfs afs beegfs ceph cifs coda fuse.ceph fuse.glusterfs fuse.s3fs fuse.sshfs glusterfs gpfs lustre ncpfs nfs"
+    " nfs4 ocfs2 orangefs pvfs2 smb2 smb3 smbfs".split()
+)
+
+_ESCAPE = re.compile(r"\\([0-7]{3})")  # a blank in a name is \040
+
+
+def is_on_network(folder: Path) -> bool:
+    """By the table of mounts, where the system has one."""
+    try:
+        lines = _MOUNTS.read_text(errors="replace").splitlines()
+    except OSError:
+        return False
+    return kind_of_mount(folder.resolve(), lines) in _NETWORK
+
+
+def kind_of_mount(folder: Path, mountinfo: list[str]) -> str:
+    """The kind of file system that holds a folder: that of the deepest mount above it, the latest where they cover."""
+    depth, kind = -1, ""
+    for line in mountinfo:
+        place, _, system = line.partition(" - ")
+        fields, after = place.split(), system.split()
+        if len(fields) < 5 or not after:
+            continue
+        mount = Path(_ESCAPE.sub(lambda found: chr(int(found[1], 8)), fields[4]))
+        if folder.is_relative_to(mount) and len(mount.parts) >= depth:
+            depth, kind = len(mount.parts), after[0]
+    return kind

@@ -1,0 +1,196 @@
+"""Evaluation table: evaluations under their keys — a value replaces a failure or a bound, never the reverse."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msl
+from msl.store.database import Database, Row
+from msl.store.evaluation import Evaluation, Grade, Question, Trouble
+from msl.store.schema import (
+    TABLES,
+    UNREADABLE,
+    BadRow,
+    Clock,
+    figures_of,
+    insertion,
+    losses_of,
+    moment_to_text,
+    sealed,
+    selection,
+    storable_real,
+    storable_text,
+    stored_real,
+    text_of,
+    text_to_moment,
+    unsealed,
+)
+from msl.store.store_error import damaged
+from msl.store.stored_run import is_run_id
+
+# --- Evaluation row: an evaluation as SQLite keeps it. ----------------------------------------------------------------
+
+
+COLUMNS = TABLES["evaluations"]
+_MOST_CHARACTERS = 4000  # of what others say: an exception may print a whole table
+
+
+def evaluation_to_row(evaluation: Evaluation) -> tuple[Any, ...]:
+    """The values in the order of COLUMNS; `created` must be known by now."""
+    assert evaluation.created is not None
+    question, trouble = evaluation.question, evaluation.trouble
+    drawn = {"versions": dict(question.versions), "seed": question.seed, "share": question.share, "turn": question.turn}
+    row = (
+        question.key,
+        question.model,
+        question.data,
+        question.protocol,
+        json.dumps(drawn, sort_keys=True),
+        storable_text(evaluation.text),
+        int(evaluation.grade),
+        storable_real(evaluation.losses[0]),
+        json.dumps([float(loss) for loss in evaluation.losses]),
+        json.dumps({name: float(value) for name, value in evaluation.measures.items()}),
+        storable_real(evaluation.complexity),
+        storable_real(evaluation.beat),
+        trouble and _told(trouble.cause),
+        trouble and _told(trouble.message),
+        trouble and _told(trouble.step),
+        trouble.peak_memory if trouble else None,
+        storable_real(evaluation.seconds) or 0.0,
+        int(evaluation.fits),
+        int(evaluation.fits_saved),
+        int(evaluation.folds_skipped),
+        json.dumps([_told(warning) for warning in evaluation.warnings]),
+        evaluation.run,
+        moment_to_text(evaluation.created),
+        evaluation.tool,
+    )
+    return sealed(row)
+
+
+def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
+    """The evaluation that was written; raises BadRow for anything else."""
+    named = dict(zip(COLUMNS, unsealed(row), strict=False))
+    drawn = figures_of(named["question"])
+    if named["run"] is not None and not is_run_id(named["run"]):
+        raise BadRow(f"{named['run']!r} is no name that a run is given")
+    trouble = None
+    if named["cause"] is not None:
+        cause, message, step = (text_of(named[name]) for name in ("cause", "message", "step"))
+        trouble = Trouble(cause, message, step, named["peak_memory"])
+    return Evaluation(
+        question=Question(model=named["model"], data=named["data"], protocol=named["protocol"], **drawn),
+        text=text_of(named["text"]),
+        losses=losses_of(named["losses"]),
+        measures={name: float(value) for name, value in figures_of(named["measures"]).items()},
+        complexity=stored_real(named["complexity"]),
+        bound=named["grade"] == Grade.BOUND,
+        beat=named["beat"],
+        trouble=trouble,
+        seconds=named["seconds"],
+        fits=named["fits"],
+        fits_saved=named["fits_saved"],
+        folds_skipped=named["folds_skipped"],
+        warnings=tuple(map(text_of, json.loads(named["warnings"]))),
+        run=named["run"],
+        created=text_to_moment(named["created"]),
+        tool=text_of(named["tool"]),
+    )
+
+
+def _told(words: str) -> str:
+    """What others said, cut where it goes on and on."""
+    return storable_text(words if len(words) <= _MOST_CHARACTERS else words[: _MOST_CHARACTERS - 1] + "…")
+
+
+# --- Evaluation table: evaluations under their keys — a value replaces a failure or a bound, never the reverse. -------
+
+
+_KEYS_AT_ONCE = 500
+_ROWS_AT_ONCE = 2000
+TAKE = f"""
+{insertion("evaluations")}
+ON CONFLICT (key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "key")}
+WHERE excluded.grade > grade OR (excluded.grade = {int(Grade.BOUND)} AND grade = {int(Grade.BOUND)}
+                                 AND excluded.loss > loss)
+"""
+
+
+class EvaluationTable:
+    """Reading and writing many at once; one table for all runs of a store."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database, self._clock = database, clock
+
+    def read(self, keys: Iterable[str]) -> dict[str, Evaluation]:
+        """Those that are stored, by key. Whether one will do is for `Evaluation.answers` to say."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[str, Evaluation] = {}
+        for start in range(0, len(wanted), _KEYS_AT_ONCE):
+            some = wanted[start : start + _KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            for row in self._database.rows(f"{selection('evaluations')} WHERE key IN ({marks})", some):
+                found[row[0]] = self._evaluation(row)
+        return found
+
+    def write(self, evaluations: Iterable[Evaluation], run: str | None = None) -> None:
+        """All of them in one transaction; `run` is the one that made them."""
+        with self._database.transaction() as connection:
+            self.put(connection, evaluations, run)
+
+    def put(self, connection: sqlite3.Connection, evaluations: Iterable[Evaluation], run: str | None) -> None:
+        """As part of a transaction that is going on."""
+        now = self._clock()
+        made = (replace(one, run=run, created=now, tool=msl.__version__) for one in evaluations)
+        connection.executemany(TAKE, map(evaluation_to_row, made))
+
+    def about(self, data: str, protocol: str) -> Iterator[Evaluation]:
+        """Everything stored for a table and a protocol, whatever the model, in the order of writing."""
+        after = 0
+        while True:
+            rows = self._database.rows(
+                f"SELECT rowid, {', '.join(COLUMNS)} FROM evaluations"
+                " WHERE data = ? AND protocol = ? AND rowid > ? ORDER BY rowid LIMIT ?",
+                (data, protocol, after, _ROWS_AT_ONCE),
+            )
+            for _, *row in rows:
+                yield self._evaluation(row)
+            if len(rows) < _ROWS_AT_ONCE:
+                return
+            after = rows[-1][0]
+
+    def failures(self, run: str) -> list[Evaluation]:
+        """What a run asked for and could not be judged, in the order of asking; each model once."""
+        rows = self._database.rows(
+            f"SELECT {', '.join(f'e.{name}' for name in COLUMNS)} FROM evaluations e"
+            " JOIN (SELECT key, min(position) AS first FROM asks WHERE run = ? GROUP BY key) a ON a.key = e.key"
+            " WHERE e.cause IS NOT NULL ORDER BY a.first",
+            (run,),
+        )
+        return [self._evaluation(row) for row in rows]
+
+    def timings(self, data: str, protocol: str) -> list[float]:
+        """The seconds that values for a table and a protocol took, in the order of writing."""
+        rows = self._database.rows(
+            "SELECT seconds FROM evaluations WHERE data = ? AND protocol = ? AND grade = ? ORDER BY rowid",
+            (data, protocol, int(Grade.VALUE)),
+        )
+        return [seconds for (seconds,) in rows]
+
+    def made_by(self, run: str) -> int:
+        """How many of those stored a run made itself; its other asks were answered from the store."""
+        return int(self._database.rows("SELECT count(*) FROM evaluations WHERE run = ?", (run,))[0][0])
+
+    def __len__(self) -> int:
+        return int(self._database.rows("SELECT count(*) FROM evaluations")[0][0])
+
+    def _evaluation(self, row: Row | Sequence[object]) -> Evaluation:
+        try:
+            return row_to_evaluation(row)
+        except UNREADABLE as bad:
+            raise damaged(self._database.path, f"an evaluation cannot be read: {bad}") from bad

@@ -1,0 +1,145 @@
+"""Lock: `SPEC.lock` says what a spec came to on a table — digests, bounds, versions, seed — for version control."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from msl.store.files import write_whole
+from msl.store.store_error import StoreProblem, translated
+
+_FORM = 1
+_HEADER = """\
+# Written by `msl lock`; commit it beside the spec. `msl run --locked` refuses when anything here is different.
+"""
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_SECTIONS = ("digests", "bounds", "versions")
+
+Plain = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """`digests` names those of space, encoding, evaluation, search and data; `bounds` each open domain as resolved."""
+
+    seed: int
+    digests: Mapping[str, str]
+    bounds: Mapping[str, Plain] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One entry that is not what it was; None on the side that lacks it."""
+
+    section: str
+    name: str
+    locked: Plain | None
+    current: Plain | None
+
+    def __str__(self) -> str:
+        where = self.name if self.section == self.name else f"{self.section}.{self.name}"
+        return f"{where}: locked {_shown(self.locked)}, now {_shown(self.current)}"
+
+
+def lock_path(spec: Path) -> Path:
+    """`specs/psms.msl` is locked by `specs/psms.lock`."""
+    return spec.with_suffix(".lock") if spec.suffix == ".msl" else spec.with_name(spec.name + ".lock")
+
+
+def differences(lock: Lock, current: Lock) -> list[Difference]:
+    """Every entry that differs, in the order of the file."""
+    found = [Difference("seed", "seed", lock.seed, current.seed)] if lock.seed != current.seed else []
+    for section in _SECTIONS:
+        before, now = getattr(lock, section), getattr(current, section)
+        found += [
+            Difference(section, name, before.get(name), now.get(name))
+            for name in sorted({*before, *now})
+            if repr(before.get(name)) != repr(now.get(name))  # 1 is not 1.0, and NaN is NaN
+        ]
+    return [one for one in found if not _goes_without_saying(one, lock, current)]
+
+
+def _goes_without_saying(one: Difference, lock: Lock, current: Lock) -> bool:
+    """Another space is encoded otherwise; a lock of an earlier version knows neither the encoding nor revisions."""
+    if one.section == "versions" and ":" in one.name:  # the revision of a block
+        return one.locked is None or one.current is None  # one that is in one space alone is in its digest
+    if (one.section, one.name) != ("digests", "encoding"):
+        return False
+    return one.locked is None or lock.digests.get("space") != current.digests.get("space")
+
+
+def write_lock(lock: Lock, path: Path) -> None:
+    write_whole(path, lock_to_text(lock))
+
+
+def read_lock(path: Path) -> Lock:
+    """The lock in a file; a StoreProblem says what is wrong with it."""
+    if not path.exists():
+        raise StoreProblem("MSL513", f"there is no lock file {path}", "write it with `msl lock SPEC DATA`")
+    with translated(path):
+        content = path.read_bytes()
+    try:
+        return text_to_lock(content.decode())
+    except ValueError as error:
+        raise StoreProblem(
+            "MSL513",
+            f"the lock file {path} cannot be read: {error}",
+            "settle a merge conflict in it if there is one, or write it anew with `msl lock SPEC DATA`",
+        ) from error
+
+
+def lock_to_text(lock: Lock) -> str:
+    """As TOML, one entry a line and sorted, so that versions of it can be compared line by line."""
+    lines = [f"format = {_FORM}", f"seed = {lock.seed}"]
+    for section in _SECTIONS:
+        entries: Mapping[str, Plain] = getattr(lock, section)
+        lines += ["", f"[{section}]", *(f"{_key(name)} = {_value(entries[name])}" for name in sorted(entries))]
+    return _HEADER + "\n".join(lines) + "\n"
+
+
+def text_to_lock(text: str) -> Lock:
+    """The inverse of `lock_to_text`; raises ValueError for anything that is not a lock."""
+    content = tomllib.loads(text)
+    if content.get("format") != _FORM:
+        raise ValueError(f"its format is {content.get('format')!r}, and only {_FORM} is known")
+    expected = {"format", "seed", *_SECTIONS}
+    if content.keys() != expected:
+        raise ValueError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
+    if type(content["seed"]) is not int:
+        raise ValueError("the seed has to be a whole number")
+    return Lock(content["seed"], *(_section(name, content[name]) for name in _SECTIONS))
+
+
+def _section(name: str, entries: Any) -> dict[str, Any]:
+    allowed = (str, int, float, bool) if name == "bounds" else (str,)
+    if not isinstance(entries, dict) or not all(isinstance(entry, allowed) for entry in entries.values()):
+        raise ValueError(f"[{name}] has to hold plain values")
+    return entries
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _value(value: Plain) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _text(value)
+    return repr(value)
+
+
+def _text(text: str) -> str:
+    """A string of TOML: JSON's escapes are all TOML's, but JSON leaves the delete character as it is."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _shown(value: Plain | None) -> str:
+    return "nothing" if value is None else _value(value)

@@ -1,0 +1,162 @@
+"""Problems: small functions on the unit cube whose best point is known, to try strategies on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from msl.search.base import Terrain, Vector
+
+Losses = tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """A function of points as the decoder writes them back.
+
+    `good` is the loss at which the problem counts as solved; with several objectives, the volume below `reference`.
+    """
+
+    name: str
+    terrain: Terrain
+    losses: Callable[[Vector], Losses]
+    good: float
+    complexity: Callable[[Vector], float] = lambda point: 0.0
+    reference: Losses | None = None
+
+    @property
+    def objectives(self) -> int:
+        return 1 if self.reference is None else len(self.reference)
+
+    def written_back(self, vector: Vector) -> Vector:
+        """The point as a decoder leaves it: in the cube, values with levels in the middle of their bins."""
+        return self.terrain.centres(self.terrain.cells(np.clip(vector, 0.0, 1.0)))
+
+
+def sphere(dimensions: int = 2, good: float = 0.01) -> Problem:
+    """A bowl with its lowest point off the centre and off every grid."""
+    centre = 0.3 + 0.37 * np.arange(1, dimensions + 1) / dimensions
+
+    def losses(point: Vector) -> Losses:
+        return (float(np.sum((point - centre) ** 2)),)
+
+    return Problem("sphere", Terrain.continuous(dimensions), losses, good)
+
+
+def rosenbrock(dimensions: int = 2, good: float = 0.5) -> Problem:
+    """A bent valley, on [-2, 2]."""
+
+    def losses(point: Vector) -> Losses:
+        x = 4.0 * point - 2.0
+        return (float(np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)),)
+
+    return Problem("rosenbrock", Terrain.continuous(dimensions), losses, good)
+
+
+def rastrigin(dimensions: int = 2, good: float = 2.0) -> Problem:
+    """Many valleys, on [-5.12, 5.12], the deepest off the centre."""
+    centre = 0.17 * np.arange(1, dimensions + 1)
+
+    def losses(point: Vector) -> Losses:
+        x = 10.24 * point - 5.12 - centre
+        return (float(10 * dimensions + np.sum(x**2 - 10 * np.cos(2 * np.pi * x))),)
+
+    return Problem("rastrigin", Terrain.continuous(dimensions), losses, good)
+
+
+def mixed() -> Problem:
+    """A choice, a whole number, a bit and a real that has to fit the choice."""
+    terrain = Terrain.of([4, 7, 2, 0], ordered=[False, True, False, True], labels=("kind", "count", "flag", "rate"))
+    offset = np.array([0.3, 0.0, 0.2, 0.5])
+    best_rate = np.array([0.2, 0.7, 0.4, 0.9])
+
+    def losses(point: Vector) -> Losses:
+        kind, count, flag, rate = terrain.cells(point)
+        there = int(kind)
+        return (float(offset[there] + 0.05 * abs(count - 4) + 0.1 * (1 - flag) + (rate - best_rate[there]) ** 2),)
+
+    return Problem("mixed", terrain, losses, 0.06)
+
+
+class ConditionalTerrain(Terrain):
+    """One method has a rate, the other a depth; they do not share a gene, and what is not used does not matter."""
+
+    __slots__ = ()
+
+    def decode(self, vector: Vector) -> Hashable | None:
+        method, rate, depth, extra = self.cells(vector)
+        return (0.0, rate, 0.0, extra) if method == 0 else (1.0, 0.0, depth, extra)
+
+    def encode(self, model: Hashable) -> Vector | None:
+        return self.centres(np.array(model)) if isinstance(model, tuple) else None
+
+
+def conditional() -> Problem:
+    """Two methods with parameters of their own and an optional step; the more promising method is not the best."""
+    terrain = ConditionalTerrain.of(
+        [2, 0, 5, 3],
+        ordered=[False, True, True, False],
+        groups=[0, 0, 0, 1],
+        heads=[0, 3],
+        absent={3: 0},
+        labels=("method", "rate", "depth", "extra"),
+        channels={"method": (0,), "rate": (1,), "depth": (2,), "extra": (3,)},
+    )
+
+    def losses(point: Vector) -> Losses:
+        method, rate, depth, extra = terrain.cells(point)
+        of_method = 0.2 + 0.1 * abs(rate - 0.6) if method == 0 else 0.1 + 0.1 * (depth - 3) ** 2
+        return (float(of_method + (0.0, 0.05, -0.05)[int(extra)]),)
+
+    def complexity(point: Vector) -> float:
+        return 1.0 + float(terrain.cells(point)[3] > 0)
+
+    return Problem("conditional", terrain, losses, 0.0501, complexity)
+
+
+def bits(size: int = 12) -> Problem:
+    """Features of which some help and the others do harm; one at least stays."""
+    helps = np.arange(size) % 3 == 0
+    terrain = Terrain.of(
+        np.full(size, 2),
+        groups=np.arange(size),
+        heads=np.arange(size),
+        absent=dict.fromkeys(range(size), 0),
+        families=dict.fromkeys(range(size), 0),
+        channels={"features": tuple(range(size))},
+        start=np.full(size, 0.75),
+    )
+
+    def losses(point: Vector) -> Losses:
+        on = point >= 0.5
+        return (float(np.mean(on != helps)),) if on.any() else (float("inf"),)
+
+    return Problem("bits", terrain, losses, 1.5 / size, complexity=lambda point: float(np.sum(point >= 0.5)))
+
+
+def two_bowls(dimensions: int = 3, good: float = 0.5) -> Problem:
+    """The distances from two points: the best points lie between them. All of the volume there is 0.67."""
+    a, b = np.full(dimensions, 0.25), np.full(dimensions, 0.75)
+    apart = dimensions * 0.25
+
+    def losses(point: Vector) -> Losses:
+        return float(np.sum((point - a) ** 2) / apart), float(np.sum((point - b) ** 2) / apart)
+
+    return Problem("two bowls", Terrain.continuous(dimensions), losses, good, reference=(1.0, 1.0))
+
+
+def features_against_error(size: int = 12, good: float = 0.5) -> Problem:
+    """Few features against a low error: each useful feature halves what is left of the error."""
+    single = bits(size)
+    helps = np.arange(size) % 3 == 0
+
+    def losses(point: Vector) -> Losses:
+        on = point >= 0.5
+        if not on.any():
+            return float("inf"), float("inf")
+        error = 0.5 ** float(np.sum(on & helps)) + 0.01 * float(np.sum(on & ~helps))
+        return error, float(np.mean(on))
+
+    return Problem("features", single.terrain, losses, good, single.complexity, reference=(1.0, 1.0))

@@ -1,0 +1,152 @@
+"""The last fits of a run keep to the time that is left, and what a run cannot do without is waited for."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from search_cases import SPACE, commissioned, write_classes
+
+from msl.evaluate.final_fits import FitRequest
+from msl.evaluate.outcome import Outcome
+from msl.runner.final_costs import FinalCosts, Reserve, TimeLimit
+from msl.runner.finish import FinalTasks
+from msl.runner.verdict import Candidate
+from msl.space.values import Model
+from msl.store.evaluation import Evaluation, Question
+from msl.workers.executor import Executor
+
+
+class Clock:
+    """Time that passes only when a task takes it."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return Clock.now
+
+
+class Slow(Executor):
+    """Each task takes its seconds of the clock; one that takes for ever is done when it is abandoned."""
+
+    width = 1  # type: ignore[assignment]
+
+    def __init__(self, seconds: dict[Any, float]) -> None:
+        self.seconds, self.begun, self.abandoned, self._running = seconds, [], 0, []
+
+    def submit(self, task: Any) -> Future[Outcome]:
+        future: Future[Outcome] = Future()
+        self.begun.append(task.model)
+        if self.seconds[task.model] == float("inf"):
+            future.set_running_or_notify_cancel()
+            self._running.append(future)
+        else:
+            Clock.now += self.seconds[task.model]
+            future.set_result(Outcome((), product=task.model))
+        return future
+
+    def abandon(self, futures: list[Future[Outcome]]) -> None:
+        from concurrent.futures import CancelledError
+
+        self.abandoned += 1
+        for future in futures:
+            future.set_exception(CancelledError())
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        pass
+
+
+MODELS = [Model(()), *(Model((place,)) for place in range(1, 6))]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("msl.runner.final_costs.monotonic", Clock())
+
+
+def tasks_of(executor: Slow, limit: float | None, expected: dict[Any, float] | None = None) -> FinalTasks:
+    costs = FinalCosts(expected or executor.seconds, 1.0)
+    return FinalTasks(executor, TimeLimit(limit, Clock.now), costs)
+
+
+def products(outcomes: list[Outcome | None]) -> list[Any]:
+    return [None if outcome is None else outcome.product for outcome in outcomes]
+
+
+def test_without_a_limit_everything_is_done(clock: None) -> None:
+    executor = Slow(dict.fromkeys(MODELS, 100.0))
+    assert products(tasks_of(executor, None).run([FitRequest(model) for model in MODELS])) == MODELS
+
+
+def test_nothing_is_begun_that_cannot_end_in_time(clock: None) -> None:
+    executor = Slow(dict(zip(MODELS, (2.0, 50.0, 2.0, 2.0, 2.0, 2.0), strict=True)))
+    found = products(tasks_of(executor, 7.0).run([FitRequest(model) for model in MODELS]))
+    assert found == [MODELS[0], None, MODELS[2], MODELS[3], None, None]
+    assert executor.abandoned == 0
+
+
+def test_what_is_needed_is_waited_for_however_long_it_takes(clock: None) -> None:
+    executor = Slow(dict.fromkeys(MODELS, 30.0))
+    found = products(tasks_of(executor, 7.0).run([FitRequest(model) for model in MODELS], needed=1))
+    assert found == [MODELS[0], *[None] * 5]
+
+
+def test_what_takes_longer_than_expected_is_ended_when_the_time_is_up() -> None:
+    """On the real clock, which is what futures are waited for by."""
+    executor = Slow({MODELS[0]: 0.0, MODELS[1]: float("inf"), MODELS[2]: 0.0})
+    tasks = FinalTasks(executor, TimeLimit(0.2), FinalCosts(dict.fromkeys(MODELS, 0.01), 1.0))
+    found = products(tasks.run([FitRequest(model) for model in MODELS[:3]]))
+    assert found == [MODELS[0], None, None]
+    assert executor.abandoned == 1
+
+
+def test_members_are_as_many_as_there_is_time_for(clock: None) -> None:
+    executor = Slow({**dict.fromkeys(MODELS, 1.0), MODELS[1]: 50.0})
+    candidates = [Candidate(model, (place / 10,), 1.0) for place, model in enumerate(MODELS)]
+    found = tasks_of(executor, 10.0).affordable(candidates, 0.8)
+    assert found == [candidates[0], *candidates[2:4]], "each is judged again and fitted, with some caution"
+    assert tasks_of(executor, None).affordable(candidates) == candidates
+    assert tasks_of(executor, 0.0).affordable(candidates) == []
+
+
+def test_progress_counts_up_to_what_is_wanted(clock: None) -> None:
+    heard: list[tuple[int, int]] = []
+    executor = Slow(dict.fromkeys(MODELS, 4.0))
+    costs = FinalCosts(executor.seconds, 1.0)
+    tasks = FinalTasks(executor, TimeLimit(9.0, Clock.now), costs, lambda *figures: heard.append(figures))
+    tasks.run([FitRequest(model) for model in MODELS])
+    assert heard[0] == (0, 6)
+    assert heard[-1] == (6, 6)
+    assert [done for done, _ in heard] == sorted(done for done, _ in heard)
+
+
+def judged(loss: float, seconds: float, **more: Any) -> Evaluation:
+    question = Question(model=f"{loss} {seconds}", versions="", data="", protocol="", seed=0, **more)
+    return Evaluation(question, "m", (loss,), seconds=seconds)
+
+
+def test_the_search_leaves_time_for_its_best_models(tmp_path: Path) -> None:
+    text = f"{SPACE}minimize ber by cv(folds = 3)\nsearch grid\nensemble vote(top = 3)\nbudget(time = 100s)\n"
+    plan = commissioned(tmp_path, text, write_classes(tmp_path)).plan
+    reserve = Reserve(plan, 1)
+    assert reserve.seconds == 0.0
+    reserve.take(judged(0.5, 1.0))
+    alone = reserve.seconds
+    assert alone == pytest.approx(1.3 * 1.5 + 2.0), "a fit, an evaluation, and the time to tell of it"
+    reserve.take(judged(0.5, 1.0))
+    reserve.take(judged(0.9, 50.0, share=0.5))
+    assert reserve.seconds == alone, "what is known already, and what was judged on some rows, is no member"
+    for place in range(5):
+        reserve.take(judged(0.4 - place / 100, 2.0))
+    assert reserve.seconds == pytest.approx(3 * 1.3 * 1.5 * 2.0 + 2.0), "the three best, two seconds each"
+    reserve.take(judged(0.1, 30.0))
+    assert reserve.seconds > 1.3 * 1.5 * 30.0
+
+
+def test_without_a_budget_of_time_nothing_is_reserved(tmp_path: Path) -> None:
+    plan = commissioned(tmp_path, f"{SPACE}search grid\n", write_classes(tmp_path)).plan
+    reserve = Reserve(plan, 1)
+    reserve.take(judged(0.5, 100.0))
+    assert reserve.seconds == 0.0

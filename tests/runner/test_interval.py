@@ -1,0 +1,134 @@
+"""The winner's outputs for rows held out, and the interval of its estimate, against references computed another way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+from search_cases import SPACE, Searched, finished, searched, write_classes, write_numbers
+
+from msl.evaluate.metrics import score
+from msl.runner.summary import signed_losses
+from msl.runner.uncertainty import HeldOut, intervals
+from msl.space.spec import Call
+
+NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1)\n"
+SEARCH = "search random(evaluations = 3)\n"
+
+
+def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Call, HeldOut]]:
+    """The winner's measures, its objectives, and its outputs."""
+    best = case.verdict.best
+    assert best is not None
+    measures = next(dict(one.measures) for model, one in case.found.answers.met.values() if model == best.model)
+    return measures, signed_losses(case.plan, best.losses), dict(finished(case).held)
+
+
+def interval(case: Searched) -> list[float] | None:
+    measures, values, outputs = winner(case)
+    (found,) = intervals(case.plan, measures, values, outputs).values()
+    return found
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "minimize ber by cv(folds = 3)",
+        "minimize logloss by cv(folds = 3, repeats = 2)",
+        "maximize auc by holdout(0.3)",
+        "minimize error by loo()",
+        "minimize error by bootstrap632(samples = 5)",
+        "minimize ber by cv(folds = 3, shuffle = true)",
+    ],
+)
+def test_outputs_for_rows_held_out_give_the_estimate_itself(tmp_path: Path, goal: str) -> None:
+    case = searched(tmp_path, f"{SPACE}{goal}\n{SEARCH}", write_classes(tmp_path))
+    measures, _, outputs = winner(case)
+    ((estimate, held),) = outputs.items()
+    (name,) = measures
+    assert held.trial.score(name, held.outputs, 3) == pytest.approx(measures[name], abs=1e-12)
+    assert estimate == case.plan.objectives[0].estimate
+
+
+def test_counts_of_mistakes_have_jeffreys_interval(tmp_path: Path) -> None:
+    """Of each class the error rate is a beta variable; the mean of three of them is drawn here by scipy."""
+    case = searched(tmp_path, f"{SPACE}minimize ber by cv(folds = 3)\n{SEARCH}", write_classes(tmp_path))
+    _, _, outputs = winner(case)
+    ((_, held),) = outputs.items()
+    wrong = held.outputs[0].argmax(axis=1) != held.trial.pools[0].y
+    rng = np.random.default_rng(0)
+    rates = []
+    for kind in range(3):
+        own = wrong[held.trial.pools[0].y == kind]
+        rates.append(beta.rvs(own.sum() + 0.5, (~own).sum() + 0.5, size=100_000, random_state=rng))
+    expected = np.percentile(np.mean(rates, axis=0), (2.5, 97.5))
+    assert interval(case) == pytest.approx(expected.tolist(), abs=0.012)
+
+
+def test_no_mistake_is_not_taken_for_none_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "easy.csv"
+    lines = ["x,class", *(f"{i + 100 * (i >= 30)},{'ab'[i >= 30]}" for i in range(60))]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    case = searched(tmp_path, "use sbm\nchain m = knn(k = 1, rest = default)\nminimize error by loo()\n", path)
+    found = interval(case)
+    assert found is not None
+    assert winner(case)[1] == {"error": 0.0}
+    assert found[0] == 0.0
+    assert 0.01 < found[1] < 0.08
+
+
+def test_other_measures_have_the_interval_of_rows_drawn_again(tmp_path: Path) -> None:
+    case = searched(tmp_path, f"{NUMBERS}minimize rmse by cv(folds = 3)\n{SEARCH}", write_numbers(tmp_path))
+    _, _, outputs = winner(case)
+    ((_, held),) = outputs.items()
+    errors = (held.outputs[0] - held.trial.pools[0].y) ** 2
+    rng = np.random.default_rng(1)
+    drawn = [np.sqrt(rng.choice(errors, len(errors)).mean()) for _ in range(20_000)]
+    assert interval(case) == pytest.approx(np.percentile(drawn, (2.5, 97.5)).tolist(), rel=0.05)
+
+
+def test_groups_are_drawn_as_a_whole(tmp_path: Path) -> None:
+    table = write_classes(tmp_path, groups=True)
+    text = f"data(target = class, groups = who)\n{SPACE}minimize error by cv(folds = 3)\n{SEARCH}"
+    case = searched(tmp_path, text, table)
+    _, _, outputs = winner(case)
+    ((_, held),) = outputs.items()
+    pool, given = held.trial.pools[0], held.outputs[0]
+    groups = case.plan.job.ground.population.groups
+    assert groups is not None
+    rng = np.random.default_rng(2)
+    drawn = []
+    for _ in range(4_000):
+        times = np.bincount(rng.integers(0, 30, 30), minlength=30)[groups[pool.rows]]
+        drawn.append(score("error", pool.y, given, 3, times.astype(float)))
+    assert interval(case) == pytest.approx(np.percentile(drawn, (2.5, 97.5)).tolist(), abs=0.02)
+
+
+def test_what_no_row_decides_has_no_interval(tmp_path: Path) -> None:
+    text = "use sbm\nchain m = keep >> knn(k = 3, rest = default)\nminimize error by cv(folds = 3), features\n"
+    case = searched(tmp_path, text + "search random(evaluations = 4)\n", write_classes(tmp_path))
+    found = intervals(case.plan, *winner(case))
+    assert found["features"] is None
+    assert found["error"] is not None
+
+
+def test_a_generalised_estimate_holds_nothing_out(tmp_path: Path) -> None:
+    text = (
+        "use rbf\nchain m = rbf_network(centers: regions(4), overlap = 0.5, basis = gaussian)\nminimize mse by gcv()\n"
+    )
+    case = searched(tmp_path, text + SEARCH, write_numbers(tmp_path))
+    assert winner(case)[2] == {}
+    assert interval(case) is None
+
+
+def test_an_objective_made_of_several_measures(tmp_path: Path) -> None:
+    """Measures of the model are as they were; the rest of the interval is that of the error, three times as wide."""
+    table = write_classes(tmp_path)
+    goal = "minimize {} by cv(folds = 3)\n" + SEARCH
+    plain = interval(searched(tmp_path, SPACE + goal.format("error"), table))
+    case = searched(tmp_path, SPACE + goal.format("3 * error + features"), table)
+    assert plain is not None
+    features = winner(case)[0]["features"]
+    assert interval(case) == pytest.approx([3 * plain[0] + features, 3 * plain[1] + features])
