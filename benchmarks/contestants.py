@@ -64,7 +64,7 @@ class Race:
 
     def __init__(self, plan: Plan, budget: Budget) -> None:
         self.plan, self._budget = plan, budget
-        self._evaluator = Evaluator(plan.job.ground, plan.objectives, plan.seed)
+        self._evaluator = Evaluator(plan.job.dataset, plan.objectives, plan.seed)
         self._start = perf_counter()
         self.evaluations = 0
         self.best: tuple[float, Model] | None = None

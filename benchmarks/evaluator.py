@@ -33,8 +33,9 @@ from msl.blocks.base.build import model_to_chain
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import Codec, space_to_codec
-from msl.evaluate.dataset import Ground
-from msl.evaluate.evaluator import Evaluator, Request
+from msl.evaluate.cross_validate import EvaluationRequest
+from msl.evaluate.dataset import Dataset
+from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.outcome import Effort, Outcome
 from msl.space.formulas import Facts
 from msl.space.spec import Spec
@@ -53,18 +54,18 @@ minimize ber by cv(folds = {})
 """
 
 
-def ground_of(X: NDArray[Any], y: NDArray[Any]) -> Ground:
-    return Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), int(y.max()) + 1)
+def ground_of(X: NDArray[Any], y: NDArray[Any]) -> Dataset:
+    return Dataset.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), int(y.max()) + 1)
 
 
-def table() -> Ground:
+def table() -> Dataset:
     """700 rows of 20 features, 8 of them informative, a tenth of the labels wrong."""
     return ground_of(*make_classification(700, 20, n_informative=8, flip_y=0.1, random_state=0))
 
 
-def spec_of(text: str, ground: Ground) -> Spec:
-    rows, columns = ground.X.shape
-    facts = Facts(rows, columns, ground.n_classes, "classification" if ground.n_classes else "regression")
+def spec_of(text: str, dataset: Dataset) -> Spec:
+    rows, columns = dataset.X.shape
+    facts = Facts(rows, columns, dataset.n_classes, "classification" if dataset.n_classes else "regression")
     checked = check_source(Source("spec.msl", text, "spec.msl"), facts=facts)
     assert checked.spec is not None, [found.message for found in checked.diagnostics]
     return checked.spec
@@ -87,17 +88,17 @@ def agreement(quick: bool) -> Iterator[Row]:
     """Random full models on three data sets, against cross_val_predict with the same folds."""
     count = 20 if quick else 200
     for name, load in {"iris": load_iris, "wine": load_wine, "breast_cancer": load_breast_cancer}.items():
-        ground = ground_of(*load(return_X_y=True))
-        spec = spec_of(PSMS.format(2), ground)
-        judge = Evaluator(ground, spec.objectives)
+        dataset = ground_of(*load(return_X_y=True))
+        spec = spec_of(PSMS.format(2), dataset)
+        judge = Evaluator(dataset, spec.objectives)
         folds, largest = folds_of(judge), 0.0
         for model in random_models(space_to_codec(spec.space), count):
             outcome = judge.evaluate(model)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 chain = model_to_chain(model, "classification")
-                predicted = cross_val_predict(chain, ground.X, ground.y, cv=folds)
-            expected = 1 - balanced_accuracy_score(ground.y, predicted)
+                predicted = cross_val_predict(chain, dataset.X, dataset.y, cv=folds)
+            expected = 1 - balanced_accuracy_score(dataset.y, predicted)
             largest = max(largest, abs(outcome.losses[0] - expected))
         yield f"pooled BER of {count} models on {name} against cross_val_predict", largest, 1e-12, "largest difference"
 
@@ -125,29 +126,29 @@ def swarm(
         for particle, model in enumerate(batch.models()):
             assert isinstance(model, Model)
             best = losses[particle]
-            beat = float(np.nextafter(best, np.inf)) if np.isfinite(best) else None
-            outcome = judge(model, beat)
-            yield model, beat, outcome
+            cutoff = float(np.nextafter(best, np.inf)) if np.isfinite(best) else None
+            outcome = judge(model, cutoff)
+            yield model, cutoff, outcome
             if not outcome.bound and outcome.losses[0] < best:
                 own[particle], losses[particle] = x[particle], outcome.losses[0]
 
 
 def race_swarms(quick: bool) -> Iterator[Row]:
     """Candidates of swarms, against cross_val_score on the same chains and folds."""
-    ground = table()
-    spec = spec_of(PSMS.format(2), ground)
+    dataset = table()
+    spec = spec_of(PSMS.format(2), dataset)
     codec = space_to_codec(spec.space)
     candidates, seeds = (60, 1) if quick else (CANDIDATES, 5)
     ours = theirs = largest = 0.0
     ratios = []
     fits = saved = 0
     for seed in range(seeds):
-        judge = Evaluator(ground, spec.objectives)
-        visited = list(swarm(codec, lambda model, beat, judge=judge: judge.evaluate(model), candidates, seed))
+        judge = Evaluator(dataset, spec.objectives)
+        visited = list(swarm(codec, lambda model, cutoff, judge=judge: judge.evaluate(model), candidates, seed))
         models = [model for model, _, _ in visited]
-        again = Evaluator(ground, spec.objectives)
+        again = Evaluator(dataset, spec.objectives)
         own, outcomes = timed(lambda judge=again, models=models: [judge.evaluate(model) for model in models])
-        usual, losses = usual_way(models, ground, again)
+        usual, losses = usual_way(models, dataset, again)
         largest = max(largest, np.abs(np.subtract(losses, [outcome.losses[0] for outcome in outcomes])).max())
         fits += sum(outcome.effort.fits for outcome in outcomes)
         saved += sum(outcome.effort.fits_saved for outcome in outcomes)
@@ -169,7 +170,7 @@ def most_frequent(models: list[Model]) -> str:
     return max(sorted(set(learners) - {"bias"}), key=learners.count)
 
 
-def usual_way(models: list[Model], ground: Ground, judge: Evaluator) -> tuple[float, list[float]]:
+def usual_way(models: list[Model], dataset: Dataset, judge: Evaluator) -> tuple[float, list[float]]:
     """Processor time of cross_val_score on each model, and the pooled error rates of its predictions."""
     folds = folds_of(judge)
     rows = np.concatenate([test for _, test in folds])
@@ -185,10 +186,10 @@ def usual_way(models: list[Model], ground: Ground, judge: Evaluator) -> tuple[fl
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             spent, _ = timed(
-                lambda chain=chain, score=score: cross_val_score(chain, ground.X, ground.y, cv=folds, scoring=score)
+                lambda chain=chain, score=score: cross_val_score(chain, dataset.X, dataset.y, cv=folds, scoring=score)
             )
         total += spent
-        losses.append(1 - balanced_accuracy_score(ground.y[rows], np.concatenate(predicted)))
+        losses.append(1 - balanced_accuracy_score(dataset.y[rows], np.concatenate(predicted)))
     return total, losses
 
 
@@ -207,13 +208,13 @@ def random_search(
 
 
 def visited(
-    search: Search, codec: Codec, ground: Ground, spec: Spec, candidates: int, seed: int, races: bool
+    search: Search, codec: Codec, dataset: Dataset, spec: Spec, candidates: int, seed: int, races: bool
 ) -> tuple[float, list[Visit]]:
     """The processor time of a search, and where it has been."""
-    judge = Evaluator(ground, spec.objectives)
+    judge = Evaluator(dataset, spec.objectives)
 
-    def outcome(model: Model, beat: float | None) -> Outcome:
-        return judge.evaluate(model, beat if races else None)
+    def outcome(model: Model, cutoff: float | None) -> Outcome:
+        return judge.evaluate(model, cutoff if races else None)
 
     return timed(lambda: list(search(codec, outcome, candidates, seed)))
 
@@ -224,22 +225,22 @@ def race_folds(quick: bool) -> Iterator[Row]:
     A race without losses ends no sooner than when the errors so far exceed all the errors that would do: a candidate
     with 1.2 times the loss it has to beat needs five sixths of its folds. What that leaves to save is told beside.
     """
-    ground = table()
-    spec = spec_of(PSMS.format(10), ground)
+    dataset = table()
+    spec = spec_of(PSMS.format(10), dataset)
     codec = space_to_codec(spec.space)
     for name, search, seeds in (("swarm", swarm, 2), ("random search", random_search, 1)):
         candidates = 60 if quick else CANDIDATES if search is swarm else 100
         slow = raced = perfect = 0.0
         strayed = 0
         for seed in range(seeds):
-            spent, every = visited(search, codec, ground, spec, candidates, seed, races=False)
-            less, short = visited(search, codec, ground, spec, candidates, seed, races=True)
+            spent, every = visited(search, codec, dataset, spec, candidates, seed, races=False)
+            less, short = visited(search, codec, dataset, spec, candidates, seed, races=True)
             slow, raced = slow + spent, raced + less
             strayed += sum(
                 a[0] != b[0] or not (b[2].bound or a[2].losses == b[2].losses)
                 for a, b in zip(every, short, strict=True)
             )
-            needed = [min(1.0, (beat or np.inf) / one.losses[0]) * one.effort.seconds for _, beat, one in every]
+            needed = [min(1.0, (cutoff or np.inf) / one.losses[0]) * one.effort.seconds for _, cutoff, one in every]
             perfect += spent * sum(needed) / sum(one.effort.seconds for _, _, one in every)
         won, most = slow / raced, slow / perfect
         yield f"a {name} with ten folds, raced against every loss; 2 was the aim", won, None, "times as fast"
@@ -290,15 +291,15 @@ def watched(classes: set[type]) -> Iterator[Inside]:
 def weigh_overhead(quick: bool) -> Iterator[Row]:
     """Evaluations of cheap models without any cache, less what they spend in fits and predictions. The least of many
     runs of each, since whatever else runs on the machine only ever adds to it."""
-    ground = table()
-    spec = spec_of(PSMS.format(2), ground)
+    dataset = table()
+    spec = spec_of(PSMS.format(2), dataset)
     cheap = {"normalize", "standardize", "shift_scale", "ttest", "pearson", "zfilter", "s2n", "zarbi", "naive", "bias"}
     models = [
         model
         for model in random_models(space_to_codec(spec.space), 6000)
         if {step.block.name for step in model.steps if isinstance(step, BlockValue)} <= cheap
     ][:20]
-    judge = Evaluator(ground, spec.objectives, cache_bytes=0)
+    judge = Evaluator(dataset, spec.objectives, cache_bytes=0)
     chains = [model_to_chain(model, "classification") for model in models]
     blocks = {type(block) for chain in chains for block in (*chain.steps, chain.learner, *chain.posts)}
     assert all(issubclass(block, Block) for block in blocks)
@@ -326,13 +327,13 @@ def generalised(quick: bool) -> Iterator[Row]:
     rng = np.random.default_rng(0)
     X = rng.uniform(-4, 4, (40, 1))
     y = 1.1 * (1 - X[:, 0] + 2 * X[:, 0] ** 2) * np.exp(-(X[:, 0] ** 2) / 2) + 0.1 * rng.normal(size=40)
-    ground = Ground.of_arrays(X, y, 0)
+    dataset = Dataset.of_arrays(X, y, 0)
     text = "use rbf\nchain c = rbf_network(centers: regions(15), overlap: real 0..1, basis = gaussian)\n"
-    spec = spec_of(text + "minimize mse by gcv()", ground)
+    spec = spec_of(text + "minimize mse by gcv()", dataset)
     models = random_models(space_to_codec(spec.space), 100 if quick else 500)
-    judge, other = Evaluator(ground, spec.objectives), Evaluator(ground, spec.objectives)
+    judge, other = Evaluator(dataset, spec.objectives), Evaluator(dataset, spec.objectives)
     alone, one_by_one = timed(lambda: [judge.evaluate(model) for model in models])
-    at_once, together = timed(lambda: other.evaluate_many([Request(model) for model in models]))
+    at_once, together = timed(lambda: other.evaluate_many([EvaluationRequest(model) for model in models]))
     differing = sum(
         replace(a, effort=Effort()) != replace(b, effort=Effort()) for a, b in zip(one_by_one, together, strict=True)
     )

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from benchmarks.figures import Row, Sections, measured, show
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import Outcome
 from msl.space.spec import Call, Measured, Objective
 from msl.space.values import BlockType, BlockValue, Model, Value
 from msl.workers.executor import Executor
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor
 from msl.workers.task import Job, Task
@@ -63,9 +63,9 @@ class Pause(TransformerMixin, BaseEstimator):
 def job(rows: int, columns: int, trusted: tuple[str, ...] = (), folds: int = 2) -> Job:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, rows)
-    ground = Ground.of_arrays(rng.normal(size=(rows, columns)) + y[:, None], y.astype(np.intp), 2)
+    dataset = Dataset.of_arrays(rng.normal(size=(rows, columns)) + y[:, None], y.astype(np.intp), 2)
     cv = Call("cv", "", (("folds", folds), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
-    return Job(ground, (Objective("ber", Measured("ber"), cv),), trusted=trusted, cache_bytes=CACHE_BYTES)
+    return Job(dataset, (Objective("ber", Measured("ber"), cv),), trusted=trusted, cache_bytes=CACHE_BYTES)
 
 
 def step(target: str, role: str = "transformer", **params: Value) -> BlockValue:
@@ -148,7 +148,7 @@ def wall(executor: Executor, asked: list[Task]) -> float:
     return perf_counter() - start
 
 
-def two_against_one(nursery: Nursery, busy: bool, rounds: int) -> tuple[float, float]:
+def two_against_one(nursery: ForkServer, busy: bool, rounds: int) -> tuple[float, float]:
     """How many times as fast two workers are as one, and two bare processes that compute; in turns, the best of several
     rounds each, so that all of them meet the machine at its best."""
     both = LocalExecutor(job(300, 10, TRUSTED), 2, nursery)
@@ -196,7 +196,7 @@ def peak_of(pids: list[int]) -> Iterator[list[int]]:
     thread.join()
 
 
-def memory(nursery: Nursery, rows: int, columns: int, folds: int) -> tuple[int, ...]:
+def memory(nursery: ForkServer, rows: int, columns: int, folds: int) -> tuple[int, ...]:
     """Memory of this process, the nursery and four workers: at rest after work, at the peak of work with blocks of
     scikit-learn, and at that of work with blocks of the language."""
     with LocalExecutor(job(rows, columns, TRUSTED, folds), 4, nursery) as executor:
@@ -219,7 +219,7 @@ def weigh_overhead(quick: bool) -> Iterator[Row]:
         together(executor, tasks(5))
         yield "on the way in process", 1e3 * on_the_way(executor, together, count // 2), 1.0, "ms"
     start = perf_counter()
-    with Nursery() as nursery:
+    with ForkServer() as nursery:
         with LocalExecutor(job(300, 10), 1, nursery) as executor:
             together(executor, tasks(1))
             yield "first outcome of the first worker, imports and all", perf_counter() - start, None, "s"
@@ -236,7 +236,7 @@ def weigh_overhead(quick: bool) -> Iterator[Row]:
 
 def race_workers(quick: bool) -> Iterator[Row]:
     rounds = 2 if quick else 8
-    with Nursery() as nursery:
+    with ForkServer() as nursery:
         waiting, _ = two_against_one(nursery, False, rounds)
         yield "two workers against one, evaluations of 50 ms that wait", waiting, 1.7, "times as fast"
         computing, given = two_against_one(nursery, True, rounds)
@@ -250,7 +250,7 @@ def weigh_memory(quick: bool) -> Iterator[Row]:
     rows = 50_000 if quick else 200_000
     size = rows * 50 * 8
     caches, copies = 4 * CACHE_BYTES / size, "copies of the table"
-    with Nursery() as nursery:
+    with ForkServer() as nursery:
         memory(nursery, 300, 50, 2)
         for folds in (2, 5):
             without, with_table = memory(nursery, 300, 50, folds), memory(nursery, rows, 50, folds)

@@ -24,7 +24,7 @@ from msl.diagnostics.source import Source
 from msl.evaluate.evaluator import Evaluator
 from msl.runner.session import run_plan
 from msl.runner.spec_source import sound_spec
-from msl.search.base import Terrain, Told
+from msl.search.base import Observation, SearchSpace
 from msl.search.setting import Setting
 from msl.search.stages import load_strategy
 from msl.space.values import Model
@@ -94,9 +94,9 @@ def _spec(learner: str, search: str = "random(evaluations = 1)") -> str:
 def _evaluation(learner: str, rows: int, columns: int) -> float:
     """The processor time of judging one model, the table being read already."""
     plan = commissioned(_spec(learner), _table(rows, columns), 0).plan
-    model = plan.terrains[0].decode(plan.terrains[0].start)
+    model = plan.search_spaces[0].decode(plan.search_spaces[0].start)
     assert isinstance(model, Model), "the first point of this space is a model"
-    evaluator = Evaluator(plan.job.ground, plan.objectives, cache_bytes=0)
+    evaluator = Evaluator(plan.job.dataset, plan.objectives, cache_bytes=0)
     gc.collect()
     start = process_time()
     evaluator.evaluate(model)
@@ -107,11 +107,11 @@ def _steps(dimensions: int, population: int) -> float:
     """The processor time of ten steps of a swarm beside the evaluations."""
     spec, _ = sound_spec(Source("s.msl", _spec("naive", f"pso(swarm = {population}, iterations = 12)")))
     rng = np.random.default_rng(0)
-    setting = Setting(Terrain.continuous(dimensions), dict(spec.search[0].call.options), np.random.default_rng(0))
+    setting = Setting(SearchSpace.continuous(dimensions), dict(spec.search[0].call.options), np.random.default_rng(0))
     running = load_strategy("pso")(setting)
     asks, spent = next(running), 0.0
     for _ in range(10):
-        told = [Told(ask.vector, (float(rng.random()),)) for ask in asks]
+        told = [Observation(ask.vector, (float(rng.random()),)) for ask in asks]
         start = process_time()
         asks = running.send(told)
         spent += process_time() - start
@@ -133,8 +133,8 @@ def _checking(statements: int) -> float:
 def _with_workers(workers: int) -> float:
     """The clock of a search whose evaluations take a while."""
     text = _spec("rf(units: int 200..400)", "random(evaluations = 16)")
-    commission = commissioned(text, _table(400, 20), 0)
+    request = commissioned(text, _table(400, 20), 0)
     with tempfile.TemporaryDirectory() as folder:
         start = perf_counter()
-        run_plan(commission, Path(folder), on="local", workers=workers)
+        run_plan(request, Path(folder), on="local", workers=workers)
         return perf_counter() - start

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from msl.search.base import Terrain, Told
+from msl.search.base import Observation, SearchSpace
 from msl.search.setting import Setting
 from msl.search.stages import load_strategy
 from msl.testing.play import options_of
@@ -39,31 +39,33 @@ _CALLS = (
 def cost_figures(steps: int) -> Iterator[Figure]:
     """The time of a step of a hundred points, or of as many as the strategy asks for at once if these are more."""
     for call, objectives, is_switches in _CALLS:
-        terrain = _switches() if is_switches else Terrain.continuous(DIMENSIONS)
-        per_step = _milliseconds(call, objectives, terrain, steps)
+        search_space = _switches() if is_switches else SearchSpace.continuous(DIMENSIONS)
+        per_step = _milliseconds(call, objectives, search_space, steps)
         kind = "switches" if is_switches else "reals"
         goal = "" if objectives == 1 else f", {objectives} objectives"
         yield f"{call} in {DIMENSIONS:,} {kind}{goal}, {POPULATION} points", per_step, TARGET, "ms"
 
 
-def _switches() -> Terrain:
+def _switches() -> SearchSpace:
     genes = range(DIMENSIONS)
     none = dict.fromkeys(genes, 0)
-    return Terrain.of(np.full(DIMENSIONS, 2), heads=genes, absent=none, families=none, channels={"all": tuple(genes)})
+    return SearchSpace.of(
+        np.full(DIMENSIONS, 2), heads=genes, absent=none, families=none, channels={"all": tuple(genes)}
+    )
 
 
-def _milliseconds(call: str, objectives: int, terrain: Terrain, steps: int) -> float:
+def _milliseconds(call: str, objectives: int, search_space: SearchSpace, steps: int) -> float:
     """The median of the quietest ten steps in a row: others use the machine too.
 
     A batch of fewer points than the population is counted as a share of one.
     """
     rng = np.random.default_rng(0)
-    setting = Setting(terrain, options_of(call), np.random.default_rng(0), objectives=objectives)
+    setting = Setting(search_space, options_of(call), np.random.default_rng(0), objectives=objectives)
     running = load_strategy(call.partition("(")[0])(setting)
     asks = next(running)
     spent = []
     for _ in range(steps):
-        told = [Told(ask.vector, tuple(rng.random(objectives)), float(rng.random())) for ask in asks]
+        told = [Observation(ask.vector, tuple(rng.random(objectives)), float(rng.random())) for ask in asks]
         begin = time.process_time()
         asks = running.send(told)
         spent.append((time.process_time() - begin) * max(POPULATION / len(asks), 1.0))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from msl.search.base import Terrain, Vector
+from msl.search.base import SearchSpace, Vector
 from msl.search.operators.pareto import hypervolume, losses_of
 from msl.search.stages import load_strategy
 from msl.testing.play import options_of, play
@@ -50,7 +50,7 @@ def zdt(number: int, dimensions: int = 30) -> Problem:
         }[number]
         return f, g * shape
 
-    return Problem(f"zdt{number}", Terrain.continuous(dimensions), losses, 0.0, reference=_CORNER)
+    return Problem(f"zdt{number}", SearchSpace.continuous(dimensions), losses, 0.0, reference=_CORNER)
 
 
 def _ours(call: str, problem: Problem, size: int, iterations: int, seed: int) -> float:
@@ -66,7 +66,7 @@ def _nsga2(problem: Problem, size: int, generations: int, seed: int) -> float:
 
     class Wrapped(PymooProblem):  # type: ignore[misc]
         def __init__(self) -> None:
-            super().__init__(n_var=problem.terrain.dimensions, n_obj=2, xl=0.0, xu=1.0)
+            super().__init__(n_var=problem.search_space.dimensions, n_obj=2, xl=0.0, xu=1.0)
 
         def _evaluate(self, x: Any, out: Any, *args: Any, **kwargs: Any) -> None:
             out["F"] = np.array([problem.losses(point) for point in x])

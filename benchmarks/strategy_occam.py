@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.significance import trimmed_mean
 from msl.blocks.numerics.kmeans import k_means
 from msl.data.toy import hermite_curve, hermite_rows
-from msl.search.base import Terrain, Vector
+from msl.search.base import SearchSpace, Vector
 from msl.search.stages import load_strategy
 from msl.testing.play import options_of, play
 from msl.testing.toy_problems import Problem
@@ -52,10 +52,10 @@ def _end(noise: float, seed: int, elitism: str, population: int, generations: in
     return answer.complexity, networks.curve_error(answer.vector)
 
 
-def _terrain() -> Terrain:
+def _terrain() -> SearchSpace:
     """The overlap, then for each region whether its unit is on, and where in the region its centre is."""
     switches = range(1, 2 * _REGIONS + 1, 2)
-    return Terrain.of(
+    return SearchSpace.of(
         [0, *[2, 0] * _REGIONS],
         groups=[0, *np.repeat(np.arange(1, _REGIONS + 1), 2)],
         heads=list(switches),

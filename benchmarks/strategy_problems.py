@@ -16,8 +16,8 @@ from msl.check.check_spec import check_source
 from msl.data.read import read_table
 from msl.diagnostics.source import Source
 from msl.runner.plan import make_plan
-from msl.runner.search_space import SpaceTerrain
-from msl.search.base import Ask, Terrain, Told, Vector
+from msl.runner.search_space import ModelSearchSpace
+from msl.search.base import Observation, Query, SearchSpace, Vector
 from msl.space.values import Model
 from msl.testing.play import exact
 from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
@@ -31,7 +31,7 @@ _NOISE = 0.02
 #: Losses are shares of so many rows, so that many models are as good as each other.
 _ROWS = 200
 
-Answer = Callable[[Problem, Ask, int], Told]
+Answer = Callable[[Problem, Query, int], Observation]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ def pipelines(number: int) -> Problem:
     """
     rng = np.random.default_rng([2009, number])
     learners, selectors, preprocessors, params = 8, 6, 4, 3
-    terrain = Terrain.of(
+    search_space = SearchSpace.of(
         [preprocessors, selectors + 1, 0, 0, learners, 0, 0, 0],
         ordered=[False, False, True, True, False, True, True, True],
         groups=[0, 1, 1, 1, 2, 2, 2, 2],
@@ -72,7 +72,7 @@ def pipelines(number: int) -> Problem:
     selects_at = rng.random((selectors + 1, 2))
 
     def losses(point: Vector) -> tuple[float, ...]:
-        pre, sel, fmax, wmin, learn, *values = terrain.cells(point)
+        pre, sel, fmax, wmin, learn, *values = search_space.cells(point)
         one, chosen = int(learn), int(sel)
         tuned = float(matters[one] @ np.abs(np.array(values) - best_at[one]) ** 1.5)
         selected = 0.0
@@ -81,15 +81,15 @@ def pipelines(number: int) -> Problem:
         loss = min(base[one] + tuned + suits[int(pre), one] + helps[chosen] + selected, 0.5)
         return (round(loss * _ROWS) / _ROWS,)
 
-    return Problem(f"pipelines {number}", terrain, losses, 0.0)
+    return Problem(f"pipelines {number}", search_space, losses, 0.0)
 
 
-def _on_a_share(problem: Problem, ask: Ask, number: int) -> Told:
+def _on_a_share(problem: Problem, ask: Query, number: int) -> Observation:
     told = exact(problem, ask, number)
     if ask.share == 1.0:
         return told
     rng = np.random.default_rng(zlib.crc32(told.vector.tobytes() + repr(ask.share).encode()))
-    return Told(told.vector, (told.loss + _NOISE * rng.normal() / ask.share**0.5,), told.complexity)
+    return Observation(told.vector, (told.loss + _NOISE * rng.normal() / ask.share**0.5,), told.complexity)
 
 
 #: Specs and tables for which a whole search takes seconds: those that scikit-learn has, and some of a folder of data.
@@ -131,25 +131,25 @@ def real(spec: str, name: str, frame: pl.DataFrame) -> Iterator[Arena]:
     assert checked.spec is not None, checked.diagnostics
     plan = make_plan(checked.spec, table)
     with open_executor(plan.job, "inprocess") as executor:
-        evaluate = _Evaluated(plan.terrains[0], executor)
-        problem = Problem(f"{spec} on {name}", plan.terrains[0], lambda point: (0.0,), 0.0)
+        evaluate = _Evaluated(plan.search_spaces[0], executor)
+        problem = Problem(f"{spec} on {name}", plan.search_spaces[0], lambda point: (0.0,), 0.0)
         yield Arena(problem, lambda problem, ask, number: evaluate(ask))
 
 
 class _Evaluated:
     """Remembers what each model came to on each share of the rows."""
 
-    def __init__(self, terrain: SpaceTerrain, executor: Executor) -> None:
-        self._terrain, self._executor = terrain, executor
+    def __init__(self, search_space: ModelSearchSpace, executor: Executor) -> None:
+        self._terrain, self._executor = search_space, executor
         self._known: dict[tuple[Model, float], tuple[tuple[float, ...], float]] = {}
 
-    def __call__(self, ask: Ask) -> Told:
+    def __call__(self, ask: Query) -> Observation:
         batch = self._terrain.codec.decode(ask.vector[None, :])
         point, model = np.array(batch.snapped[0]), batch[0]
         if not isinstance(model, Model):
-            return Told(point, (float("inf"),))
+            return Observation(point, (float("inf"),))
         key = (model, ask.share)
         if key not in self._known:
             (outcome,) = self._executor.map([Task(model, None, ask.share)])
             self._known[key] = tuple(outcome.losses), outcome.complexity
-        return Told(point, *self._known[key])
+        return Observation(point, *self._known[key])

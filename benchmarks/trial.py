@@ -18,7 +18,7 @@ from msl.data.read import read_like, read_table
 from msl.diagnostics.source import Source
 from msl.runner.loop import Search, search
 from msl.runner.plan import Plan, make_plan
-from msl.runner.session import Commission, Result, run_plan, start_or_resume
+from msl.runner.session import Result, RunRequest, run_plan, start_or_resume
 from msl.runner.spec_source import sound_spec, statement_to_options
 from msl.runner.verdict import judge, refit, winner_chain
 from msl.space.values import Model
@@ -44,8 +44,8 @@ class Watched:
     def chosen(self) -> list[Model]:
         """What the strategy itself answers at its end: its best model, or its front."""
         events = [event for event in self.found.events if event.chosen]
-        terrain = self.plan.terrains[-1]
-        models = [terrain.decode(told.vector) for told in (events[-1].chosen if events else ())]
+        search_space = self.plan.search_spaces[-1]
+        models = [search_space.decode(told.vector) for told in (events[-1].chosen if events else ())]
         return [model for model in models if isinstance(model, Model)]
 
 
@@ -56,23 +56,23 @@ def run_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Result:
 
 def watch_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Watched:
     """A spec searched on a table, for what the strategy noted and chose rather than for the winner of the run."""
-    commission = commissioned(text, frame, seed)
-    plan = commission.plan
+    request = commissioned(text, frame, seed)
+    plan = request.plan
     with Store.open(folder) as store:
-        run, _ = start_or_resume(store, commission)
+        run, _ = start_or_resume(store, request)
         with open_executor(plan.job, "inprocess") as executor:
             found = search(plan, store, run, executor)
         store.runs.end(run, "finished", {})
     return Watched(plan, found)
 
 
-def commissioned(text: str, frame: pl.DataFrame, seed: int) -> Commission:
+def commissioned(text: str, frame: pl.DataFrame, seed: int) -> RunRequest:
     """A spec made ready to run on a table."""
     source = Source("benchmark.msl", text, str(SPECS / "benchmark.msl"))
     spec, _ = sound_spec(source)
     table = read_table(frame, options=statement_to_options(spec.data))
     spec, checked = sound_spec(source, table.facts)
-    return Commission(make_plan(replace(spec, seed=seed), table), source, checked.sources)
+    return RunRequest(make_plan(replace(spec, seed=seed), table), source, checked.sources)
 
 
 def try_spec(text: str, split: Split, seed: int, folder: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from msl.runner.plan import Plan, make_plan
 from msl.runner.trained import Trained, save_trained
 from msl.runner.verdict import judge
 from msl.store.store import Store
-from msl.store.stored_run import Order
+from msl.store.stored_run import NewRun
 from msl.workers.local import open_executor
 
 
@@ -104,7 +104,7 @@ def finished_run(case: Case, folder: Path) -> Finished:
     """A run from its beginning to the saved winner."""
     loaded, plan, table = planned(case, folder)
     texts, options = {"spec.msl": loaded.source.text}, {"data": str(table)}
-    order = Order(loaded.spec.name, "spec.msl", texts, plan.digests, options=options)
+    order = NewRun(loaded.spec.name, "spec.msl", texts, plan.digests, options=options)
     with Store.open(folder / ".msl") as store, open_executor(plan.job, "inprocess") as executor:
         run = store.runs.start(order).id
         found = search(plan, store, run, executor)

@@ -109,7 +109,7 @@ def _training_errors(watched: Watched) -> dict[Model, float]:
     """What each model was judged at; of the weighted objective it is not the error alone."""
     found = {}
     for ask, told in watched.found.told:
-        model = watched.plan.terrains[ask.stage].decode(told.vector)
+        model = watched.plan.search_spaces[ask.stage].decode(told.vector)
         if isinstance(model, Model) and told.is_exact:
             found[model] = told.loss
     return found

@@ -11,7 +11,7 @@ from benchmarks.cell import Cell, Record
 from benchmarks.datasets import Split, listed_split, read_data
 from benchmarks.report import Claim, Report, Table, made_by
 from benchmarks.trial import error_on, watch_spec
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 
 #: Accuracy in percent, leave-one-out on the training rows and on the test rows, for what each method opens.
 PAPER: dict[tuple[str, str], tuple[float, float]] = {
@@ -71,7 +71,7 @@ def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
     return {
         "training": 1.0 - min(losses),
         "test": 1.0 - error_on(watched.plan, model, split.test),
-        "model": spell_model(model),
+        "model": model_to_text(model),
         "evaluations": len(watched.found.told),
         "trace": list(_trace(watched.found.events)),
     }

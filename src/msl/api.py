@@ -12,7 +12,7 @@ from msl.data.table import Table
 from msl.diagnostics.diagnostic import Diagnostic
 from msl.runner.plan import make_plan
 from msl.runner.progress import Progress
-from msl.runner.session import Commission, Result, run_plan
+from msl.runner.session import Result, RunRequest, run_plan
 from msl.runner.spec_source import SpecError, read_spec, sound_spec, statement_to_options, with_seed
 from msl.runner.trained import Trained, load_trained
 from msl.space.spec import Spec
@@ -93,7 +93,7 @@ def run(
     found, _ = sound_spec(source, chain=chain)
     table = _table(found, data)
     found, checked = sound_spec(source, table.facts, chain)
-    commission = Commission(
+    request = RunRequest(
         make_plan(found, table, tuple(trusted)),
         source,
         checked.sources,
@@ -104,7 +104,7 @@ def run(
     )
     folder = Path(store) if store is not None else store_folder(Path(source.path or "spec.msl"))
     show = progress or (lambda progress: None)
-    return run_plan(commission, folder, on=where, workers=workers, progress=show)
+    return run_plan(request, folder, on=where, workers=workers, progress=show)
 
 
 def load_model(

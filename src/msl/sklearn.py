@@ -32,7 +32,7 @@ from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.data.target import spell_label
 from msl.runner.plan import make_plan
-from msl.runner.session import Commission, run_plan
+from msl.runner.session import RunRequest, run_plan
 from msl.runner.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options, with_seed
 
 Floats = NDArray[np.float64]
@@ -123,10 +123,10 @@ class ModelSearch(BaseEstimator):
         options = self._options(statement_to_options(spec.data), rows)
         table = self._table(rows, target, options, declared_task(spec))
         spec, checked = sound_spec(source, table.facts, self.chain)
-        commission = Commission(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
+        request = RunRequest(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
         with tempfile.TemporaryDirectory() as forgotten:
             folder = Path(forgotten if self.store is None else self.store)
-            result = run_plan(commission, folder, on=where, workers=workers)
+            result = run_plan(request, folder, on=where, workers=workers)
         self.task_ = table.task
         self.best_model_ = result.best
         self.objectives_ = dict(result.objectives)

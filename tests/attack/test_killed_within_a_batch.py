@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="kills processes")
 
@@ -93,7 +93,7 @@ def wait_for_evaluations(folder: Path, number: int, process: subprocess.Popen[st
     while time.monotonic() < deadline:
         assert process.poll() is None, process.communicate()
         if (folder / DATABASE).exists():
-            with suppress(StoreProblem), Store.open(folder, read_only=True) as store:
+            with suppress(StoreError), Store.open(folder, read_only=True) as store:
                 if len(store.evaluations) >= number:
                     return
         time.sleep(0.05)

@@ -14,11 +14,11 @@ from msl.cli.shared.load_spec import load
 from msl.evaluate.outcome import Outcome
 from msl.runner.loop import search
 from msl.runner.plan import make_plan
-from msl.runner.session import Commission, start_or_resume
-from msl.store.evaluation import Asked
+from msl.runner.session import RunRequest, start_or_resume
+from msl.store.evaluation import StoredQuery
 from msl.store.store import Store
 from msl.workers.executor import Executor
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer
 from msl.workers.local import LocalExecutor, open_executor
 from msl.workers.task import Job, Task
 
@@ -28,14 +28,14 @@ SCALER = em.step("sklearn.preprocessing:StandardScaler")
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as shared:
+def nursery() -> Iterator[ForkServer]:
+    with ForkServer() as shared:
         yield shared
 
 
 def job() -> Job:
     plain = em.job(rows=90)
-    return Job(plain.ground, plain.objectives, 3, ("leaking_blocks",), plain.cache_bytes)
+    return Job(plain.dataset, plain.objectives, 3, ("leaking_blocks",), plain.cache_bytes)
 
 
 def sensitive(marker: float) -> Task:
@@ -61,7 +61,7 @@ def expected() -> list[tuple[float, ...]]:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, "inprocess"])
-def test_nothing_leaks(nursery: Nursery, expected: list[tuple[float, ...]], workers: int | str) -> None:
+def test_nothing_leaks(nursery: ForkServer, expected: list[tuple[float, ...]], workers: int | str) -> None:
     tasks = [each for number, what in enumerate(LEAKS) for each in (leak(what), sensitive(number), own(number))]
     with opened(workers, nursery) as executor:
         outcomes = list(executor.map(tasks))
@@ -80,7 +80,7 @@ def told(outcome: Outcome) -> object:
     return outcome.losses, outcome.failure and (outcome.failure.cause, outcome.failure.message)
 
 
-def opened(workers: int | str, nursery: Nursery) -> Executor:
+def opened(workers: int | str, nursery: ForkServer) -> Executor:
     return LocalExecutor(job(), workers, nursery) if isinstance(workers, int) else open_executor(job(), workers)
 
 
@@ -96,29 +96,29 @@ search random(evaluations = 16) then pso(swarm = 4, iterations = 2)
 
 def test_a_search_is_the_same_for_any_number_of_workers(tmp_path: Path) -> None:
     """Every question, every answer and the winner; and so for a run that was stopped and goes on."""
-    commission = commissioned(tmp_path)
-    found = [searched(commission, tmp_path / f"with {workers}", "local", workers) for workers in (1, 2, 3)]
+    request = commissioned(tmp_path)
+    found = [searched(request, tmp_path / f"with {workers}", "local", workers) for workers in (1, 2, 3)]
     assert sum(asked.losses[0] < 1.0 for asked in found[0]) > 12
     assert found[1] == found[0]
     assert found[2] == found[0]
-    searched(commission, tmp_path / "in process", "inprocess", most=11)
-    assert searched(commission, tmp_path / "in process", "inprocess") == found[0]
+    searched(request, tmp_path / "in process", "inprocess", most=11)
+    assert searched(request, tmp_path / "in process", "inprocess") == found[0]
 
 
 def searched(
-    commission: Commission, folder: Path, on: str, workers: int | None = None, most: int | None = None
-) -> list[Asked]:
+    request: RunRequest, folder: Path, on: str, workers: int | None = None, most: int | None = None
+) -> list[StoredQuery]:
     """Every question and answer of a search, without the last fits."""
-    plan = commission.plan
+    plan = request.plan
     with Store.open(folder) as store, open_executor(plan.job, on, workers) as executor:
-        run, _ = start_or_resume(store, commission)
+        run, _ = start_or_resume(store, request)
         only = None if most is None else range(most)
         ending = search(plan, store, run, executor, only=only).ending
         store.runs.end(run, ending, {})
         return store.runs.asks(run)
 
 
-def commissioned(folder: Path) -> Commission:
+def commissioned(folder: Path) -> RunRequest:
     import numpy as np
 
     rng = np.random.default_rng(4)
@@ -133,4 +133,4 @@ def commissioned(folder: Path) -> Commission:
     loaded = load(str(spec), str(table))
     assert loaded.table is not None
     plan = make_plan(loaded.spec, loaded.table, ("leaking_blocks",))
-    return Commission(plan, loaded.source, loaded.checked.sources, str(table))
+    return RunRequest(plan, loaded.source, loaded.checked.sources, str(table))

@@ -17,7 +17,7 @@ import executor_models as em
 import pytest
 from executor_processes import children, is_alive, none_alive, wait_until
 
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor
 from msl.workers.task import Task
@@ -80,7 +80,7 @@ def test_killed_servers_change_nothing(tmp_path: Path) -> None:
     tasks = own_tasks(24, str(tmp_path / "log"))
     with InProcessExecutor(em.job()) as reference:
         expected = [outcome.losses for outcome in reference.map(tasks)]
-    with Nursery() as nursery, LocalExecutor(em.job(), 2, nursery) as executor:
+    with ForkServer() as nursery, LocalExecutor(em.job(), 2, nursery) as executor:
         os.kill(nursery.pid, signal.SIGKILL)  # before it could say a word
         executor.submit(tasks[0]).result()
         outcomes = []
@@ -142,7 +142,7 @@ PROGRAM = """
 import sys, time
 import executor_models as em
 from msl.workers.local import LocalExecutor
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer as Nursery
 from msl.workers.task import Task
 
 fault = em.step("executor_faults:Fault", what="starts_daemon_and_sleeps", note=sys.argv[1])

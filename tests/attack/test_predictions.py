@@ -22,7 +22,7 @@ from msl.check.check_spec import check_source
 from msl.cli.main import main
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Outcome
@@ -33,15 +33,15 @@ from msl.space.values import BlockType, BlockValue, Model
 TRUSTED = ["odd_learners"]
 
 
-def iris() -> Ground:
+def iris() -> Dataset:
     X, y = load_iris(return_X_y=True)
     rows = np.random.default_rng(0).permutation(len(y))[:90]
-    return Ground.of_arrays(np.ascontiguousarray(X[rows]), y[rows].astype(np.intp), 3)
+    return Dataset.of_arrays(np.ascontiguousarray(X[rows]), y[rows].astype(np.intp), 3)
 
 
-def diabetes() -> Ground:
+def diabetes() -> Dataset:
     X, y = load_diabetes(return_X_y=True)
-    return Ground.of_arrays(np.ascontiguousarray(X[:90]), y[:90], 0)
+    return Dataset.of_arrays(np.ascontiguousarray(X[:90]), y[:90], 0)
 
 
 def odd(name: str, what: str | None = None, role: str = "learner") -> BlockValue:
@@ -49,12 +49,12 @@ def odd(name: str, what: str | None = None, role: str = "learner") -> BlockValue
     return BlockValue(BlockType(name, "", role, None, f"odd_learners:{name}"), params)  # type: ignore[arg-type]
 
 
-def judged(ground: Ground, *steps: BlockValue, measure: str = "error") -> Outcome:
-    learner, goal = "naive" if ground.n_classes else "ridge", "maximize" if measure == "auc" else "minimize"
+def judged(dataset: Dataset, *steps: BlockValue, measure: str = "error") -> Outcome:
+    learner, goal = "naive" if dataset.n_classes else "ridge", "maximize" if measure == "auc" else "minimize"
     text = f"use clop, sklearn\nchain c = {learner}\n{goal} {measure} by cv(folds = 3)"
     checked = check_source(Source("spec.msl", text))
     assert checked.spec is not None, [one.message for one in checked.diagnostics]
-    return Evaluator(ground, checked.spec.objectives, trusted=TRUSTED).evaluate(Model(steps))
+    return Evaluator(dataset, checked.spec.objectives, trusted=TRUSTED).evaluate(Model(steps))
 
 
 def told(outcome: Outcome) -> tuple[str, str, str]:
@@ -134,15 +134,15 @@ def test_rows_without_a_probability_are_of_the_class_that_is_predicted() -> None
 
 def test_radius_neighbours_give_outliers_the_most_frequent_class() -> None:
     """As the catalogue says; scikit-learn's probabilities of them are zero with distances other than Euclidean."""
-    ground = iris()
-    rows = np.flatnonzero(ground.y != 0)[:40]
-    few = np.r_[rows, np.flatnonzero(ground.y == 0)[:5]]
+    dataset = iris()
+    rows = np.flatnonzero(dataset.y != 0)[:40]
+    few = np.r_[rows, np.flatnonzero(dataset.y == 0)[:5]]
     for p in (1, 2):
         fitted = RadiusNeighborsClassifier(radius=0.1, p=p, outlier_label="most_frequent").fit(
-            ground.X[few], ground.y[few]
+            dataset.X[few], dataset.y[few]
         )
-        outputs = learner_outputs(fitted, ground.X + 100.0, 3)
-        assert set(outputs.argmax(axis=1)) == {int(np.bincount(ground.y[few]).argmax())} != {0}
+        outputs = learner_outputs(fitted, dataset.X + 100.0, 3)
+        assert set(outputs.argmax(axis=1)) == {int(np.bincount(dataset.y[few]).argmax())} != {0}
 
 
 @pytest.mark.parametrize("measure", ["error", "logloss"])
@@ -266,10 +266,10 @@ def test_columns_in_another_dress_are_the_same_columns(what: str) -> None:
 
 def test_a_step_that_makes_gaps_fails_also_where_the_table_has_gaps_elsewhere() -> None:
     """The gaps of the table are filled in before it: those behind it are its own."""
-    ground = iris()
-    X = ground.X.copy()
+    dataset = iris()
+    X = dataset.X.copy()
     X[::7, 3] = np.nan
-    gappy = Ground.of_arrays(X, ground.y, 3)
+    gappy = Dataset.of_arrays(X, dataset.y, 3)
     outcome = judged(gappy, odd("Makes", "nan", "transformer"), odd("Predicts", "nothing"))
     assert told(outcome)[1:] == ("Makes", "makes NaN in 3 of 60 rows")
 
@@ -337,17 +337,17 @@ def test_a_test_table_with_rows_that_cannot_be_predicted_is_told(tmp_path: Path)
 )
 def test_a_gap_that_training_had_not_is_filled_in_for_our_own_blocks(chain: str) -> None:
     """As the warning says: with the middle value of the column. It was counted as the first class."""
-    ground = iris()
-    facts = Facts(len(ground.X), 4, 3, "classification")
+    dataset = iris()
+    facts = Facts(len(dataset.X), 4, 3, "classification")
     checked = check_source(Source("spec.msl", f"use clop\nchain c = {chain}"), facts=facts)
     assert checked.spec is not None
     codec = space_to_codec(checked.spec.space)
     model = codec.model(np.full(codec.dimensions, 0.5))
-    fitted = model_to_chain(model, "classification", columns=ground.columns)
-    fitted.fit_arrays(ground.X, ground.y, 3)
-    gaps, filled = ground.X.copy(), ground.X.copy()
+    fitted = model_to_chain(model, "classification", columns=dataset.columns)
+    fitted.fit_arrays(dataset.X, dataset.y, 3)
+    gaps, filled = dataset.X.copy(), dataset.X.copy()
     gaps[:20, 2] = np.nan
-    filled[:20, 2] = np.sort(ground.X[:, 2])[(len(ground.X) - 1) // 2]
+    filled[:20, 2] = np.sort(dataset.X[:, 2])[(len(dataset.X) - 1) // 2]
     outputs = fitted.outputs(gaps)
     assert np.isfinite(outputs).all()
     np.testing.assert_array_equal(outputs, fitted.outputs(filled))

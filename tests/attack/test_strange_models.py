@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from skops.io._protocol import PROTOCOL
 
-from msl.runner.safe_load import ModelProblem, load_estimator
+from msl.runner.safe_load import ModelFileError, load_estimator
 from msl.runner.trained import load_trained
 from msl.store.files import Files
 
@@ -75,7 +75,7 @@ def test_no_class_that_opens_files_is_made(tmp_path: Path) -> None:
     writers = ["numpy.memmap", "scipy.io._netcdf.netcdf_file", "numpy.lib._datasource.DataSource"]
     for kind in (*writers, "numpy.lib.npyio.NpzFile", "sklearn.utils._testing.TempMemmap"):
         for loader in ("ConstructorFromReduceNode", "ReduceNode", "LossNode", "TreeNode", "ObjectNode"):
-            with pytest.raises(ModelProblem):
+            with pytest.raises(ModelFileError):
                 load_estimator(archive(node(kind, loader, content=call, reduce=call)), "it")
     assert victim.read_text(encoding="utf-8") == "precious"
     assert [path.name for path in tmp_path.iterdir()] == ["victim"]
@@ -127,7 +127,7 @@ def test_what_asks_for_all_memory_or_all_time_is_refused(kind: str, tmp_path: Pa
     file.write_bytes(HUGE[kind]())
     program = (
         "import resource, sys; from pathlib import Path; import skops.io;"
-        "from msl.runner.safe_load import ModelProblem, load_estimator;"
+        "from msl.runner.safe_load import ModelFileError as ModelProblem, load_estimator;"
         "held = int(Path('/proc/self/statm').read_text().split()[5]) * 4096 if sys.platform == 'linux' else 0;"
         "held and resource.setrlimit(resource.RLIMIT_DATA, (held + 700_000_000, held + 700_000_000))\n"
         "try: load_estimator(Path(sys.argv[1]).read_bytes(), 'it')\n"
@@ -161,7 +161,7 @@ def test_mutated_files_raise_only_our_own_errors(finished: Get, name: str) -> No
                     other[place : place + 4] = chance.choice((b"\xff\xff\xff\xff", b"\0\0\0\0", b"[{}]", b'"":9'))
         try:
             load_estimator(bytes(other), "it")
-        except ModelProblem:
+        except ModelFileError:
             refused += 1
     assert refused > 200
 
@@ -190,7 +190,7 @@ def test_mutated_schemas_raise_only_our_own_errors(finished: Get, name: str) -> 
                 made.writestr(entry, part)
         try:
             load_estimator(content.getvalue(), "it")
-        except ModelProblem:
+        except ModelFileError:
             continue
 
 
@@ -219,8 +219,8 @@ def test_mutated_descriptions_raise_only_our_own_errors(finished: Get, tmp_path:
         path.write_text(json.dumps(changed), encoding="utf-8")
         try:
             load_trained(files, done.run)
-        except ModelProblem:
+        except ModelFileError:
             continue
     path.write_text("[" * 100_000, encoding="utf-8")
-    with pytest.raises(ModelProblem):
+    with pytest.raises(ModelFileError):
         load_trained(files, done.run)

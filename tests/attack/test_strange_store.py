@@ -25,7 +25,7 @@ from msl.store.files import Files, write_whole
 from msl.store.run_table import run_checksum
 from msl.store.schema import TABLES, checksum, selection
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 from msl.store.stored_run import is_run_id, make_run_id
 
 CODE = 'x"""\nimport pathlib; pathlib.Path("run").touch()\n"""'
@@ -167,7 +167,7 @@ def test_no_file_of_a_strange_name_is_written(tmp_path: Path) -> None:
     files = Files(tmp_path / "store")
     for strange in STRANGE:
         for path in (files.model, files.report):
-            with pytest.raises(StoreProblem):
+            with pytest.raises(StoreError):
                 path(strange)
 
 
@@ -182,7 +182,7 @@ def test_links_in_a_store_lead_nowhere(store: Path, msl: Msl, tmp_path: Path) ->
     msl("gc", "--keep", "0")
     assert msl("report", "@").code == 2
     assert msl("run", "spec.msl", "table.csv", "--on", "inprocess").code == 2
-    with pytest.raises(StoreProblem, match="is a link to another folder"):
+    with pytest.raises(StoreError, match="is a link to another folder"):
         Store.open(store)
     assert everything(precious) == {str(precious / "letter.txt"): b"mine"}
 

@@ -6,7 +6,7 @@ from scipy.stats import rankdata
 
 from benchmarks.strategy_adaptive import adaptive_calls, best_within, mean_ranks, single_calls
 from benchmarks.strategy_problems import Arena, made_up, pipelines
-from msl.search.base import Told
+from msl.search.base import Observation
 from msl.testing.play import exact, options_of
 from msl.testing.toy_problems import sphere
 
@@ -23,7 +23,7 @@ def test_only_losses_on_all_rows_count_and_only_within_the_cost() -> None:
     told = iter([0.9, 0.1, 0.5, 0.05])
 
     def answer(problem, ask, number):
-        return Told(ask.vector, (next(told),))
+        return Observation(ask.vector, (next(told),))
 
     assert best_within(Arena(sphere(), answer), "random(evaluations = 4)", 3, seed=0) == 0.1
     told = iter(np.linspace(0.9, 0.1, 500))

@@ -17,7 +17,7 @@ from msl.report.diagrams.tree import space_to_svg, space_to_tree
 from msl.space.canonical.digest import model_digest, space_digest
 from msl.space.diff.compare import diff_spaces
 from msl.space.enumerate.count import count
-from msl.space.to_text import spell_model, spell_node
+from msl.space.to_text import model_to_text, node_to_text
 from specs import TABLE
 
 WHOLE = st.one_of(
@@ -123,7 +123,7 @@ def test_whatever_passes_check_can_be_used(text: str) -> None:
     space_to_layout(checked.spec.space)
     space_to_tree(checked.spec.space, title="m", width=80, ascii_only=True)
     space_to_svg(checked.spec.space, title="m")
-    spell_node(checked.spec.space.root)
+    node_to_text(checked.spec.space.root)
     formatted, problems = format_source(source)
     assert not problems
     again = check_source(Source("spec.msl", formatted)).spec
@@ -143,5 +143,5 @@ def test_whatever_passes_check_can_be_used(text: str) -> None:
     for model in models:
         model_digest(model)
         assert codec.model(codec.encode(model)) == model
-        read, said = text_to_model(spell_model(model), source)
+        read, said = text_to_model(model_to_text(model), source)
         assert read == model, [d.message for d in said]

@@ -14,7 +14,7 @@ from msl.space.canonical.digest import space_digest
 from msl.space.membership import Deriver
 from msl.space.resolve import resolve
 from msl.space.spec import Space
-from msl.space.to_text import spell_model, spell_node
+from msl.space.to_text import model_to_text, node_to_text
 from specs import TABLE, checked, codes, only_error, sound
 
 #: A kernel with parameters, one of which has alternatives with parameters of their own.
@@ -93,7 +93,7 @@ def test_a_derived_block_closes_too() -> None:
 
 def test_parts_of_catalogues_are_as_open_as_they_were_released() -> None:
     for part, inside in (("lvq_classifier", "epochs"), ("gaussian_classifier", "width"), ("rbf_like", "width")):
-        assert f"{inside}: " in spell_node(sound(f"use sbm\nchain m = {part}").space.root)
+        assert f"{inside}: " in node_to_text(sound(f"use sbm\nchain m = {part}").space.root)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_start_and_a_model_close_without_a_word() -> None:
     model, said = text_to_model("knn(k = 3, distance = minkowski, weighting = uniform)", Source("s", "use sbm\n"))
     assert model is not None
     assert not said
-    assert spell_model(model) == "knn(distance = minkowski(alpha = 3.0), k = 3, weighting = uniform)"
+    assert model_to_text(model) == "knn(distance = minkowski(alpha = 3.0), k = 3, weighting = uniform)"
 
 
 def test_what_a_used_file_means_is_told_too() -> None:
@@ -142,7 +142,7 @@ def test_a_default_keeps_room_for_a_use_to_narrow_it() -> None:
     text = f"{KERNELS.replace('default linear', 'default rbf')}chain m = one(c = 1, kernel: rbf(gamma: 0.6..0.9))"
     assert checked(text).spec is not None
     root = sound(f"{KERNELS.replace('default linear', 'default rbf')}chain m = one(c = 1, rest = default)").space.root
-    assert "gamma = 0.5" in spell_node(root)
+    assert "gamma = 0.5" in node_to_text(root)
 
 
 GAMMA = st.sampled_from(["", "gamma = 0.3", "gamma: 0.2..0.4"])
@@ -157,10 +157,10 @@ def test_a_space_prints_as_itself_and_holds_its_models(sign: str, gamma: str, be
         assert sign == ":"  # nothing was left to open
         return
     root = sound(text).space.root
-    printed = f"{KERNELS}chain m = {spell_node(root)}"
+    printed = f"{KERNELS}chain m = {node_to_text(root)}"
     assert same(text, printed)
     assert "MSL242" not in codes(printed)  # what is printed says all that it means
     codec = space_to_codec(space(text))
     model = codec.model([0.3] * codec.dimensions)
-    assert text_to_model(spell_model(model), Source("s", KERNELS))[0] == model
+    assert text_to_model(model_to_text(model), Source("s", KERNELS))[0] == model
     Deriver(space(text)).derive(model)

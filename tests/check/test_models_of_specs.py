@@ -13,7 +13,7 @@ from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import sample
 from msl.space.formulas import Facts
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 from msl.space.values import Model
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -30,4 +30,4 @@ def test_what_a_shipped_spec_prints_reads_back(name: str) -> None:
     reader = ModelReader(source)
     for model in sample(space_to_codec(spec.space), 10, np.random.default_rng(0)):
         assert isinstance(model, Model)
-        assert reader.read(spell_model(model)) == (model, [])
+        assert reader.read(model_to_text(model)) == (model, [])

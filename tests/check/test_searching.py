@@ -170,16 +170,16 @@ def test_a_stage_that_the_budget_leaves_nothing_for_is_told(text: str, words: st
 @pytest.mark.parametrize("evaluations", [9, 12, 40])
 def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
     """The strategies themselves, on a space without end."""
-    from msl.runner.search_space import space_to_terrain
-    from msl.search.base import Told
+    from msl.runner.search_space import space_to_search_space
+    from msl.search.base import Observation
     from msl.search.stages import Limits, Stage, load_strategy, then
     from msl.space.resolve import resolve
 
     text = f"{REALS}search auto(evaluations = 12) then random(evaluations = 20) then confirm\n"
     spec = sound(f"{text}budget(evaluations = {evaluations})", facts=TABLE)
-    terrain = space_to_terrain(resolve(spec.space, TABLE)[0])
+    search_space = space_to_search_space(resolve(spec.space, TABLE)[0])
     stages = [
-        Stage(load_strategy(each.call.name), dict(each.call.options), terrain, again=each.call.name == "confirm")
+        Stage(load_strategy(each.call.name), dict(each.call.options), search_space, again=each.call.name == "confirm")
         for each in spec.search
     ]
     running = then(stages, seed=0, limits=Limits(evaluations))
@@ -187,7 +187,7 @@ def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
     while asks is not None:
         ran |= {ask.stage for ask in asks}
         try:
-            asks = running.send([Told(ask.vector, (float(ask.vector.sum()),)) for ask in asks])
+            asks = running.send([Observation(ask.vector, (float(ask.vector.sum()),)) for ask in asks])
         except StopIteration:
             asks = None
     told = [each for each in checked(f"{text}budget(evaluations = {evaluations})").diagnostics if each.code == "MSL235"]

@@ -9,7 +9,7 @@ from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.nodes import BlockUse, Choice, Const, Node, bottom_up
 from msl.space.resolve import resolve
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 from specs import TABLE, codes, only_error, sound
 
 USE = "use sklearn, sbm, kms\n"
@@ -110,4 +110,4 @@ def test_models_with_blocks_inside_read_back() -> None:
     codec = space_to_codec(resolve(sound(text).space, TABLE)[0])
     for share in (0.1, 0.9):
         model = codec.model([share] * codec.dimensions)
-        assert text_to_model(spell_model(model), Source("s", text))[0] == model
+        assert text_to_model(model_to_text(model), Source("s", text))[0] == model

@@ -13,12 +13,12 @@ from scipy.stats import wilcoxon
 from winner_cases import write_table
 
 from msl.data.read import read_table
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
 from msl.report.compare_runs import Winner, winning_model
 from msl.report.run_facts import check_stored
 from msl.store.store import Store
-from msl.store.stored_run import Digests, Order
+from msl.store.stored_run import Digests, NewRun
 
 Verb = Callable[..., Any]
 
@@ -72,7 +72,7 @@ def test_folds_are_those_that_the_first_run_was_judged_by(msl: Verb, ran: Ran) -
         winners = [Winner(store.runs.get(run), store.runs.sources(run)) for run in (one, other)]
     spec = check_stored(winners[0].run, winners[0].sources, table.facts).spec
     assert spec is not None
-    evaluator = Evaluator(Ground.of(table), spec.objectives)
+    evaluator = Evaluator(Dataset.of(table), spec.objectives)
     rows = [30, 30, 29]  # 89 rows dealt to three folds
     assert len(table) == sum(rows)
     for winner in winners:
@@ -188,7 +188,7 @@ def test_two_texts_under_one_name_are_two_specs(msl: Verb, ran: Ran, tmp_path: P
 
 def test_a_run_without_a_result_is_named(msl: Verb, ran: Ran, tmp_path: Path) -> None:
     with Store.open(tmp_path / ".msl") as store:
-        run = store.runs.start(Order("m", "m.msl", {"m.msl": "chain m = naive\n"}, Digests(*"abcde"))).id
+        run = store.runs.start(NewRun("m", "m.msl", {"m.msl": "chain m = naive\n"}, Digests(*"abcde"))).id
         store.runs.end(run, "interrupted")
     shown = msl("compare", "@", f"{tmp_path}/@")
     assert shown.code == 2

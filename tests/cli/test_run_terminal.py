@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from msl.store.evaluation import Asked
+from msl.store.evaluation import StoredQuery
 from msl.store.store import Store
 from msl.store.stored_run import Run
 
@@ -130,7 +130,7 @@ def left_behind(mark: str) -> list[int]:
     return found
 
 
-def stored(folder: Path) -> tuple[Run, list[Asked]]:
+def stored(folder: Path) -> tuple[Run, list[StoredQuery]]:
     with Store.open(folder, read_only=True) as store:
         (run,) = store.runs.all()
         return run, store.runs.asks(run.id)

@@ -11,7 +11,7 @@ import pytest
 from run_store import SPECS, WIDE, Ran
 
 from msl.store.store import Store
-from msl.store.stored_run import Digests, Event, Order
+from msl.store.stored_run import Digests, Event, NewRun
 
 Verb = Callable[..., Any]
 
@@ -151,7 +151,7 @@ def test_wrong_uses_are_told(msl: Verb, arguments: list[str], words: str) -> Non
 
 def test_a_run_without_a_result_says_how_to_go_on(msl: Verb, tmp_path: Path) -> None:
     with Store.open(tmp_path / ".msl") as store:
-        run = store.runs.start(Order("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"), seed=4)).id
+        run = store.runs.start(NewRun("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"), seed=4)).id
         store.runs.end(run, "interrupted")
         store.runs.claim(run)
         store.runs.end(run, "interrupted")
@@ -192,7 +192,7 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         },
     }
     with Store.open(tmp_path / ".msl") as store:
-        run = store.runs.start(Order("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"))).id
+        run = store.runs.start(NewRun("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"))).id
         store.runs.end(run, "finished", result)
     lines = [line.split() for line in msl("show", "@", "--store", str(tmp_path)).out.splitlines()]
     for expected in (
@@ -217,7 +217,7 @@ def test_what_another_package_tells_is_shown_too(msl: Verb, tmp_path: Path) -> N
     text = "use clop\nchain m = naive\nmaximize auc by cv()\n"
     figures = {"round": 1, "best": -0.75, "losses": [-0.75, float("inf")], "mood": "good", "sure": True, "stage": 0}
     with Store.open(tmp_path / ".msl") as store:
-        run = store.runs.start(Order("m", "m.msl", {"m.msl": text}, Digests(*"abcde"))).id
+        run = store.runs.start(NewRun("m", "m.msl", {"m.msl": text}, Digests(*"abcde"))).id
         store.record(run, events=[Event("round", figures, 0)])
     heading, line = msl("show", "@", "--trace", "--store", str(tmp_path)).out.splitlines()[1:]
     cells = dict(zip(heading.split(), line.split(), strict=True))
@@ -228,7 +228,7 @@ def test_what_another_package_tells_is_shown_too(msl: Verb, tmp_path: Path) -> N
 
 def test_commands_name_a_store_of_another_name(msl: Verb, tmp_path: Path) -> None:
     with Store.open(tmp_path / "kept") as store:
-        run = store.runs.start(Order("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"))).id
+        run = store.runs.start(NewRun("wide", "wide.msl", {"wide.msl": WIDE}, Digests(*"abcde"))).id
         store.runs.end(run, "finished", {"best": None, "test_failure": "odd rows"})
     told = msl("show", "@", "--store", str(tmp_path / "kept")).out
     assert f"msl run wide.msl DATA --store {tmp_path / 'kept'}" in told

@@ -14,7 +14,7 @@ from msl.space.enumerate.count import count
 from msl.space.formulas import Facts
 from msl.space.logic import Derivation, broken
 from msl.space.spec import Space
-from msl.space.to_text import spell_model_file
+from msl.space.to_text import model_to_file_text
 from msl.space.values import Model
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -46,7 +46,7 @@ def test_decoded_models_print_and_read_back(spec: str, facts: Facts, encoding: s
     for model in codec.decode(np.random.default_rng(1).random((15, codec.dimensions))):
         if isinstance(model, Model):
             assert broken(space.requirements, Derivation(model), facts) is None
-            closed = _space(spell_model_file(model), "model.msl", facts)
+            closed = _space(model_to_file_text(model), "model.msl", facts)
             assert count(closed).models == 1
             assert space_to_codec(closed).model([]) == model
             found += 1

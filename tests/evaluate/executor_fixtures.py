@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 from executor_cluster import DaskCluster
 
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as shared:
+def nursery() -> Iterator[ForkServer]:
+    with ForkServer() as shared:
         yield shared
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import make_classification
 
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.space.spec import Call, Measured, Objective
 from msl.space.values import BlockType, BlockValue, Model, Value
 from msl.workers.task import Job, Limits, Task
@@ -16,8 +16,8 @@ BER = Objective("ber", Measured("ber"), CV)
 
 def job(limits: Limits | None = None, rows: int = 150, columns: int = 6, cache_bytes: int = 10_000_000) -> Job:
     X, y = make_classification(rows, columns, n_informative=3, flip_y=0.2, random_state=0)
-    ground = Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), 2)
-    return Job(ground, (BER,), 3, ("executor_faults",), cache_bytes, limits or Limits())
+    dataset = Dataset.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), 2)
+    return Job(dataset, (BER,), 3, ("executor_faults",), cache_bytes, limits or Limits())
 
 
 def step(target: str, role: str = "transformer", **params: Value) -> BlockValue:

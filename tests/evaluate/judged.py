@@ -12,7 +12,7 @@ from msl.blocks.base.block import Floats
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
 from msl.space.formulas import Facts
 from msl.space.spec import Objective, Spec
@@ -34,39 +34,39 @@ QUICK_PSMS = PSMS.replace(
 ).replace("rffs | svcrfe", "svcrfe")
 
 
-def facts_of(ground: Ground) -> Facts:
-    rows, columns = ground.X.shape
-    task: Any = ground.task
-    return Facts(rows, columns, ground.n_classes, task)
+def facts_of(dataset: Dataset) -> Facts:
+    rows, columns = dataset.X.shape
+    task: Any = dataset.task
+    return Facts(rows, columns, dataset.n_classes, task)
 
 
-def spec_of(text: str, ground: Ground) -> Spec:
-    checked = check_source(Source("spec.msl", text, "spec.msl"), facts=facts_of(ground))
+def spec_of(text: str, dataset: Dataset) -> Spec:
+    checked = check_source(Source("spec.msl", text, "spec.msl"), facts=facts_of(dataset))
     assert checked.spec is not None, [d.message for d in checked.diagnostics]
     return checked.spec
 
 
-def models_of(text: str, ground: Ground, n: int, seed: int = 0) -> list[Model]:
+def models_of(text: str, dataset: Dataset, n: int, seed: int = 0) -> list[Model]:
     """Random models of a space."""
-    codec = space_to_codec(spec_of(text, ground).space)
+    codec = space_to_codec(spec_of(text, dataset).space)
     found = codec.decode(np.random.default_rng(seed).random((n, codec.dimensions))).models()
     return [model for model in found if isinstance(model, Model)]
 
 
-def only_model(text: str, ground: Ground) -> Model:
+def only_model(text: str, dataset: Dataset) -> Model:
     """The model of a space with nothing open."""
-    codec = space_to_codec(spec_of(text, ground).space)
+    codec = space_to_codec(spec_of(text, dataset).space)
     return codec.model(np.full(codec.dimensions, 0.5))
 
 
-def objectives(goal: str, ground: Ground) -> tuple[Objective, ...]:
+def objectives(goal: str, dataset: Dataset) -> tuple[Objective, ...]:
     """The objectives that a `minimize` or `maximize` statement states."""
-    learner = "ridge" if ground.task == "regression" else "gaussian_nb"
-    return spec_of(f"use sklearn\nchain c = {learner}(rest = default)\n{goal}", ground).objectives
+    learner = "ridge" if dataset.task == "regression" else "gaussian_nb"
+    return spec_of(f"use sklearn\nchain c = {learner}(rest = default)\n{goal}", dataset).objectives
 
 
-def evaluator(goal: str, ground: Ground, **options: Any) -> Evaluator:
-    return Evaluator(ground, objectives(goal, ground), **options)
+def evaluator(goal: str, dataset: Dataset, **options: Any) -> Evaluator:
+    return Evaluator(dataset, objectives(goal, dataset), **options)
 
 
 def block(target: str, role: str = "transformer", **params: Value) -> BlockValue:
@@ -74,24 +74,24 @@ def block(target: str, role: str = "transformer", **params: Value) -> BlockValue
     return BlockValue(BlockType(target.partition(":")[2], "tests", role, None, target), tuple(params.items()))
 
 
-def two_moons(rows: int = 120, columns: int = 6, seed: int = 0) -> Ground:
+def two_moons(rows: int = 120, columns: int = 6, seed: int = 0) -> Dataset:
     """Two classes that overlap a little, unequal in size."""
     rng = np.random.default_rng(seed)
     y = (rng.random(rows) < 0.35).astype(np.intp)
     X = rng.normal(size=(rows, columns))
     X[:, : columns // 2] += 1.2 * y[:, None]
-    return Ground.of_arrays(X, y, 2)
+    return Dataset.of_arrays(X, y, 2)
 
 
-def numbers(rows: int = 90, columns: int = 5, seed: int = 0) -> Ground:
+def numbers(rows: int = 90, columns: int = 5, seed: int = 0) -> Dataset:
     """A regression with a little noise."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns))
     y = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * rng.normal(size=rows)
-    return Ground.of_arrays(X, y, 0)
+    return Dataset.of_arrays(X, y, 0)
 
 
-def bundled(name: str) -> Ground:
+def bundled(name: str) -> Dataset:
     """A data set that comes with scikit-learn."""
     loaded: tuple[Floats, NDArray[Any]] = {
         "iris": load_iris,
@@ -99,4 +99,4 @@ def bundled(name: str) -> Ground:
         "breast_cancer": load_breast_cancer,
     }[name](return_X_y=True)
     X, y = loaded
-    return Ground.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), int(y.max()) + 1)
+    return Dataset.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), int(y.max()) + 1)

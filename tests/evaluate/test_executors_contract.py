@@ -16,7 +16,7 @@ import pytest
 
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
-from msl.evaluate.outcome import Diary, Outcome
+from msl.evaluate.outcome import EvaluationLog, Outcome
 from msl.workers.executor import Executor
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor, open_executor
@@ -49,9 +49,9 @@ def opened(kind: str, request: pytest.FixtureRequest) -> Executor:
 def tasks() -> list[Task]:
     """Whole evaluations, some on shares of the rows in several turns, races lost and won."""
     whole = em.tasks(24)
-    parts = [Task(whole[0].model, share=0.5, turn=turn) for turn in range(3)]
+    parts = [Task(whole[0].model, share=0.5, repeat=repeat) for repeat in range(3)]
     return [
-        *(replace(task, beat=(0.05, 0.9)[place % 2]) if place % 5 == 3 else task for place, task in enumerate(whole)),
+        *(replace(task, cutoff=(0.05, 0.9)[place % 2]) if place % 5 == 3 else task for place, task in enumerate(whole)),
         *parts,
     ]
 
@@ -73,8 +73,10 @@ def test_the_reference_is_the_evaluator(expected: list[Outcome]) -> None:
     compared = 0
     for task, outcome in zip(tasks(), expected, strict=True):
         if "GlobalNoise" not in repr(task.model):
-            evaluator = Evaluator(job.ground, job.objectives, job.seed)
-            assert comparable(evaluator.evaluate(task.model, task.beat, task.share, task.turn)) == comparable(outcome)
+            evaluator = Evaluator(job.dataset, job.objectives, job.seed)
+            assert comparable(evaluator.evaluate(task.model, task.cutoff, task.share, task.repeat)) == comparable(
+                outcome
+            )
             compared += 1
     assert compared > 10
     assert {outcome.bound for outcome in expected} == {True, False}
@@ -256,7 +258,7 @@ def another(kind: str, request: pytest.FixtureRequest) -> Iterator[Executor]:
 
 def test_models_are_fitted_and_asked_as_in_this_process(another: Executor) -> None:
     job, model = em.job(LIMITS), em.tasks(1)[0].model
-    rows = job.ground.X[:7]
+    rows = job.dataset.X[:7]
     fitter = job.final_fitter()
     fitted = another.submit(FitRequest(model, rows)).result().product
     expected = fitter.fitted(FitRequest(model, rows))
@@ -265,7 +267,7 @@ def test_models_are_fitted_and_asked_as_in_this_process(another: Executor) -> No
     assert fitted.estimator.outputs(rows) == pytest.approx(expected.outputs, abs=0)
     request = OutputsRequest(model, job.objectives[0].estimate)
     held = another.submit(request).result().product
-    for one, other in zip(held, fitter.outputs(request, Diary()), strict=True):
+    for one, other in zip(held, fitter.outputs(request, EvaluationLog()), strict=True):
         assert one == pytest.approx(other, abs=0)
 
 

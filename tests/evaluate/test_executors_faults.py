@@ -13,10 +13,10 @@ import pytest
 from executor_processes import none_alive, wait_until
 from sklearn.datasets import make_regression
 
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import Failure, Outcome
 from msl.space.spec import Call, Measured, Objective
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor
 from msl.workers.task import Job, Limits, Task
@@ -27,7 +27,7 @@ LIMITS = Limits(each=20.0, memory=150_000_000)
 
 
 @pytest.fixture(scope="module")
-def executor(nursery: Nursery) -> Iterator[LocalExecutor]:
+def executor(nursery: ForkServer) -> Iterator[LocalExecutor]:
     with LocalExecutor(em.job(LIMITS), 2, nursery) as shared:
         yield shared
 
@@ -83,14 +83,14 @@ def test_a_death_costs_only_its_evaluation(executor: LocalExecutor) -> None:
     assert {failure_of(outcomes[place]).cause for place in deadly} == {"crash", "exit"}
 
 
-def test_what_ran_before_decides_about_no_model(nursery: Nursery) -> None:
+def test_what_ran_before_decides_about_no_model(nursery: ForkServer) -> None:
     """Each would crash in a process where another ran before; none does in one of its own."""
     tasks = [Task(em.model(em.step("executor_faults:SecondThoughts", marker=m), em.learner())) for m in range(4)]
     with LocalExecutor(em.job(), 1, nursery) as executor:
         assert [outcome.failure for outcome in executor.map(tasks)] == [None] * 4
 
 
-def test_one_block_has_its_own_limit(nursery: Nursery) -> None:
+def test_one_block_has_its_own_limit(nursery: ForkServer) -> None:
     """Three folds of half a second each are within the limit of a block; one of a hundred is not."""
     with LocalExecutor(em.job(Limits(fit=5.0)), 2, nursery) as executor:
         long = executor.submit(em.sleeper(100.0))
@@ -99,7 +99,7 @@ def test_one_block_has_its_own_limit(nursery: Nursery) -> None:
     assert (failure.cause, failure.step, failure.message) == ("timeout", "sleeper", "one block took longer than 5 s")
 
 
-def test_a_lost_nursery_is_replaced(nursery: Nursery) -> None:
+def test_a_lost_nursery_is_replaced(nursery: ForkServer) -> None:
     """Whatever kills the process that starts workers; and an evaluation that does it again and again is found."""
     with LocalExecutor(em.job(), 2, nursery) as executor:
         killer = executor.submit(em.faulty("kills_server"))
@@ -110,7 +110,7 @@ def test_a_lost_nursery_is_replaced(nursery: Nursery) -> None:
         assert [found.losses for found in others] == [found.losses for found in reference.map(em.tasks(6))]
 
 
-def test_siblings_judged_together_are_told_apart(nursery: Nursery) -> None:
+def test_siblings_judged_together_are_told_apart(nursery: ForkServer) -> None:
     """Generalised cross-validation judges a group at once; a death in it is one evaluation's all the same."""
     job = regression_job()
     tasks = [ridge(penalty) for penalty in range(1, 41)]
@@ -129,8 +129,8 @@ def test_siblings_judged_together_are_told_apart(nursery: Nursery) -> None:
 def regression_job() -> Job:
     X, y = make_regression(80, 5, noise=20.0, random_state=0)
     gcv = Call("gcv", "", (("subsample", 1.0), ("shuffle", False)))
-    ground = Ground.of_arrays(np.ascontiguousarray(X), y, 0)
-    return Job(ground, (Objective("mse", Measured("mse"), gcv),), 3, ("executor_faults",))
+    dataset = Dataset.of_arrays(np.ascontiguousarray(X), y, 0)
+    return Job(dataset, (Objective("mse", Measured("mse"), gcv),), 3, ("executor_faults",))
 
 
 def ridge(penalty: int) -> Task:

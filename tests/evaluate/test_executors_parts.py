@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from msl.space.spec import Budget
 from msl.space.values import BlockValue, Branches, Model, SymbolValue
 from msl.workers.executor import Grouping
-from msl.workers.fork_server import Ending
-from msl.workers.shared_arrays import Mapped, unnamed_file
+from msl.workers.fork_server import WorkerEnd
+from msl.workers.shared_arrays import SharedArrays, unnamed_file
 from msl.workers.task import Limits, modules_of, spell_bytes
-from msl.workers.worker import Pulse
+from msl.workers.worker import Heartbeat
 
 arrays = st.builds(
     lambda rows, columns, kind, order: np.arange(rows * columns).reshape(rows, columns).astype(kind, order=order),
@@ -29,7 +29,7 @@ arrays = st.builds(
 
 @given(st.lists(arrays, max_size=5), st.text(max_size=5))
 def test_mapped_values_come_back(parts: list[np.ndarray], text: str) -> None:
-    mapped = Mapped.of((parts, text))
+    mapped = SharedArrays.of((parts, text))
     travelled = pickle.loads(pickle.dumps(mapped))
     for copy in (mapped, travelled):
         found, words = copy.value
@@ -44,7 +44,7 @@ def test_mapped_values_come_back(parts: list[np.ndarray], text: str) -> None:
 
 def test_mapped_values_share_arrays_that_were_one() -> None:
     array = np.arange(10.0)
-    first, second = Mapped.of([array, array]).value
+    first, second = SharedArrays.of([array, array]).value
     assert first is second
 
 
@@ -68,14 +68,14 @@ def test_small_evaluations_are_grouped() -> None:
 
 def test_a_pulse_tells_what_was_written() -> None:
     with unnamed_file() as page:
-        worker, keeper = Pulse(page.fileno()), Pulse(page.fileno())
+        worker, keeper = Heartbeat(page.fileno()), Heartbeat(page.fileno())
     assert keeper.read().number == 0
     worker.begin(3, 1000)
     worker.step("größer" * 100)
-    beat = keeper.read()
-    assert (beat.number, beat.held) == (3, 1000)
-    assert beat.step.startswith("größergrößer")
-    assert beat.step_started >= beat.started > 0
+    cutoff = keeper.read()
+    assert (cutoff.number, cutoff.held) == (3, 1000)
+    assert cutoff.step.startswith("größergrößer")
+    assert cutoff.step_started >= cutoff.started > 0
     worker.step("b")
     assert keeper.read().step == "b"
     worker.end(3)
@@ -83,11 +83,11 @@ def test_a_pulse_tells_what_was_written() -> None:
 
 
 def test_endings_are_told() -> None:
-    assert Ending(signal=11).failure("svc").message == "the process was killed by SIGSEGV (Segmentation fault)"
-    assert "memory" in Ending(signal=9).manner
-    assert "signal 40" in Ending(signal=40).manner
-    assert Ending(status=3, peak=5).failure("a").cause == "exit"
-    assert Ending().failure("a").cause == "crash"
+    assert WorkerEnd(signal=11).failure("svc").message == "the process was killed by SIGSEGV (Segmentation fault)"
+    assert "memory" in WorkerEnd(signal=9).manner
+    assert "signal 40" in WorkerEnd(signal=40).manner
+    assert WorkerEnd(status=3, peak=5).failure("a").cause == "exit"
+    assert WorkerEnd().failure("a").cause == "crash"
 
 
 def test_modules_of_a_model() -> None:

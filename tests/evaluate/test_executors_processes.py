@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 from executor_processes import children, none_alive, smaps, wait_until
 
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import Outcome
 from msl.space.spec import Objective
-from msl.workers.fork_server import Nursery, NurseryError
+from msl.workers.fork_server import ForkServer, ForkServerError
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor
-from msl.workers.shared_arrays import Mapped
+from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import Job, Task
 
 pytest_plugins = ("executor_fixtures",)
 
 
-def test_any_number_of_workers_gives_the_same(nursery: Nursery) -> None:
+def test_any_number_of_workers_gives_the_same(nursery: ForkServer) -> None:
     """With and without caches, in any order of submission, and so of completion."""
     tasks = em.tasks(40)
     with InProcessExecutor(em.job(cache_bytes=0)) as executor:
@@ -46,20 +46,20 @@ def told(outcome: Outcome) -> object:
     return outcome.losses, outcome.measures, outcome.complexity, outcome.failure
 
 
-def test_workers_share_one_table(nursery: Nursery) -> None:
+def test_workers_share_one_table(nursery: ForkServer) -> None:
     """Four workers at rest hold the table once, all together, beside what they hold without a table."""
     without = held_by_workers(em.job(cache_bytes=0), nursery)
     rng = np.random.default_rng(0)
-    ground = Ground.of_arrays(rng.normal(size=(8_000, 600)), rng.integers(0, 2, 8_000), 2)
-    size = ground.X.nbytes
-    with_table = held_by_workers(replace(em.job(cache_bytes=0), ground=ground), nursery)
+    dataset = Dataset.of_arrays(rng.normal(size=(8_000, 600)), rng.integers(0, 2, 8_000), 2)
+    size = dataset.X.nbytes
+    with_table = held_by_workers(replace(em.job(cache_bytes=0), dataset=dataset), nursery)
     # A worker that had a copy would hold it for itself.
     assert with_table["private"] - without["private"] < 0.5 * size
     assert with_table["proportional"] - without["proportional"] < 1.5 * size
     assert with_table["resident"] - without["resident"] > 3.9 * size  # all of them have looked at all of it
 
 
-def held_by_workers(job: Job, nursery: Nursery) -> dict[str, int]:
+def held_by_workers(job: Job, nursery: ForkServer) -> dict[str, int]:
     with LocalExecutor(job, 4, nursery) as executor:
         del job
         # All at once, so that each finds the workers before it at work.
@@ -77,14 +77,14 @@ def held_by_workers(job: Job, nursery: Nursery) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_threads_are_bounded(nursery: Nursery, threads: int) -> None:
+def test_threads_are_bounded(nursery: ForkServer, threads: int) -> None:
     with LocalExecutor(replace(em.job(), threads=threads), 1, nursery) as executor:
         outcome = executor.submit(Task(em.model(em.step("executor_faults:Threads", "learner")))).result()
     assert outcome.failure is not None
     assert outcome.failure.message == f"ValueError: threads: [{threads}]"
 
 
-def test_the_nursery_forks_without_threads(nursery: Nursery) -> None:
+def test_the_nursery_forks_without_threads(nursery: ForkServer) -> None:
     """A lock that another thread holds at the moment of a fork would stay locked for ever."""
     with LocalExecutor(em.job(), 1, nursery) as executor:
         executor.submit(em.tasks(1)[0]).result()
@@ -131,7 +131,7 @@ def test_nothing_is_left_when_the_program_is_killed(number: signal.Signals) -> N
 
 def test_a_nursery_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", ["/nowhere"])
-    with LocalExecutor(em.job(), 1) as executor, pytest.raises(NurseryError, match="No module named 'msl'"):
+    with LocalExecutor(em.job(), 1) as executor, pytest.raises(ForkServerError, match="No module named 'msl'"):
         executor.submit(em.tasks(1)[0]).result()
     with pytest.raises(RuntimeError):
         executor.submit(em.tasks(1)[0])
@@ -146,13 +146,13 @@ def test_a_job_that_cannot_be_done_is_refused() -> None:
 
 def test_a_mapped_job_is_the_job() -> None:
     job = em.job()
-    mapped = Mapped.of(job)
+    mapped = SharedArrays.of(job)
     twin = mapped.twin()
     mapped.close()
     value = twin.value
     twin.close()
-    assert (value.ground.X == job.ground.X).all()
-    assert (value.ground.y == job.ground.y).all()
+    assert (value.dataset.X == job.dataset.X).all()
+    assert (value.dataset.y == job.dataset.y).all()
     assert (value.objectives, value.limits, value.trusted) == (job.objectives, job.limits, job.trusted)
-    assert not value.ground.X.flags.writeable
-    assert not value.ground.X.flags.owndata
+    assert not value.dataset.X.flags.writeable
+    assert not value.dataset.X.flags.owndata

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from judged import block, evaluator, objectives, only_model, two_moons
 
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.outcome import Effort
 from msl.space.values import Branches, Model
@@ -17,8 +17,8 @@ from msl.space.values import Branches, Model
 GOAL = "minimize ber by cv(folds = 2)"
 
 
-def judge_of(ground: Ground, **options) -> Evaluator:
-    return evaluator(GOAL, ground, trusted=["faulty_blocks"], **options)
+def judge_of(dataset: Dataset, **options) -> Evaluator:
+    return evaluator(GOAL, dataset, trusted=["faulty_blocks"], **options)
 
 
 def fault(name: str, role: str = "transformer", **params):
@@ -26,13 +26,13 @@ def fault(name: str, role: str = "transformer", **params):
 
 
 @pytest.fixture
-def ground() -> Ground:
+def dataset() -> Dataset:
     return two_moons()
 
 
 @pytest.fixture
-def good(ground) -> Model:
-    return only_model("use clop\nchain c = standardize(rest = default) >> naive >> bias", ground)
+def good(dataset) -> Model:
+    return only_model("use clop\nchain c = standardize(rest = default) >> naive >> bias", dataset)
 
 
 BEFORE = {
@@ -52,7 +52,7 @@ BEFORE = {
 
 @pytest.mark.parametrize("name", sorted(BEFORE))
 @pytest.mark.parametrize("where", ["first", "second", "branch"])
-def test_a_step_that_fails(ground, good, name, where):
+def test_a_step_that_fails(dataset, good, name, where):
     standardize, *rest = good.steps
     bad = fault(name)
     steps = {
@@ -60,7 +60,7 @@ def test_a_step_that_fails(ground, good, name, where):
         "second": (standardize, bad, *rest),
         "branch": (Branches(((standardize,), (bad,))), *rest),
     }[where]
-    judge = judge_of(ground)
+    judge = judge_of(dataset)
     outcome = judge.evaluate(Model(steps))
     cause, words = BEFORE[name]
     assert outcome.losses == (float("inf"),)
@@ -69,7 +69,7 @@ def test_a_step_that_fails(ground, good, name, where):
     assert words in outcome.failure.message
     # the next model is judged as if nothing had been
     after = judge.evaluate(good)
-    alone = judge_of(ground).evaluate(good)
+    alone = judge_of(dataset).evaluate(good)
     assert after.failure is None
     assert replace(after, effort=Effort()) == replace(alone, effort=Effort())
 
@@ -84,29 +84,29 @@ def test_a_step_that_fails(ground, good, name, where):
         ("NoSuchThing", "block", "has no `NoSuchThing`"),
     ],
 )
-def test_a_learner_that_fails(ground, good, name, cause, words):
+def test_a_learner_that_fails(dataset, good, name, cause, words):
     for steps in ((fault(name, "learner"),), (good.steps[0], fault(name, "learner"), good.steps[-1])):
-        failure = judge_of(ground).evaluate(Model(steps)).failure
+        failure = judge_of(dataset).evaluate(Model(steps)).failure
         assert failure is not None
         assert (failure.cause, failure.step) == (cause, name)
         assert words in failure.message
 
 
-def test_a_post_that_fails(ground, good):
+def test_a_post_that_fails(dataset, good):
     for name in ("FailsToFit", "MakesNaN", "LosesRows"):
-        failure = judge_of(ground).evaluate(Model((*good.steps[:2], fault(name, "post")))).failure
+        failure = judge_of(dataset).evaluate(Model((*good.steps[:2], fault(name, "post")))).failure
         assert failure is not None
         assert failure.step == name
 
 
-def test_long_messages_are_cut(ground, good):
-    failure = judge_of(ground).evaluate(Model((fault("TalksTooMuch"), good.steps[1]))).failure
+def test_long_messages_are_cut(dataset, good):
+    failure = judge_of(dataset).evaluate(Model((fault("TalksTooMuch"), good.steps[1]))).failure
     assert failure is not None
     assert len(failure.message) < 2000
 
 
-def test_a_flood_of_warnings_is_cut_short(ground, good, recwarn):
-    outcome = judge_of(ground).evaluate(Model((fault("FloodsWithWarnings"), good.steps[1])))
+def test_a_flood_of_warnings_is_cut_short(dataset, good, recwarn):
+    outcome = judge_of(dataset).evaluate(Model((fault("FloodsWithWarnings"), good.steps[1])))
     assert outcome.failure is None
     assert len(outcome.warnings) == 5
     assert outcome.warnings[0].startswith("warning number 0")
@@ -114,47 +114,47 @@ def test_a_flood_of_warnings_is_cut_short(ground, good, recwarn):
     assert len(recwarn) == 0
 
 
-def test_warnings_belong_to_the_model_that_raised_them(ground, good):
-    judge = judge_of(ground)
+def test_warnings_belong_to_the_model_that_raised_them(dataset, good):
+    judge = judge_of(dataset)
     filters = list(warnings.filters)
     judge.evaluate(Model((fault("FloodsWithWarnings"), good.steps[1])))
     assert judge.evaluate(good).warnings == ()
     assert warnings.filters == filters
 
 
-def test_a_package_that_is_not_trusted_is_not_imported(ground, good):
-    failure = evaluator(GOAL, ground).evaluate(Model((fault("Copies"), good.steps[1]))).failure
+def test_a_package_that_is_not_trusted_is_not_imported(dataset, good):
+    failure = evaluator(GOAL, dataset).evaluate(Model((fault("Copies"), good.steps[1]))).failure
     assert failure is not None
     assert failure.cause == "block"
     assert "not trusted" in failure.message
 
 
-def test_a_model_without_a_learner(ground, good):
-    failure = judge_of(ground).evaluate(Model(good.steps[:1])).failure
+def test_a_model_without_a_learner(dataset, good):
+    failure = judge_of(dataset).evaluate(Model(good.steps[:1])).failure
     assert failure is not None
     assert "learner" in failure.message
 
 
-def test_failures_are_remembered_but_for_lack_of_memory(ground, good):
-    judge = judge_of(ground)
+def test_failures_are_remembered_but_for_lack_of_memory(dataset, good):
+    judge = judge_of(dataset)
     for name, remembered in (("FailsToFit", True), ("RunsOutOfMemory", False)):
         model = Model((fault(name), good.steps[1]))
         judge.evaluate(model)
         assert judge.evaluate(model).effort.remembered == remembered
 
 
-def test_a_loss_that_is_not_a_number_is_a_failure(ground, good):
-    one_class = Ground.of_arrays(ground.X, np.zeros(len(ground.y), dtype=np.intp), 2)
-    judge = Evaluator(one_class, objectives("maximize auc by cv(folds = 2)", ground), trusted=["faulty_blocks"])
+def test_a_loss_that_is_not_a_number_is_a_failure(dataset, good):
+    one_class = Dataset.of_arrays(dataset.X, np.zeros(len(dataset.y), dtype=np.intp), 2)
+    judge = Evaluator(one_class, objectives("maximize auc by cv(folds = 2)", dataset), trusted=["faulty_blocks"])
     outcome = judge.evaluate(Model((fault("Majority", "learner"),)))
     assert outcome.losses == (float("inf"),)
     assert outcome.failure is not None
 
 
-def test_a_class_that_a_fold_has_lost_is_never_predicted(ground):
-    y = ground.y.copy()
+def test_a_class_that_a_fold_has_lost_is_never_predicted(dataset):
+    y = dataset.y.copy()
     y[:1] = 2
-    tiny = Ground.of_arrays(ground.X, y, 3)
+    tiny = Dataset.of_arrays(dataset.X, y, 3)
     for chain in ("gaussian_nb(rest = default)", "decision_tree(rest = default)", "linear_svc(rest = default)"):
         model = only_model(f"use sklearn\nchain c = {chain}", tiny)
         outcome = evaluator("minimize ber by cv(folds = 5)", tiny).evaluate(model)
@@ -162,15 +162,15 @@ def test_a_class_that_a_fold_has_lost_is_never_predicted(ground):
         assert 1 / 3 <= outcome.losses[0] < 1
 
 
-def test_who_listens_hears_of_every_block(ground, good):
+def test_who_listens_hears_of_every_block(dataset, good):
     heard: list[str] = []
-    judge = judge_of(ground, on_step=heard.append)
+    judge = judge_of(dataset, on_step=heard.append)
     judge.evaluate(good)
     assert heard == ["standardize", "naive", "bias"] * 2
 
 
 def test_a_measure_that_cannot_be_told_says_which_it_is():
-    few = Ground.of_arrays(np.array([[0.0], [1.0]]), np.array([0, 1]), 2)
+    few = Dataset.of_arrays(np.array([[0.0], [1.0]]), np.array([0, 1]), 2)
     model = only_model("use clop\nchain c = naive", few)
     outcome = evaluator("maximize auc by holdout(0.3)", few).evaluate(model)
     assert outcome.losses == (float("inf"),)

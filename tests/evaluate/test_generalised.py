@@ -9,83 +9,85 @@ import pytest
 from judged import evaluator, models_of, numbers, only_model, two_moons
 
 from msl.blocks.base.build import model_to_chain
-from msl.evaluate.evaluator import Request
+from msl.evaluate.cross_validate import EvaluationRequest
 from msl.evaluate.outcome import Effort
 
 NETWORKS = "use rbf\nchain c = rbf_network(centers: regions(6), overlap: real 0.1..1, basis: any basis)"
 RIDGES = "use rbf\nchain c = ridge_network(centers: regions(5), overlap: real 0.1..1, ridge: 1e-3..1)"
 
 
-def by_definition(model, ground) -> float:
+def by_definition(model, dataset) -> float:
     """p · SSE / (p - tr A)², the columns of A from fits on unit vectors."""
     chain = model_to_chain(model, "regression")
-    rows = len(ground.y)
-    missed = ground.y - chain.fit(ground.X, ground.y).predict(ground.X)
-    trace = sum(chain.fit(ground.X, unit).predict(ground.X)[row] for row, unit in enumerate(np.eye(rows)))
+    rows = len(dataset.y)
+    missed = dataset.y - chain.fit(dataset.X, dataset.y).predict(dataset.X)
+    trace = sum(chain.fit(dataset.X, unit).predict(dataset.X)[row] for row, unit in enumerate(np.eye(rows)))
     return rows * (missed**2).sum() / (rows - trace) ** 2
 
 
 @pytest.mark.parametrize("space", [NETWORKS, RIDGES], ids=["plain", "ridge"])
 def test_networks_by_definition_and_together_to_the_last_bit(space):
-    ground = numbers(40, 2)
+    dataset = numbers(40, 2)
     goal = "minimize mse by gcv()"
-    models = models_of(space, ground, 40, seed=1)
-    one_by_one = [evaluator(goal, ground).evaluate(model) for model in models]
+    models = models_of(space, dataset, 40, seed=1)
+    one_by_one = [evaluator(goal, dataset).evaluate(model) for model in models]
     for model, outcome in list(zip(models, one_by_one, strict=True))[:6]:
         # A network centres its targets: the mean is one of its parameters, whatever the ridge.
         assert outcome.failure is None
         if space is NETWORKS:
-            assert outcome.losses[0] == pytest.approx(by_definition(model, ground), rel=1e-6)
-        fitted = model_to_chain(model, "regression").fit(ground.X, ground.y)
+            assert outcome.losses[0] == pytest.approx(by_definition(model, dataset), rel=1e-6)
+        fitted = model_to_chain(model, "regression").fit(dataset.X, dataset.y)
         assert outcome.complexity == fitted.learner.complexity()
-    judge = evaluator(goal, ground)
+    judge = evaluator(goal, dataset)
     for size in (40, 7):
-        together = judge.evaluate_many([Request(model) for model in models[:size]])
+        together = judge.evaluate_many([EvaluationRequest(model) for model in models[:size]])
         for alone, one in zip(one_by_one, together, strict=False):
             assert replace(one, effort=Effort()) == replace(alone, effort=Effort())
 
 
 def test_scikit_learns_linear_learners():
-    ground = numbers(30, 3)
+    dataset = numbers(30, 3)
     for chain in (
         "ridge(alpha = 2.0, rest = default)",
         "linear_regression(rest = default)",
         "standard_scaler(rest = default) >> kernel_ridge(rest = default)",
     ):
-        model = only_model(f"use sklearn\nchain c = {chain}", ground)
-        mse, rmse = evaluator("minimize mse, rmse by gcv()", ground).evaluate(model).losses
+        model = only_model(f"use sklearn\nchain c = {chain}", dataset)
+        mse, rmse = evaluator("minimize mse, rmse by gcv()", dataset).evaluate(model).losses
         assert rmse == pytest.approx(mse**0.5)
         if "standard_scaler" not in chain:
-            assert mse == pytest.approx(by_definition(model, ground), rel=1e-9)
+            assert mse == pytest.approx(by_definition(model, dataset), rel=1e-9)
 
 
 def test_what_is_not_linear_is_told():
-    ground = numbers(30, 3)
-    model = only_model("use sklearn\nchain c = decision_tree(rest = default)", ground)
-    outcome = evaluator("minimize mse by gcv()", ground).evaluate(model)
+    dataset = numbers(30, 3)
+    model = only_model("use sklearn\nchain c = decision_tree(rest = default)", dataset)
+    outcome = evaluator("minimize mse by gcv()", dataset).evaluate(model)
     assert outcome.failure is not None
     assert "linear in its targets" in outcome.failure.message
-    together = evaluator("minimize mse by gcv()", ground).evaluate_many([Request(model), Request(model)])
+    together = evaluator("minimize mse by gcv()", dataset).evaluate_many(
+        [EvaluationRequest(model), EvaluationRequest(model)]
+    )
     assert all(one.failure is not None for one in together)
 
 
 def test_beside_a_holdout_only_its_training_rows_are_looked_at():
-    ground = numbers(60, 2)
-    judge = evaluator("minimize mse by holdout(0.5), mse by gcv()", ground)
+    dataset = numbers(60, 2)
+    judge = evaluator("minimize mse by holdout(0.5), mse by gcv()", dataset)
     held, generalised = (
         judge._losses._trials.trial(estimate, 0, 1.0, 0) for estimate in judge._losses._trials.estimates
     )
     assert np.array_equal(generalised.splits[0].train, held.splits[0].train)
-    model = models_of(NETWORKS, ground, 1)[0]
+    model = models_of(NETWORKS, dataset, 1)[0]
     outcome = judge.evaluate(model)
     assert set(outcome.measures) == {"mse", "mse by gcv"}
-    fresh = evaluator("minimize mse by holdout(0.5, shuffle = true), mse by gcv()", ground)
-    assert fresh.evaluate(model, turn=0).losses != fresh.evaluate(model, turn=1).losses
-    alone = evaluator("minimize mse by gcv()", ground)
+    fresh = evaluator("minimize mse by holdout(0.5, shuffle = true), mse by gcv()", dataset)
+    assert fresh.evaluate(model, repeat=0).losses != fresh.evaluate(model, repeat=1).losses
+    alone = evaluator("minimize mse by gcv()", dataset)
     assert len(alone._losses._trials.trial(alone._losses._trials.estimates[0], 0, 1.0, 0).splits[0].train) == 60
 
 
 def test_posts_and_classes_are_left_to_other_estimates():
-    ground = two_moons(30, 2)
+    dataset = two_moons(30, 2)
     with pytest.raises(AssertionError, match="gcv"):
-        evaluator("minimize error by gcv()", ground)
+        evaluator("minimize error by gcv()", dataset)

@@ -10,7 +10,7 @@ from judged import evaluator, only_model
 from msl.blocks.base.build import ColumnKinds
 from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 
 
 def frame(rows: int = 60) -> pl.DataFrame:
@@ -30,43 +30,43 @@ def frame(rows: int = 60) -> pl.DataFrame:
 
 def test_columns_classes_groups_and_order():
     table = read_table(frame(), options=DataOptions(groups="patient", order="day"))
-    ground = Ground.of(table)
-    assert ground.columns == ColumnKinds(3, symbolic=(2,), incomplete=(1,))
-    assert (ground.n_classes, ground.task) == (2, "classification")
-    assert np.array_equal(ground.population.classes, ground.y)
-    assert np.array_equal(ground.population.groups, np.repeat(np.arange(15), 4))
-    assert np.array_equal(np.unique(ground.population.order), np.arange(30))
+    dataset = Dataset.of(table)
+    assert dataset.columns == ColumnKinds(3, symbolic=(2,), incomplete=(1,))
+    assert (dataset.n_classes, dataset.task) == (2, "classification")
+    assert np.array_equal(dataset.population.classes, dataset.y)
+    assert np.array_equal(dataset.population.groups, np.repeat(np.arange(15), 4))
+    assert np.array_equal(np.unique(dataset.population.order), np.arange(30))
 
 
 def test_groups_and_order_decide_the_folds():
     model = "use clop\nchain c = zarbi"
     for options, check in ((DataOptions(groups="patient"), "groups"), (DataOptions(order="day"), "order")):
-        ground = Ground.of(read_table(frame(), options=options))
-        judge = evaluator("minimize ber by cv(folds = 3)", ground)
+        dataset = Dataset.of(read_table(frame(), options=options))
+        judge = evaluator("minimize ber by cv(folds = 3)", dataset)
         trials = judge._losses._trials
         for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits:
-            values = getattr(ground.population, check)
+            values = getattr(dataset.population, check)
             if check == "groups":
                 assert not set(values[split.train]) & set(values[split.test])
             else:
                 assert values[split.train].max() < values[split.test].min()
-        assert judge.evaluate(only_model(model, ground)).failure is None
+        assert judge.evaluate(only_model(model, dataset)).failure is None
 
 
 def test_what_the_table_cannot_give_is_told_at_once():
-    ground = Ground.of(read_table(frame(), options=DataOptions(order="day")))
+    dataset = Dataset.of(read_table(frame(), options=DataOptions(order="day")))
     with pytest.raises(ValueError, match="use `cv` or `holdout`"):
-        evaluator("minimize ber by loo()", ground)
+        evaluator("minimize ber by loo()", dataset)
 
 
 def test_without_a_target_nothing_can_be_judged():
     table = read_table(frame())
     new = read_like(table.schema, frame().drop("class"))
     with pytest.raises(ValueError, match="target"):
-        Ground.of(new)
+        Dataset.of(new)
 
 
 def test_numbers_have_no_classes():
-    ground = Ground.of(read_table(frame().drop("class"), options=DataOptions(target="a")))
-    assert (ground.n_classes, ground.task) == (0, "regression")
-    assert ground.population.classes is None
+    dataset = Dataset.of(read_table(frame().drop("class"), options=DataOptions(target="a")))
+    assert (dataset.n_classes, dataset.task) == (0, "regression")
+    assert dataset.population.classes is None

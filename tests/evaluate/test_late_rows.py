@@ -12,7 +12,7 @@ import pytest
 from judged import QUICK_PSMS, block, evaluator, models_of, only_model, two_moons
 
 from msl.evaluate import fit
-from msl.evaluate.dataset import Ground, LateRows, at_hand, taken
+from msl.evaluate.dataset import Dataset, LazyRows, at_hand, taken
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.outcome import Effort, Outcome
 from msl.evaluate.prefix_cache import PrefixCache
@@ -43,7 +43,7 @@ def test_late_rows_are_made_once_and_let_go_of_what_they_are_made_of():
         made.append(1)
         return source.rows + 1
 
-    late = LateRows(make)
+    late = LazyRows(make)
     del source, make
     gc.collect()
     assert kept() is not None
@@ -75,28 +75,28 @@ def test_rows_that_follow_each_other_are_not_copied(rows, is_view):
 )
 @pytest.mark.usefixtures("everything_is_large")
 def test_large_folds_are_judged_as_small_ones_are(goal, monkeypatch):
-    ground = two_moons(80)
-    models = models_of(QUICK_PSMS, ground, 25, seed=3)
-    standardize = only_model("use clop\nchain c = standardize(rest = default) >> zarbi >> bias", ground)
-    relief = only_model("use clop\nchain c = relief(fmax = 3, rest = default) >> zarbi", ground)
+    dataset = two_moons(80)
+    models = models_of(QUICK_PSMS, dataset, 25, seed=3)
+    standardize = only_model("use clop\nchain c = standardize(rest = default) >> zarbi >> bias", dataset)
+    relief = only_model("use clop\nchain c = relief(fmax = 3, rest = default) >> zarbi", dataset)
     branches = Branches((standardize.steps[:1], relief.steps[:1]))
     models += [Model((branches, *standardize.steps)), Model((standardize.steps[0], branches, relief.steps[-1]))]
     # One and the same for all models, so that what fits into the cache meets what does not.
-    late = [evaluator(goal, ground, cache_bytes=size) for size in (0, LITTLE, 5 * LITTLE)]
+    late = [evaluator(goal, dataset, cache_bytes=size) for size in (0, LITTLE, 5 * LITTLE)]
     found = [[without_effort(judge.evaluate(model)) for model in models] for judge in late]
     monkeypatch.setattr(fit, "_LARGE", 1 << 30)
-    soon = evaluator(goal, ground)
+    soon = evaluator(goal, dataset)
     expected = [without_effort(soon.evaluate(model)) for model in models]
     assert found == [expected] * 3
 
 
 @pytest.mark.usefixtures("everything_is_large")
 def test_a_step_that_fails_late_is_named():
-    ground = two_moons()
-    learner = only_model("use clop\nchain c = zarbi", ground).steps[0]
+    dataset = two_moons()
+    learner = only_model("use clop\nchain c = zarbi", dataset).steps[0]
     first, second = block("faulty_blocks:Copies"), block("late_faults:FailsOnOthers")
     for steps in ((first, second, first), (second,), (Branches(((first,), (second,))), first)):
-        judge = evaluator(GOAL, ground, cache_bytes=LITTLE, trusted=("faulty_blocks", "late_faults"))
+        judge = evaluator(GOAL, dataset, cache_bytes=LITTLE, trusted=("faulty_blocks", "late_faults"))
         failure = judge.evaluate(Model((*steps, learner))).failure
         assert failure is not None
         assert failure.step == "FailsOnOthers"
@@ -129,17 +129,17 @@ def peak_copies(judge: Evaluator, model: Model, table_bytes: int) -> float:
     ],
 )
 def test_the_memory_of_a_large_fold(chain, goal, most):
-    ground = two_moons(50_000, 50)
-    judge = evaluator(goal, ground, cache_bytes=1_000_000)
-    model = only_model(f"use clop\nchain c = {chain}", ground)
-    assert peak_copies(judge, model, ground.X.nbytes) < most
+    dataset = two_moons(50_000, 50)
+    judge = evaluator(goal, dataset, cache_bytes=1_000_000)
+    model = only_model(f"use clop\nchain c = {chain}", dataset)
+    assert peak_copies(judge, model, dataset.X.nbytes) < most
 
 
 def test_a_cache_keeps_no_rows_that_are_too_large_for_it():
     """A step that hands on what it was given is small by itself, and would hold all of it."""
-    ground = two_moons(50_000, 50)
-    judge = evaluator(GOAL, ground, cache_bytes=4_000_000)
-    model = only_model(f"use clop, sbm\nchain c = keep(features = [{', '.join(['true'] * 50)}]) >> zarbi", ground)
+    dataset = two_moons(50_000, 50)
+    judge = evaluator(GOAL, dataset, cache_bytes=4_000_000)
+    model = only_model(f"use clop, sbm\nchain c = keep(features = [{', '.join(['true'] * 50)}]) >> zarbi", dataset)
     gc.collect()
     tracemalloc.start()
     try:
@@ -148,13 +148,13 @@ def test_a_cache_keeps_no_rows_that_are_too_large_for_it():
         held = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert held < 6_000_000 < ground.X.nbytes / 2
+    assert held < 6_000_000 < dataset.X.nbytes / 2
 
 
 def test_views_of_the_table_take_nothing_from_a_cache():
-    ground = Ground.of_arrays(np.random.default_rng(0).normal(size=(2000, 20)), np.arange(2000) / 100.0, 0)
-    judge = evaluator("minimize mse by gcv", ground, cache_bytes=1_000_000)
+    dataset = Dataset.of_arrays(np.random.default_rng(0).normal(size=(2000, 20)), np.arange(2000) / 100.0, 0)
+    judge = evaluator("minimize mse by gcv", dataset, cache_bytes=1_000_000)
     assert (
-        judge.evaluate(only_model("use sklearn\nchain c = linear_regression(rest = default)", ground)).failure is None
+        judge.evaluate(only_model("use sklearn\nchain c = linear_regression(rest = default)", dataset)).failure is None
     )
     assert judge.cache_figures.bytes < 50_000

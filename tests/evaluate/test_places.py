@@ -11,7 +11,7 @@ from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.learners.rbf import RBFNetwork
 from msl.data.read import read_table
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 
 NETWORK = "rbf_network(centers: regions(6), basis = gaussian, rest = default)"
 
@@ -27,11 +27,11 @@ def centres(chain: str, goal: str, monkeypatch: pytest.MonkeyPatch) -> tuple[lis
 
     monkeypatch.setattr(RBFNetwork, "fit_prepared", watched)
     x = np.random.default_rng(1).uniform(-4, 4, 40)
-    ground = Ground.of(read_table(pl.DataFrame({"x": x, "y": np.sin(x)})))
-    model = models_of(f"use rbf, clop\nchain m = {chain}\n", ground, 1)[0]
-    assert evaluator(goal, ground).evaluate(model).failure is None
+    dataset = Dataset.of(read_table(pl.DataFrame({"x": x, "y": np.sin(x)})))
+    model = models_of(f"use rbf, clop\nchain m = {chain}\n", dataset, 1)[0]
+    assert evaluator(goal, dataset).evaluate(model).failure is None
     judged = list(seen)
-    model_to_chain(model, ground.task, 0, (), ground.columns).fit_arrays(ground.X, ground.y, 0)
+    model_to_chain(model, dataset.task, 0, (), dataset.columns).fit_arrays(dataset.X, dataset.y, 0)
     return judged, seen[-1]
 
 

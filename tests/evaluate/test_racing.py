@@ -9,10 +9,10 @@ import pytest
 from judged import numbers, objectives, two_moons
 
 from msl.blocks.base.block import Floats
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import FitFigures
 from msl.evaluate.racing import LostRace, Race
-from msl.evaluate.resampling import Trial, Trials
+from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.space.spec import Objective
 
 GOALS = [
@@ -28,20 +28,20 @@ GOALS = [
 ]
 
 
-def _setting(goal: str, seed: int) -> tuple[Ground, Objective, Trial]:
-    ground = two_moons(70, seed=seed) if "er" in goal.split()[1] else numbers(70, seed=seed)
-    (objective,) = objectives(goal, ground)
-    return ground, objective, Trials(ground, [objective.estimate], seed).trial(objective.estimate, 0, 1.0, 0)
+def _setting(goal: str, seed: int) -> tuple[Dataset, Objective, Resampling]:
+    dataset = two_moons(70, seed=seed) if "er" in goal.split()[1] else numbers(70, seed=seed)
+    (objective,) = objectives(goal, dataset)
+    return dataset, objective, ResamplingPlan(dataset, [objective.estimate], seed).trial(objective.estimate, 0, 1.0, 0)
 
 
-def _outputs(ground: Ground, trial: Trial, seed: int) -> list[tuple[int, Floats]]:
+def _outputs(dataset: Dataset, trial: Resampling, seed: int) -> list[tuple[int, Floats]]:
     """What a model might say of each fold: nothing wrong on the last ones, so that all is decided before."""
     rng = np.random.default_rng(seed)
     found: list[tuple[int, Floats]] = []
     for place, split in enumerate(trial.splits):
-        y = ground.y[split.test]
+        y = dataset.y[split.test]
         is_right = place >= len(trial.splits) // 2
-        if ground.n_classes:
+        if dataset.n_classes:
             said = np.where(is_right | (rng.random(len(y)) < 0.7), y, 1 - y)
             found.append((split.pool, np.eye(2)[said]))
         else:
@@ -49,17 +49,19 @@ def _outputs(ground: Ground, trial: Trial, seed: int) -> list[tuple[int, Floats]
     return found
 
 
-def _loss(ground: Ground, objective: Objective, trial: Trial, outputs: list[tuple[int, Floats]]) -> float:
+def _loss(dataset: Dataset, objective: Objective, trial: Resampling, outputs: list[tuple[int, Floats]]) -> float:
     """As it is computed when all folds are there."""
     by_pool = [np.concatenate([said for pool, said in outputs if pool == place]) for place in range(len(trial.pools))]
     measure = next(name for name in ("mse", "rmse", "mae", "ber", "error") if name in objective.text.split())
-    value = trial.score(measure, by_pool, ground.n_classes)
+    value = trial.score(measure, by_pool, dataset.n_classes)
     return value if objective.minimize else -(1.0 - value)
 
 
-def _bound(ground: Ground, objective: Objective, trial: Trial, outputs: list[tuple[int, Floats]], beat: float) -> float:
+def _bound(
+    dataset: Dataset, objective: Objective, trial: Resampling, outputs: list[tuple[int, Floats]], cutoff: float
+) -> float:
     """What a lost race says of the loss; minus infinity when it is not lost."""
-    race = Race(objective, beat, trial, ground.n_classes, ground.X.shape[1], 1.0)
+    race = Race(objective, cutoff, trial, dataset.n_classes, dataset.X.shape[1], 1.0)
     try:
         for pool, said in outputs:
             race.add(pool, said, FitFigures())
@@ -72,18 +74,18 @@ def _bound(ground: Ground, objective: Objective, trial: Trial, outputs: list[tup
 def test_whoever_comes_out_as_good_as_the_one_to_beat_has_not_lost(goal: str) -> None:
     """Sums over folds differ from those over all rows in the last digits, and must not decide."""
     for seed in range(30):
-        ground, objective, trial = _setting(goal, seed)
-        outputs = _outputs(ground, trial, seed)
-        just_above = math.nextafter(_loss(ground, objective, trial, outputs), math.inf)
-        assert _bound(ground, objective, trial, outputs, just_above) == -math.inf
+        dataset, objective, trial = _setting(goal, seed)
+        outputs = _outputs(dataset, trial, seed)
+        just_above = math.nextafter(_loss(dataset, objective, trial, outputs), math.inf)
+        assert _bound(dataset, objective, trial, outputs, just_above) == -math.inf
 
 
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("worse_by", [1e-10, 0.3])
 def test_whoever_is_worse_by_more_than_the_last_digits_has_lost_at_a_true_bound(goal: str, worse_by: float) -> None:
     for seed in range(30):
-        ground, objective, trial = _setting(goal, seed)
-        outputs = _outputs(ground, trial, seed)
-        loss = _loss(ground, objective, trial, outputs)
-        beat = loss - worse_by * abs(loss)
-        assert beat <= _bound(ground, objective, trial, outputs, beat) <= loss
+        dataset, objective, trial = _setting(goal, seed)
+        outputs = _outputs(dataset, trial, seed)
+        loss = _loss(dataset, objective, trial, outputs)
+        cutoff = loss - worse_by * abs(loss)
+        assert cutoff <= _bound(dataset, objective, trial, outputs, cutoff) <= loss

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, Ti
 from msl.evaluate import splits as splitting
 from msl.evaluate.resampling import ESTIMATES, check_estimate
 from msl.evaluate.splits import (
-    Population,
+    SplitGroups,
     SplitsByUnit,
     bootstrap_splits,
     deal_groups,
@@ -33,7 +33,7 @@ seeds = st.integers(0, 5)
 
 @given(some_classes, folds, st.integers(1, 3), seeds)
 def test_each_row_is_judged_once_a_repeat_and_classes_are_spread_evenly(classes, folds, repeats, seed):
-    splits = fold_splits(Population(len(classes), classes), folds, repeats, rng(seed))
+    splits = fold_splits(SplitGroups(len(classes), classes), folds, repeats, rng(seed))
     for repeat in range(repeats):
         tests = [split.test for split in splits if split.pool == repeat]
         assert sorted(np.concatenate(tests)) == list(range(len(classes)))
@@ -50,7 +50,7 @@ def test_each_row_is_judged_once_a_repeat_and_classes_are_spread_evenly(classes,
 
 def test_folds_are_as_even_as_those_of_scikit_learn():
     classes = np.repeat([0, 1, 2], [50, 31, 9])
-    splits = fold_splits(Population(90, classes), 5, 1, rng())
+    splits = fold_splits(SplitGroups(90, classes), 5, 1, rng())
     reference = StratifiedKFold(5, shuffle=True, random_state=0).split(np.zeros(90), classes)
     ours = sorted(tuple(np.bincount(classes[split.test], minlength=3)) for split in splits)
     theirs = sorted(tuple(np.bincount(classes[test], minlength=3)) for _, test in reference)
@@ -60,7 +60,7 @@ def test_folds_are_as_even_as_those_of_scikit_learn():
 
 @pytest.mark.parametrize("groups", [None, np.arange(90) // 4])
 def test_folds_of_many_rows_are_the_same_ones_made_when_asked_for(groups, monkeypatch):
-    population = Population(90, np.arange(90) % 3, groups)
+    population = SplitGroups(90, np.arange(90) % 3, groups)
     expected = fold_splits(population, 5, 1, rng(1))
     monkeypatch.setattr(splitting, "MANY_ROWS", 80)
     late = fold_splits(population, 5, 1, rng(1))
@@ -73,9 +73,9 @@ def test_folds_of_many_rows_are_the_same_ones_made_when_asked_for(groups, monkey
 
 def test_repeats_differ_and_seeds_decide():
     classes = np.repeat([0, 1], 20)
-    first = fold_splits(Population(40, classes), 4, 2, rng(3))
-    again = fold_splits(Population(40, classes), 4, 2, rng(3))
-    other = fold_splits(Population(40, classes), 4, 2, rng(4))
+    first = fold_splits(SplitGroups(40, classes), 4, 2, rng(3))
+    again = fold_splits(SplitGroups(40, classes), 4, 2, rng(3))
+    other = fold_splits(SplitGroups(40, classes), 4, 2, rng(4))
     same = [np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True)]
     assert all(same)
     assert not np.array_equal(first[0].test, first[4].test)
@@ -88,7 +88,7 @@ def test_groups_are_never_split(groups, folds, seed):
     if len(np.unique(names)) < 2:
         return
     classes = names % 3
-    splits = fold_splits(Population(len(names), classes, groups=names), folds, 1, rng(seed))
+    splits = fold_splits(SplitGroups(len(names), classes, groups=names), folds, 1, rng(seed))
     assert sorted(np.concatenate([split.test for split in splits])) == list(range(len(names)))
     assert len(splits) == min(folds, len(np.unique(names)))
     for split in splits:
@@ -114,7 +114,7 @@ def test_along_time_only_the_past_is_fitted_on(order, folds):
     moments = np.array(order, dtype=np.intp)
     if len(np.unique(moments)) < 2:
         return
-    splits = time_splits(Population(len(moments), order=moments), folds)
+    splits = time_splits(SplitGroups(len(moments), order=moments), folds)
     assert splits
     last = -1
     for split in splits:
@@ -125,7 +125,7 @@ def test_along_time_only_the_past_is_fitted_on(order, folds):
 
 
 def test_time_folds_are_those_of_scikit_learn_where_both_are_even():
-    splits = time_splits(Population(60, order=np.arange(60)), 5)
+    splits = time_splits(SplitGroups(60, order=np.arange(60)), 5)
     reference = list(TimeSeriesSplit(5).split(np.zeros(60)))
     for split, (train, test) in zip(splits, reference, strict=True):
         assert np.array_equal(split.train, train)
@@ -134,14 +134,14 @@ def test_time_folds_are_those_of_scikit_learn_where_both_are_even():
 
 def test_along_time_a_group_that_is_judged_is_not_fitted_on():
     order, groups = np.arange(40), np.arange(40) % 4
-    population = Population(40, groups=groups, order=order)
+    population = SplitGroups(40, groups=groups, order=order)
     for split in [*time_splits(population, 3), holdout_split(population, 0.05, rng())]:
         assert not set(groups[split.train]) & set(groups[split.test])
 
 
 @given(some_classes, st.floats(0.05, 0.95), seeds)
 def test_a_holdout_keeps_proportions_and_a_row_of_each_class_to_fit_on(classes, share, seed):
-    split = holdout_split(Population(len(classes), classes), share, rng(seed))
+    split = holdout_split(SplitGroups(len(classes), classes), share, rng(seed))
     assert sorted([*split.train, *split.test]) == list(range(len(classes)))
     assert len(split.test)
     assert len(split.train)
@@ -158,8 +158,8 @@ def test_a_holdout_of_groups_or_of_moments_leaves_something_on_both_sides(values
     units = np.array(values, dtype=np.intp)
     if len(np.unique(units)) < 2:
         return
-    by_group = holdout_split(Population(len(units), groups=units), share, rng(seed))
-    by_time = holdout_split(Population(len(units), order=units), share, rng(seed))
+    by_group = holdout_split(SplitGroups(len(units), groups=units), share, rng(seed))
+    by_time = holdout_split(SplitGroups(len(units), order=units), share, rng(seed))
     for split in (by_group, by_time):
         assert len(split.train)
         assert len(split.test)
@@ -181,7 +181,7 @@ def test_leave_one_out_is_that_of_scikit_learn():
 
 @given(some_classes, seeds)
 def test_a_resample_has_every_class_and_is_judged_on_what_it_lacks(classes, seed):
-    for split in bootstrap_splits(Population(len(classes), classes), 8, rng(seed)):
+    for split in bootstrap_splits(SplitGroups(len(classes), classes), 8, rng(seed)):
         assert not set(split.train) & set(split.test)
         assert set(classes[split.train]) == set(classes)
         assert len(split.train) >= len(classes)
@@ -189,18 +189,18 @@ def test_a_resample_has_every_class_and_is_judged_on_what_it_lacks(classes, seed
 
 
 def test_resamples_lack_about_the_share_of_rows_that_they_should():
-    splits = bootstrap_splits(Population(500), 50, rng())
+    splits = bootstrap_splits(SplitGroups(500), 50, rng())
     lacking = np.mean([len(split.test) for split in splits]) / 500
     assert lacking == pytest.approx(np.exp(-1), abs=0.01)
     groups = np.repeat(np.arange(50), 10)
-    for split in bootstrap_splits(Population(500, groups=groups), 5, rng()):
+    for split in bootstrap_splits(SplitGroups(500, groups=groups), 5, rng()):
         assert not set(groups[split.train]) & set(groups[split.test])
 
 
 @settings(max_examples=40)
 @given(some_classes, st.floats(0.05, 1.0), seeds)
 def test_a_subsample_has_every_class_and_larger_ones_hold_smaller_ones(classes, share, seed):
-    population = Population(len(classes), classes)
+    population = SplitGroups(len(classes), classes)
     rows = population.subsample(share, rng(seed))
     assert len(np.unique(rows)) == len(rows)
     for code, count in enumerate(np.bincount(classes)):
@@ -213,7 +213,7 @@ def test_a_subsample_has_every_class_and_larger_ones_hold_smaller_ones(classes, 
 
 def test_a_subsample_of_groups_is_of_whole_groups():
     groups = np.repeat(np.arange(10), 3)
-    rows = Population(30, groups=groups).subsample(0.3, rng())
+    rows = SplitGroups(30, groups=groups).subsample(0.3, rng())
     assert len(rows) == 9
     assert len(set(groups[rows])) == 3
 
@@ -222,15 +222,15 @@ def test_estimates_that_a_table_cannot_give_are_refused_with_advice():
     def call(name: str) -> Call:
         return Call(name, f"msl.evaluate.resampling:{name}")
 
-    timed = Population(10, order=np.arange(10))
+    timed = SplitGroups(10, order=np.arange(10))
     with pytest.raises(ValueError, match="use `cv` or `holdout`"):
         check_estimate(call("loo"), timed)
     with pytest.raises(ValueError, match="leave `order` out"):
-        check_estimate(call("cv"), Population(10, order=np.zeros(10, dtype=np.intp)))
+        check_estimate(call("cv"), SplitGroups(10, order=np.zeros(10, dtype=np.intp)))
     with pytest.raises(ValueError, match="one group"):
-        check_estimate(call("cv"), Population(10, groups=np.zeros(10, dtype=np.intp)))
+        check_estimate(call("cv"), SplitGroups(10, groups=np.zeros(10, dtype=np.intp)))
     with pytest.raises(ValueError, match="single row"):
-        check_estimate(call("cv"), Population(1))
+        check_estimate(call("cv"), SplitGroups(1))
     check_estimate(call("cv"), timed)
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from judged import block, evaluator, objectives, two_moons
 
-from msl.evaluate.cross_validate import Case, Request
-from msl.evaluate.dataset import Ground
-from msl.evaluate.model_plan import Planner
-from msl.evaluate.outcome import Diary
-from msl.evaluate.resampling import Trial, Trials
+from msl.evaluate.cross_validate import EvaluationRequest, EvaluationState
+from msl.evaluate.dataset import Dataset
+from msl.evaluate.model_plan import ModelPlanner
+from msl.evaluate.outcome import EvaluationLog
+from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.space.values import Model
 
 NEIGHBOUR = "sklearn.neighbors:KNeighborsClassifier"
@@ -25,16 +25,16 @@ def _twins(count: int) -> list[Model]:
 
 
 def _stream(model: Model) -> int:
-    return Case.of(Request(model), Diary()).stream
+    return EvaluationState.of(EvaluationRequest(model), EvaluationLog()).stream
 
 
-def _tested(trial: Trial) -> list[list[int]]:
+def _tested(trial: Resampling) -> list[list[int]]:
     return [split.test.tolist() for split in trial.splits]
 
 
-def _trials(estimate: str, ground: Ground, seed: int = 3) -> Trials:
-    (objective,) = objectives(f"minimize error by {estimate}", ground)
-    return Trials(ground, [objective.estimate], seed)
+def _trials(estimate: str, dataset: Dataset, seed: int = 3) -> ResamplingPlan:
+    (objective,) = objectives(f"minimize error by {estimate}", dataset)
+    return ResamplingPlan(dataset, [objective.estimate], seed)
 
 
 def test_every_model_has_a_stream_of_its_own_and_always_the_same() -> None:
@@ -45,13 +45,13 @@ def test_every_model_has_a_stream_of_its_own_and_always_the_same() -> None:
 
 @pytest.mark.parametrize("estimate", ["cv(folds = 3, shuffle = true)", "holdout(share = 1/3, subsample = 1/2)"])
 def test_splits_of_their_own_differ_between_models_turns_and_seeds_and_repeat(estimate: str) -> None:
-    ground = two_moons()
+    dataset = two_moons()
 
     def drawn(seed: int) -> list[list[list[int]]]:
-        trials = _trials(estimate, ground, seed)
+        trials = _trials(estimate, dataset, seed)
         streams = [_stream(model) for model in _twins(3)]
         return [
-            _tested(trials.trial(trials.estimates[0], stream, 1.0, turn)) for stream in streams for turn in range(3)
+            _tested(trials.trial(trials.estimates[0], stream, 1.0, repeat)) for stream in streams for repeat in range(3)
         ]
 
     first, other = drawn(3), drawn(4)
@@ -61,11 +61,11 @@ def test_splits_of_their_own_differ_between_models_turns_and_seeds_and_repeat(es
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_common_splits_differ_between_turns_and_seeds_and_repeat(share: float) -> None:
-    ground = two_moons()
+    dataset = two_moons()
 
     def drawn(seed: int) -> list[list[list[int]]]:
-        trials = _trials("cv(folds = 3)", ground, seed)
-        return [_tested(trials.trial(trials.estimates[0], 0, share, turn)) for turn in range(4)]
+        trials = _trials("cv(folds = 3)", dataset, seed)
+        return [_tested(trials.trial(trials.estimates[0], 0, share, repeat)) for repeat in range(4)]
 
     first, other = drawn(3), drawn(4)
     assert all(one != two for one, two in combinations([*first, *other], 2))
@@ -73,11 +73,11 @@ def test_common_splits_differ_between_turns_and_seeds_and_repeat(share: float) -
 
 
 def test_the_part_of_the_rows_that_is_judged_differs_between_turns_and_seeds_and_repeats() -> None:
-    ground = two_moons()
+    dataset = two_moons()
 
     def drawn(seed: int) -> list[list[int]]:
-        trials = _trials("cv(folds = 3)", ground, seed)
-        return [sorted(chain(*_tested(trials.trial(trials.estimates[0], 0, 0.5, turn)))) for turn in range(4)]
+        trials = _trials("cv(folds = 3)", dataset, seed)
+        return [sorted(chain(*_tested(trials.trial(trials.estimates[0], 0, 0.5, repeat)))) for repeat in range(4)]
 
     first, other = drawn(3), drawn(4)
     assert all(one != two for one, two in combinations([*first, *other], 2))
@@ -86,8 +86,8 @@ def test_the_part_of_the_rows_that_is_judged_differs_between_turns_and_seeds_and
 
 def test_which_rows_are_judged_is_not_drawn_from_what_splits_them() -> None:
     """A half of the rows and a half to hold out are drawn alike; from one stream they would be the same half."""
-    ground = two_moons(200)
-    trials = _trials("holdout(share = 1/2)", ground)
+    dataset = two_moons(200)
+    trials = _trials("holdout(share = 1/2)", dataset)
     estimate = trials.estimates[0]
     (halved,) = trials.trial(estimate, 0, 1.0, 0).splits
     part = trials.trial(estimate, 0, 0.5, 0)
@@ -97,10 +97,10 @@ def test_which_rows_are_judged_is_not_drawn_from_what_splits_them() -> None:
 
 
 def test_models_that_predict_the_same_are_told_apart_by_splits_of_their_own_alone() -> None:
-    ground = two_moons()
-    common = evaluator("minimize error by cv(folds = 3)", ground)
+    dataset = two_moons()
+    common = evaluator("minimize error by cv(folds = 3)", dataset)
     assert len({common.evaluate(model).losses for model in _twins(8)}) == 1
-    own = [evaluator("minimize error by cv(folds = 3, shuffle = true)", ground) for _ in range(2)]
+    own = [evaluator("minimize error by cv(folds = 3, shuffle = true)", dataset) for _ in range(2)]
     first, again = ([judge.evaluate(model).losses for model in _twins(8)] for judge in own)
     assert len(set(first)) > 3
     assert first == again
@@ -108,12 +108,12 @@ def test_models_that_predict_the_same_are_told_apart_by_splits_of_their_own_alon
 
 def test_a_block_draws_from_its_place_and_the_seed() -> None:
     """Two forests in one model are two forests; the same block in the same place of another model is the same."""
-    ground = two_moons()
+    dataset = two_moons()
     forest = block(FOREST, "learner", units=3)
     scaled = Model((block("sklearn.preprocessing:StandardScaler"), forest))
 
     def states(seed: int) -> list[int]:
-        planner = Planner(ground.columns, ground.task, seed, ())
+        planner = ModelPlanner(dataset.columns, dataset.task, seed, ())
         return [planner.plan(model).learner.estimator().random_state for model in (Model((forest,)), scaled)]
 
     assert len({*states(0), *states(1)}) == 4

@@ -16,9 +16,9 @@ from sklearn.preprocessing import OneHotEncoder
 
 from msl.blocks.base.build import ColumnKinds, model_to_chain
 from msl.data.read import read_table
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
-from msl.evaluate.outcome import Diary, FitFigures
+from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.splits import Split
 
 GOAL = "minimize ber by cv(folds = 3)"
@@ -42,8 +42,8 @@ def mixed_table(rows: int = 150, gaps: float = 0.15, seed: int = 0):
 
 
 @pytest.fixture(scope="module")
-def ground() -> Ground:
-    return Ground.of(mixed_table())
+def dataset() -> Dataset:
+    return Dataset.of(mixed_table())
 
 
 def folds_of(judge: Evaluator):
@@ -51,20 +51,20 @@ def folds_of(judge: Evaluator):
     return [(split.train, split.test) for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits]
 
 
-def test_the_table_says_what_its_columns_are(ground):
-    assert ground.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1))
+def test_the_table_says_what_its_columns_are(dataset):
+    assert dataset.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1))
 
 
-def test_as_a_careful_user_of_scikit_learn_would_do_it(ground):
-    judge = evaluator(GOAL, ground)
-    model = only_model("use sklearn\nchain c = gaussian_nb(rest = default)", ground)
+def test_as_a_careful_user_of_scikit_learn_would_do_it(dataset):
+    judge = evaluator(GOAL, dataset)
+    model = only_model("use sklearn\nchain c = gaussian_nb(rest = default)", dataset)
     encoder = make_column_transformer(
         (SimpleImputer(strategy="median"), [1, 2]),
         (OneHotEncoder(categories=[[0, 1, 2]], handle_unknown="ignore", sparse_output=False), [0]),
     )
-    rows = np.where(np.isnan(ground.X) & (np.arange(3) == 0), -1, ground.X)
-    predicted = cross_val_predict(make_pipeline(encoder, GaussianNB()), rows, ground.y, cv=folds_of(judge))
-    assert judge.evaluate(model).losses[0] == pytest.approx(1 - balanced_accuracy_score(ground.y, predicted))
+    rows = np.where(np.isnan(dataset.X) & (np.arange(3) == 0), -1, dataset.X)
+    predicted = cross_val_predict(make_pipeline(encoder, GaussianNB()), rows, dataset.y, cv=folds_of(judge))
+    assert judge.evaluate(model).losses[0] == pytest.approx(1 - balanced_accuracy_score(dataset.y, predicted))
 
 
 CHAINS = (
@@ -86,43 +86,43 @@ CHAINS = (
 
 
 @pytest.mark.parametrize("chain", CHAINS)
-def test_every_kind_of_chain_works_out_of_the_box(ground, chain):
-    model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)
-    judge = evaluator(GOAL, ground)
+def test_every_kind_of_chain_works_out_of_the_box(dataset, chain):
+    model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", dataset)
+    judge = evaluator(GOAL, dataset)
     outcome = judge.evaluate(model)
     assert outcome.failure is None, outcome.failure
     assert outcome.losses[0] < 0.5
     # and the estimator of the model does the same
-    fitted = model_to_chain(model, "classification", columns=ground.columns)
-    predicted = cross_val_predict(fitted, ground.X, ground.y, cv=folds_of(judge))
-    assert outcome.losses[0] == pytest.approx(1 - balanced_accuracy_score(ground.y, predicted))
+    fitted = model_to_chain(model, "classification", columns=dataset.columns)
+    predicted = cross_val_predict(fitted, dataset.X, dataset.y, cv=folds_of(judge))
+    assert outcome.losses[0] == pytest.approx(1 - balanced_accuracy_score(dataset.y, predicted))
 
 
 @pytest.mark.parametrize("chain", CHAINS)
-def test_the_rows_that_are_judged_have_no_say_in_it(ground, chain):
+def test_the_rows_that_are_judged_have_no_say_in_it(dataset, chain):
     """Each row's outputs are the same whatever the other rows that are judged with it hold."""
-    model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)
+    model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", dataset)
     train, test = np.arange(100), np.arange(100, 150)
-    fitted = model_to_chain(model, "classification", columns=ground.columns).fit(ground.X[train], ground.y[train])
-    spoilt = ground.X.copy()
+    fitted = model_to_chain(model, "classification", columns=dataset.columns).fit(dataset.X[train], dataset.y[train])
+    spoilt = dataset.X.copy()
     spoilt[test[1:]] = np.nan
     spoilt[test[1:], 2] = 1e6
-    wild = Ground(spoilt, ground.y, 2, ground.population, ground.columns)
+    wild = Dataset(spoilt, dataset.y, 2, dataset.population, dataset.columns)
     outputs = []
-    for one in (ground, wild):
+    for one in (dataset, wild):
         judge = evaluator(GOAL, one)
         fitter = judge._losses._judge._fitter
         fold = fitter.fold(Split(train, test), None)
-        outputs.append(fitter.outputs(judge._losses._planner.plan(model), fold, Diary(), FitFigures())[0])
+        outputs.append(fitter.outputs(judge._losses._planner.plan(model), fold, EvaluationLog(), FitFigures())[0])
     assert np.array_equal(*outputs)
-    assert np.allclose(fitted.outputs(ground.X[test])[0], outputs[0])
+    assert np.allclose(fitted.outputs(dataset.X[test])[0], outputs[0])
 
 
-def test_one_feature_in_several_columns_is_one_feature(ground):
-    judge = evaluator("minimize features, feature_share by cv(folds = 2)", ground)
+def test_one_feature_in_several_columns_is_one_feature(dataset):
+    judge = evaluator("minimize features, feature_share by cv(folds = 2)", dataset)
 
     def count(chain: str) -> tuple[float, ...]:
-        return judge.evaluate(only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)).losses
+        return judge.evaluate(only_model(f"use sklearn, clop, sbm\nchain c = {chain}", dataset)).losses
 
     assert count("naive") == (3, 1)
     assert count("keep(features = [true, false, true]) >> knn(rest = default)") == (2, pytest.approx(2 / 3))
@@ -132,7 +132,7 @@ def test_one_feature_in_several_columns_is_one_feature(ground):
 
 
 def test_a_branch_without_columns_is_left_out():
-    numeric = Ground.of_arrays(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, 2)
+    numeric = Dataset.of_arrays(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, 2)
     text = "use sklearn\nchain c = {} >> gaussian_nb(rest = default)"
     split = "((columns(kind = symbolic) >> one_hot(rest = default)) & columns(kind = numeric))"
     judge = evaluator(GOAL, numeric)
@@ -148,9 +148,9 @@ def test_a_regression_with_gaps():
     X = draw.normal(size=(80, 4))
     y = X[:, 0] + 0.1 * draw.normal(size=80)
     X[draw.random(X.shape) < 0.1] = np.nan
-    ground = Ground.of_arrays(X, y, 0)
+    dataset = Dataset.of_arrays(X, y, 0)
     for chain in ("kridge(rest = default)", "ridge(rest = default)", "sbm(rest = default)"):
-        model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", ground)
-        outcome = evaluator("minimize rmse by cv(folds = 4)", ground).evaluate(model)
+        model = only_model(f"use sklearn, clop, sbm\nchain c = {chain}", dataset)
+        outcome = evaluator("minimize rmse by cv(folds = 4)", dataset).evaluate(model)
         assert outcome.failure is None
         assert outcome.losses[0] < 1.0

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msl.report.html.run_record import Record, read_record
-from msl.store.evaluation import Asked, Evaluation, Question, Trouble
+from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
 from msl.store.store import Store
-from msl.store.stored_run import Digests, Event, Order
+from msl.store.stored_run import Digests, Event, NewRun
 
 DATA, PROTOCOL = "d" * 64, "e" * 64
 SPEC = """\
@@ -33,7 +33,7 @@ class Given:
 
     model: str | None
     losses: tuple[float, ...] = (math.inf,)
-    trouble: Trouble | None = None
+    trouble: StoredFailure | None = None
     bound: bool = False
     share: float = 1.0
     seconds: float = 0.1
@@ -68,7 +68,7 @@ def write_story(story: Story, folder: Path) -> str:
         return now
 
     digests = Digests("1" * 64, "2" * 64, DATA, PROTOCOL, "3" * 64)
-    order = Order(
+    order = NewRun(
         name=story.name,
         spec=story.path,
         sources={story.path: story.spec, **story.sources},
@@ -81,7 +81,7 @@ def write_story(story: Story, folder: Path) -> str:
         run = store.runs.start(order).id
         evaluations = [_evaluation(one, place) for place, one in enumerate(story.trials)]
         asks = [
-            Asked(
+            StoredQuery(
                 position=place,
                 stage=one.stage,
                 batch=place // 4,
@@ -89,7 +89,7 @@ def write_story(story: Story, folder: Path) -> str:
                 losses=one.losses,
                 complexity=one.complexity,
                 bound=one.bound,
-                beat=0.0 if one.bound else None,
+                cutoff=0.0 if one.bound else None,
                 vector=(0.5,),
             )
             for place, (one, made) in enumerate(zip(story.trials, evaluations, strict=True))
@@ -112,13 +112,13 @@ def _evaluation(one: Given, place: int) -> Evaluation | None:
         return None
     model = sha256(f"{one.model} {place}".encode()).hexdigest()
     return Evaluation(
-        question=Question(model, {"msl": "0.1.0"}, DATA, PROTOCOL, 7, share=one.share),
+        question=EvaluationInputs(model, {"msl": "0.1.0"}, DATA, PROTOCOL, 7, share=one.share),
         text=one.model,
         losses=one.losses,
         measures={"ber": one.losses[0]} if math.isfinite(one.losses[0]) else {},
         complexity=one.complexity,
         bound=one.bound,
-        beat=0.0 if one.bound else None,
+        cutoff=0.0 if one.bound else None,
         trouble=one.trouble,
         seconds=one.seconds,
         fits=3,
@@ -142,7 +142,7 @@ def swarm(particles: int = 4, iterations: int = 9) -> Story:
             loss = 0.5 / (1 + iteration) + 0.05 * particle + 0.01 * ((3 * iteration + particle) % 5)
             one = Given(f"standardize >> {('svc', 'naive', 'rf')[particle % 3]}(x = {iteration}) >> bias", (loss,))
             if iteration == 3 and particle == 1:
-                trouble = Trouble("exception", "ValueError: too few rows", "rf")
+                trouble = StoredFailure("exception", "ValueError: too few rows", "rf")
                 one = Given("normalize >> rf", trouble=trouble, warnings=("did not converge",))
             elif iteration == 4 and particle == 2:
                 one = Given(None)
@@ -309,7 +309,7 @@ def many_classes(number: int = 50) -> Story:
 
 
 def all_failed() -> Story:
-    trouble = Trouble("memory", "not enough memory", "rf", 10_000_000)
+    trouble = StoredFailure("memory", "not enough memory", "rf", 10_000_000)
     trials = [Given("standardize >> rf", trouble=trouble) for _ in range(30)] + [Given(None)] * 3
     return Story(trials, (), {"best": None, "objectives": {}, "evaluations": 33, "failures": 30, "outside": 3})
 
@@ -320,7 +320,7 @@ def nothing_yet() -> Story:
 
 def evil() -> Story:
     """Every text that a user or a table can give, as bad as can be."""
-    trouble = Trouble(EVIL, EVIL, EVIL)
+    trouble = StoredFailure(EVIL, EVIL, EVIL)
     model = f'"{EVIL}"'
     trials = [Given(model, (0.1,), warnings=(EVIL,)), Given(model, trouble=trouble), Given(f"svc({EVIL})", (0.2,))]
     result = {

@@ -174,8 +174,8 @@ def test_colours_can_be_read() -> None:
         fills = dict(re.findall(r"\.(\w+)\{[^}]*?fill:(#[0-9a-f]{6})", sheet))
         pairs = [("title", "box"), ("name", "box"), ("domain", "box"), ("fixed", "box")]
         pairs += [("title", "ground"), ("part", "ground"), ("label", "ground"), ("name", "ground")]
-        for text, ground in pairs:
-            assert _contrast(fills[text], fills[ground]) >= 4.5, (text, ground)
+        for text, dataset in pairs:
+            assert _contrast(fills[text], fills[dataset]) >= 4.5, (text, dataset)
 
 
 def _contrast(one: str, other: str) -> float:

@@ -79,11 +79,11 @@ def test_pages_fit_every_screen_and_ask_for_nothing(name: str, browser: Chromium
 
 
 def test_day_and_night(browser: Chromium, pages: Pages) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
+    dataset = "getComputedStyle(document.body).backgroundColor"
     browser.open(pages("swarm"), dark=False)
-    assert browser.run(ground) == "rgb(255, 255, 255)"
+    assert browser.run(dataset) == "rgb(255, 255, 255)"
     browser.open(pages("swarm"), dark=True)
-    assert browser.run(ground) == "rgb(13, 17, 23)"
+    assert browser.run(dataset) == "rgb(13, 17, 23)"
 
 
 def test_the_winner_is_drawn_in_the_size_of_the_screen(browser: Chromium, pages: Pages) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 
 from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.cli.shared.load_spec import load
-from msl.runner.ensembles import Members
+from msl.runner.ensembles import EnsembleMembers
 from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
 from msl.runner.loop import Search, search
 from msl.runner.plan import Plan, make_plan
-from msl.runner.session import Commission, start_or_resume
+from msl.runner.session import RunRequest, start_or_resume
 from msl.runner.verdict import Verdict, judge, winner_chain
 from msl.store.store import Store
 from msl.workers.local import open_executor
@@ -54,21 +54,21 @@ class Searched:
     run: str
 
 
-def commissioned(folder: Path, text: str, table: Path) -> Commission:
+def commissioned(folder: Path, text: str, table: Path) -> RunRequest:
     """A spec that is written to a file, and its plan."""
     spec = folder / "spec.msl"
     spec.write_text(text, encoding="utf-8")
     loaded = load(str(spec), str(table))
     assert loaded.table is not None
-    return Commission(make_plan(loaded.spec, loaded.table), loaded.source, loaded.checked.sources, str(table))
+    return RunRequest(make_plan(loaded.spec, loaded.table), loaded.source, loaded.checked.sources, str(table))
 
 
 def searched(folder: Path, text: str, table: Path, store: str = ".msl") -> Searched:
     """A search from its beginning to its verdict."""
-    commission = commissioned(folder, text, table)
-    plan = commission.plan
+    request = commissioned(folder, text, table)
+    plan = request.plan
     with Store.open(folder / store) as opened, open_executor(plan.job, "inprocess") as executor:
-        run, _ = start_or_resume(opened, commission)
+        run, _ = start_or_resume(opened, request)
         found = search(plan, opened, run, executor)
         opened.runs.end(run, "finished", {})
     return Searched(plan, found, judge(plan, found), run)
@@ -89,7 +89,7 @@ def ensemble_of(case: Searched) -> Ensemble:
     return found
 
 
-def build_committee(plan: Plan, members: Members) -> Any:
+def build_committee(plan: Plan, members: EnsembleMembers) -> Any:
     """The ensemble as an estimator, not yet fitted."""
-    kind = CommitteeClassifier if plan.job.ground.n_classes else CommitteeRegressor
+    kind = CommitteeClassifier if plan.job.dataset.n_classes else CommitteeRegressor
     return kind([winner_chain(plan, one.model) for one in members.candidates], members.weights, members.voting)

@@ -19,15 +19,15 @@ SEARCH = "search random(evaluations = 12) then confirm(top = 5, repeats = 3)\n"
 
 def test_the_winner_is_judged_by_new_splits_alone(tmp_path: Path) -> None:
     case = searched(tmp_path, SPACE + GOAL + SEARCH, write_classes(tmp_path))
-    again = [(ask, one) for ask, one in case.found.told if ask.turn]
-    assert {ask.turn - FIRST_TURN for ask, _ in again} == {0, 1, 2}
+    again = [(ask, one) for ask, one in case.found.told if ask.repeat]
+    assert {ask.repeat - FIRST_TURN for ask, _ in again} == {0, 1, 2}
     means: dict[bytes, list[float]] = {}
     for ask, one in again:
         means.setdefault(ask.vector.tobytes(), []).append(one.loss)
     best = case.verdict.best
     assert best is not None
     assert best.losses[0] == pytest.approx(min(np.mean(losses) for losses in means.values()))
-    by_turn = {ask.turn: one.loss for ask, one in again if ask.vector.tobytes() == again[0][0].vector.tobytes()}
+    by_turn = {ask.repeat: one.loss for ask, one in again if ask.vector.tobytes() == again[0][0].vector.tobytes()}
     assert len(set(by_turn.values())) > 1, "other splits give other losses"
 
 
@@ -40,7 +40,7 @@ def test_all_models_of_a_turn_meet_the_same_split_whoever_else_is_judged(tmp_pat
     )
 
     def losses(case: object) -> dict[tuple[bytes, int], float]:
-        return {(ask.vector.tobytes(), ask.turn): one.loss for ask, one in case.found.told if ask.turn}  # type: ignore[attr-defined]
+        return {(ask.vector.tobytes(), ask.repeat): one.loss for ask, one in case.found.told if ask.repeat}  # type: ignore[attr-defined]
 
     assert losses(few).items() <= losses(many).items()
 
@@ -60,8 +60,8 @@ def test_a_swarm_votes_as_it_was_before_the_confirmation(tmp_path: Path) -> None
     case = searched(tmp_path, SPACE + GOAL + search + "ensemble swarm\n", write_classes(tmp_path))
     members = ensemble_of(case).members
     swarm = [event for event in case.found.events if event.kept and event.kind != CONFIRMED][-1]
-    terrain = case.plan.terrains[0]
-    assert {one.model for one in members.candidates} == {terrain.decode(one.vector) for one in swarm.kept}
+    search_space = case.plan.search_spaces[0]
+    assert {one.model for one in members.candidates} == {search_space.decode(one.vector) for one in swarm.kept}
 
 
 def test_measures_and_estimate_are_means_and_a_second_run_evaluates_nothing(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_budget_of_evaluations_that_ends_within_a_turn_leaves_the_choice_of_th
     case = searched(tmp_path, text, write_classes(tmp_path))
     assert len(case.found.told) == 19
     last = next(event for event in reversed(case.found.events) if event.kind == CONFIRMED)
-    assert last.figures["turn"] == 1
+    assert last.figures["repeat"] == 1
     assert case.verdict.best is not None
     assert case.verdict.best.losses == last.chosen[0].losses
 
@@ -94,7 +94,7 @@ def test_fresh_splits_of_the_genetic_algorithm_are_fresh(tmp_path: Path) -> None
     case = searched(tmp_path, text + goal + search, write_numbers(tmp_path))
     judged: dict[bytes, set[tuple[float, ...]]] = {}
     for ask, one in case.found.told:
-        assert ask.turn > 0
+        assert ask.repeat > 0
         judged.setdefault(one.vector.tobytes(), set()).add(one.losses)
     assert any(len(losses) > 1 for losses in judged.values())
 
@@ -110,7 +110,7 @@ def test_fresh_splits_of_the_genetic_algorithm_are_fresh(tmp_path: Path) -> None
 def test_what_ends_the_search_does_not_end_the_confirmation(tmp_path: Path, search: str, budget: str) -> None:
     space = "use clop\nchain m = (standardize(rest = default) | normalize(rest = default))? >> (zarbi | naive)\n"
     case = searched(tmp_path, f"{space}{GOAL}search {search}\n{budget}", write_classes(tmp_path))
-    turns = [event.figures["turn"] for event in case.found.events if event.kind == CONFIRMED]
+    turns = [event.figures["repeat"] for event in case.found.events if event.kind == CONFIRMED]
     assert turns == [1, 2]
 
 

@@ -12,8 +12,8 @@ from search_cases import commissioned, write_classes
 
 from msl.evaluate.outcome import Failure, Outcome
 from msl.runner.loop import search
-from msl.runner.session import Commission, start_or_resume
-from msl.store.evaluation import Asked, Trouble
+from msl.runner.session import RunRequest, start_or_resume
+from msl.store.evaluation import StoredFailure, StoredQuery
 from msl.store.store import Store
 from msl.workers.executor import Executor
 from msl.workers.in_process import InProcessExecutor
@@ -49,46 +49,46 @@ class Unlucky(Executor):
 
 
 def searched(
-    commission: Commission, folder: Path, crashes: int = 0, most: int | None = None
-) -> tuple[list[Asked], list[Task]]:
+    request: RunRequest, folder: Path, crashes: int = 0, most: int | None = None
+) -> tuple[list[StoredQuery], list[Task]]:
     """All that was asked and told, and what was evaluated for it."""
-    with Store.open(folder) as store, Unlucky(commission.plan.job, crashes) as executor:
-        run, _ = start_or_resume(store, commission)
-        ending = search(commission.plan, store, run, executor, only=None if most is None else range(most)).ending
+    with Store.open(folder) as store, Unlucky(request.plan.job, crashes) as executor:
+        run, _ = start_or_resume(store, request)
+        ending = search(request.plan, store, run, executor, only=None if most is None else range(most)).ending
         store.runs.end(run, ending, {})
         return store.runs.asks(run), executor.asked
 
 
 def test_a_crash_that_was_not_told_is_asked_again(tmp_path: Path) -> None:
     """It was stored, and then the run was killed before its strategy heard of it."""
-    commission = commissioned(tmp_path, SPEC, write_classes(tmp_path, 45))
-    whole, evaluated = searched(commission, tmp_path / "whole")
+    request = commissioned(tmp_path, SPEC, write_classes(tmp_path, 45))
+    whole, evaluated = searched(request, tmp_path / "whole")
     with Store.open(tmp_path / "whole", read_only=True) as store:
         known = store.evaluations.read([asked.key for asked in whole if asked.key is not None])
     with Store.open(tmp_path / "killed") as store:
-        run, _ = start_or_resume(store, commission)
+        run, _ = start_or_resume(store, request)
         crashed = [
-            replace(one, losses=(math.inf,), measures={}, trouble=Trouble("crash", KILLED), run=run)
+            replace(one, losses=(math.inf,), measures={}, trouble=StoredFailure("crash", KILLED), run=run)
             for one in known.values()
         ]
         store.record(run, crashed)
         store.runs.end(run, "interrupted")
-    again, asked = searched(commission, tmp_path / "killed")
+    again, asked = searched(request, tmp_path / "killed")
     assert again == whole
     assert asked == evaluated
 
 
 def test_a_run_stands_by_what_it_has_told(tmp_path: Path) -> None:
     """What its strategy built on stays, however often it is stopped; another run asks again, and finds the truth."""
-    commission = commissioned(tmp_path, SPEC, write_classes(tmp_path, 45))
-    whole, _ = searched(commission, tmp_path / "whole")
-    unlucky, _ = searched(commission, tmp_path / "unlucky", crashes=2)
+    request = commissioned(tmp_path, SPEC, write_classes(tmp_path, 45))
+    whole, _ = searched(request, tmp_path / "whole")
+    unlucky, _ = searched(request, tmp_path / "unlucky", crashes=2)
     assert unlucky != whole
-    told, first = searched(commission, tmp_path / "stopped", crashes=2, most=10)
+    told, first = searched(request, tmp_path / "stopped", crashes=2, most=10)
     assert sum(asked.losses == (math.inf,) for asked in told) >= 2
-    resumed, rest = searched(commission, tmp_path / "stopped")
+    resumed, rest = searched(request, tmp_path / "stopped")
     assert resumed == unlucky
     assert not [task for task in first[:2] if task in rest]
-    other, asked = searched(commission, tmp_path / "stopped")
+    other, asked = searched(request, tmp_path / "stopped")
     assert other == whole
     assert set(map(repr, first[:2])) <= set(map(repr, asked))

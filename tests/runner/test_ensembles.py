@@ -89,8 +89,8 @@ def test_members_are_chosen_by_models_of_the_past(tmp_path: Path) -> None:
     case = searched(tmp_path, text + "ensemble best_first(max = 3)\n", tmp_path / "ordered.csv")
     plan = case.plan
     request = OutputsRequest(case.verdict.best.model, COMMON_FOLDS)
-    (trial,) = requested_trials(plan.job.ground, plan.objectives, plan.seed, request)
-    order = case.plan.job.ground.population.order
+    (trial,) = requested_trials(plan.job.dataset, plan.objectives, plan.seed, request)
+    order = case.plan.job.dataset.population.order
     assert order is not None
     assert len(trial.splits) == 5
     assert all(order[split.train].max() < order[split.test].min() for split in trial.splits)

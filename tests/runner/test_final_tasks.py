@@ -11,11 +11,11 @@ from search_cases import SPACE, commissioned, write_classes
 
 from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
-from msl.runner.final_costs import FinalCosts, Reserve, TimeLimit
+from msl.runner.final_costs import FinalCosts, TimeLimit, TimeReserve
 from msl.runner.finish import FinalTasks
 from msl.runner.verdict import Candidate
 from msl.space.values import Model
-from msl.store.evaluation import Evaluation, Question
+from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.workers.executor import Executor
 
 
@@ -123,14 +123,14 @@ def test_progress_counts_up_to_what_is_wanted(clock: None) -> None:
 
 
 def judged(loss: float, seconds: float, **more: Any) -> Evaluation:
-    question = Question(model=f"{loss} {seconds}", versions="", data="", protocol="", seed=0, **more)
+    question = EvaluationInputs(model=f"{loss} {seconds}", versions="", data="", protocol="", seed=0, **more)
     return Evaluation(question, "m", (loss,), seconds=seconds)
 
 
 def test_the_search_leaves_time_for_its_best_models(tmp_path: Path) -> None:
     text = f"{SPACE}minimize ber by cv(folds = 3)\nsearch grid\nensemble vote(top = 3)\nbudget(time = 100s)\n"
     plan = commissioned(tmp_path, text, write_classes(tmp_path)).plan
-    reserve = Reserve(plan, 1)
+    reserve = TimeReserve(plan, 1)
     assert reserve.seconds == 0.0
     reserve.take(judged(0.5, 1.0))
     alone = reserve.seconds
@@ -147,6 +147,6 @@ def test_the_search_leaves_time_for_its_best_models(tmp_path: Path) -> None:
 
 def test_without_a_budget_of_time_nothing_is_reserved(tmp_path: Path) -> None:
     plan = commissioned(tmp_path, f"{SPACE}search grid\n", write_classes(tmp_path)).plan
-    reserve = Reserve(plan, 1)
+    reserve = TimeReserve(plan, 1)
     reserve.take(judged(0.5, 100.0))
     assert reserve.seconds == 0.0

@@ -96,7 +96,7 @@ def test_groups_are_drawn_as_a_whole(tmp_path: Path) -> None:
     _, _, outputs = winner(case)
     ((_, held),) = outputs.items()
     pool, given = held.trial.pools[0], held.outputs[0]
-    groups = case.plan.job.ground.population.groups
+    groups = case.plan.job.dataset.population.groups
     assert groups is not None
     rng = np.random.default_rng(2)
     drawn = []

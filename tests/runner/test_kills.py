@@ -11,8 +11,8 @@ import pytest
 from search_cases import commissioned, write_classes
 
 from msl.runner.progress import Progress
-from msl.runner.session import Commission, run_plan
-from msl.store.evaluation import Asked, Evaluation
+from msl.runner.session import RunRequest, run_plan
+from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.store import Store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a fork of this process")
@@ -36,7 +36,7 @@ SEARCHES = {
 }
 
 
-def content(folder: Path) -> tuple[list[Asked], dict[str, tuple[object, ...]], object]:
+def content(folder: Path) -> tuple[list[StoredQuery], dict[str, tuple[object, ...]], object]:
     """What a store holds of its one run: what was asked, what was evaluated, and the winner."""
     with Store.open(folder, read_only=True) as store:
         (run,) = store.runs.all()
@@ -48,7 +48,7 @@ def known(one: Evaluation) -> tuple[object, ...]:
     return one.text, one.losses, one.complexity, one.bound
 
 
-def killed_at(commission: Commission, folder: Path, moment: int) -> None:
+def killed_at(request: RunRequest, folder: Path, moment: int) -> None:
     """Runs in a process of its own, which kills itself when progress is told for the so-many-th time."""
     pid = os.fork()
     if pid == 0:
@@ -61,7 +61,7 @@ def killed_at(commission: Commission, folder: Path, moment: int) -> None:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         try:
-            run_plan(commission, folder, progress=tick)
+            run_plan(request, folder, progress=tick)
         finally:
             os._exit(1)  # it should not have come so far
     _, status = os.waitpid(pid, 0)
@@ -71,14 +71,14 @@ def killed_at(commission: Commission, folder: Path, moment: int) -> None:
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_run_survives_being_killed(tmp_path: Path, name: str) -> None:
     goal, search = SEARCHES[name]
-    commission = commissioned(tmp_path, f"{ONE}{goal}search {search}\n", write_classes(tmp_path, 45))
+    request = commissioned(tmp_path, f"{ONE}{goal}search {search}\n", write_classes(tmp_path, 45))
     ticks: list[Progress] = []
-    run_plan(commission, tmp_path / "whole", progress=ticks.append)
+    run_plan(request, tmp_path / "whole", progress=ticks.append)
     whole = content(tmp_path / "whole")
     moments = random.Random(name).sample(range(1, len(ticks) + 1), 2)
     for moment in moments:
         folder = tmp_path / f"killed at {moment}"
-        killed_at(commission, folder, moment)
-        killed_at(commission, folder, 1)  # and again, on its way back to where it was
-        run_plan(commission, folder)
+        killed_at(request, folder, moment)
+        killed_at(request, folder, 1)  # and again, on its way back to where it was
+        run_plan(request, folder)
         assert content(folder) == whole

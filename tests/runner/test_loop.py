@@ -17,10 +17,10 @@ from msl.evaluate.outcome import Outcome
 from msl.runner.final_costs import TimeLimit
 from msl.runner.loop import Search, search
 from msl.runner.progress import Progress
-from msl.runner.session import Commission, start_or_resume
-from msl.search.base import Ask, Event, Told, Vector, ended
+from msl.runner.session import RunRequest, start_or_resume
+from msl.search.base import Event, Observation, Query, Vector, ended
 from msl.search.setting import Setting, Strategy
-from msl.store.evaluation import Asked, Trouble
+from msl.store.evaluation import StoredFailure, StoredQuery
 from msl.store.store import Store
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.task import AnyTask, Job, Task
@@ -49,7 +49,7 @@ class Done:
 
     run: str
     found: Search
-    asks: list[Asked]
+    asks: list[StoredQuery]
     evaluated: list[Task]
     progress: list[Progress]
 
@@ -59,7 +59,7 @@ class Done:
 
 
 def looped(
-    commission: Commission,
+    request: RunRequest,
     folder: Path,
     *,
     limit: TimeLimit | None = None,
@@ -69,9 +69,9 @@ def looped(
 ) -> Done:
     """One run of the loop; a run in this folder that was interrupted goes on."""
     told: list[Progress] = []
-    plan = commission.plan
+    plan = request.plan
     with Store.open(folder) as store, Watched(plan.job) as executor:
-        run, _ = start_or_resume(store, commission)
+        run, _ = start_or_resume(store, request)
         found = search(
             plan,
             store,
@@ -94,13 +94,13 @@ def after(times: int) -> Callable[[], bool]:
 
 
 @pytest.fixture
-def swarm(tmp_path: Path) -> Commission:
+def swarm(tmp_path: Path) -> RunRequest:
     return commissioned(tmp_path, SWARM, write_classes(tmp_path, 45))
 
 
-def scripted(commission: Commission, *batches: list[Ask]) -> tuple[Commission, list[list[Told]]]:
+def scripted(request: RunRequest, *batches: list[Query]) -> tuple[RunRequest, list[list[Observation]]]:
     """The same with a strategy that asks for these batches, and all that it is told."""
-    heard: list[list[Told]] = []
+    heard: list[list[Observation]] = []
 
     def strategy(setting: Setting) -> Strategy:
         for number, batch in enumerate(batches):
@@ -108,9 +108,9 @@ def scripted(commission: Commission, *batches: list[Ask]) -> tuple[Commission, l
             heard.append((yield batch))
         setting.note(ended("it has read its script"))
 
-    (stage,) = commission.plan.stages
-    plan = replace(commission.plan, stages=(replace(stage, strategy=strategy, options={}),))
-    return replace(commission, plan=plan), heard
+    (stage,) = request.plan.stages
+    plan = replace(request.plan, stages=(replace(stage, strategy=strategy, options={}),))
+    return replace(request, plan=plan), heard
 
 
 def at(k: int) -> Vector:
@@ -118,8 +118,8 @@ def at(k: int) -> Vector:
     return np.array([(k - 0.5) / 4, 0.25])
 
 
-def test_the_points_of_these_tests_are_the_models_that_they_are_said_to_be(swarm: Commission) -> None:
-    decode = swarm.plan.terrains[0].codec.model
+def test_the_points_of_these_tests_are_the_models_that_they_are_said_to_be(swarm: RunRequest) -> None:
+    decode = swarm.plan.search_spaces[0].codec.model
     assert [dict(decode(at(k)).steps[0].params)["k"] for k in (1, 2, 3, 4)] == [1, 2, 3, 4]  # type: ignore[union-attr]
 
 
@@ -128,24 +128,24 @@ def test_the_points_of_these_tests_are_the_models_that_they_are_said_to_be(swarm
 
 @pytest.mark.parametrize("beats", [(0.001, 0.9), (0.9, 0.001), (0.001, None), (None, 0.001), (0.9, None), (None, 0.9)])
 def test_of_two_that_ask_for_one_model_the_one_that_wants_to_know_more_is_evaluated(
-    swarm: Commission, tmp_path: Path, beats: tuple[float | None, float | None]
+    swarm: RunRequest, tmp_path: Path, beats: tuple[float | None, float | None]
 ) -> None:
     """A race against 0.001 is lost in the first fold; what comes of it is no answer to who would hear of 0.9."""
-    asks = [Ask(at(2), beat=beat) for beat in beats]
-    commission, heard = scripted(swarm, asks)
-    done = looped(commission, tmp_path / "store")
-    higher = max(beats, key=lambda beat: math.inf if beat is None else beat)
-    assert [task.beat for task in done.evaluated] == [higher]
+    asks = [Query(at(2), cutoff=cutoff) for cutoff in beats]
+    request, heard = scripted(swarm, asks)
+    done = looped(request, tmp_path / "store")
+    higher = max(beats, key=lambda cutoff: math.inf if cutoff is None else cutoff)
+    assert [task.cutoff for task in done.evaluated] == [higher]
     assert done.found.ending == "finished"
     (told,) = heard
     assert 0.001 < told[0].loss == told[1].loss < 0.9, "both are told what the one evaluation came to"
-    assert [one.bound for one in told] == [beat == 0.001 for beat in beats]
+    assert [one.bound for one in told] == [cutoff == 0.001 for cutoff in beats]
 
 
-def test_a_model_is_evaluated_once_however_often_it_is_asked_for(swarm: Commission, tmp_path: Path) -> None:
-    here, there = Ask(at(1)), Ask(at(4))
-    commission, heard = scripted(swarm, [here, there, here], [there, here])
-    done = looped(commission, tmp_path / "store")
+def test_a_model_is_evaluated_once_however_often_it_is_asked_for(swarm: RunRequest, tmp_path: Path) -> None:
+    here, there = Query(at(1)), Query(at(4))
+    request, heard = scripted(swarm, [here, there, here], [there, here])
+    done = looped(request, tmp_path / "store")
     assert len(done.evaluated) == 2
     (one, two, again), later = heard
     assert (one.loss, again.loss) == (later[1].loss, later[1].loss)
@@ -156,16 +156,16 @@ def test_a_model_is_evaluated_once_however_often_it_is_asked_for(swarm: Commissi
 
 def test_a_point_outside_the_space_is_told_to_be_infinitely_bad_and_costs_nothing(tmp_path: Path) -> None:
     text = SPACE + "require knn.k > 2\n" + GOAL + "search random(evaluations = 3)\n"
-    commission = commissioned(tmp_path, text, write_classes(tmp_path, 45))
-    inside, outside = Ask(at(3)), Ask(at(1))
-    commission, heard = scripted(commission, [outside, inside])
-    done = looped(commission, tmp_path / "store")
+    request = commissioned(tmp_path, text, write_classes(tmp_path, 45))
+    inside, outside = Query(at(3)), Query(at(1))
+    request, heard = scripted(request, [outside, inside])
+    done = looped(request, tmp_path / "store")
     assert [one.loss for one in heard[0]] == [math.inf, done.losses[1]]
     assert [asked.key is None for asked in done.asks] == [True, False]
     assert len(done.evaluated) == done.found.answers.tally.outside == 1
 
 
-def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: Commission, tmp_path: Path) -> None:
+def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
     class Broken(Exception):
         pass
 
@@ -176,23 +176,23 @@ def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: Comm
                     raise Broken
                 yield arrived
 
-    commission, heard = scripted(swarm, [Ask(at(k)) for k in (1, 2, 3, 4)])
-    with Store.open(tmp_path / "store") as store, Breaking(commission.plan.job) as executor:
-        run, _ = start_or_resume(store, commission)
+    request, heard = scripted(swarm, [Query(at(k)) for k in (1, 2, 3, 4)])
+    with Store.open(tmp_path / "store") as store, Breaking(request.plan.job) as executor:
+        run, _ = start_or_resume(store, request)
         with pytest.raises(Broken):
-            search(commission.plan, store, run, executor)
+            search(request.plan, store, run, executor)
         assert (len(store.evaluations), store.runs.asks(run), heard) == (2, [], [])
         store.runs.end(run, "interrupted")
-    again = looped(commission, tmp_path / "store")
+    again = looped(request, tmp_path / "store")
     assert (again.run, len(again.evaluated), len(again.found.told)) == (run, 2, 4)
 
 
 # --- the end -------------------------------------------------------------------------------------------------
 
 
-def test_a_search_that_ends_by_itself_says_why(swarm: Commission, tmp_path: Path) -> None:
-    commission, heard = scripted(swarm, [Ask(at(1))], [Ask(at(2))])
-    done = looped(commission, tmp_path / "store")
+def test_a_search_that_ends_by_itself_says_why(swarm: RunRequest, tmp_path: Path) -> None:
+    request, heard = scripted(swarm, [Query(at(1))], [Query(at(2))])
+    done = looped(request, tmp_path / "store")
     assert (done.found.ending, done.found.why) == ("finished", "it has read its script")
     assert [len(batch) for batch in heard] == [1, 1]
     assert [(asked.position, asked.batch, asked.losses) for asked in done.asks] == [
@@ -201,9 +201,9 @@ def test_a_search_that_ends_by_itself_says_why(swarm: Commission, tmp_path: Path
     ]
 
 
-def test_events_are_stored_in_order_as_plain_figures(swarm: Commission, tmp_path: Path) -> None:
-    commission, _ = scripted(swarm, [Ask(at(1))], [Ask(at(2))])
-    done = looped(commission, tmp_path / "store")
+def test_events_are_stored_in_order_as_plain_figures(swarm: RunRequest, tmp_path: Path) -> None:
+    request, _ = scripted(swarm, [Query(at(1))], [Query(at(2))])
+    done = looped(request, tmp_path / "store")
     with Store.open(tmp_path / "store", read_only=True) as store:
         events = [event for event in store.runs.events(done.run) if event.position is not None]
     assert [(event.kind, event.position) for event in events] == [("batch", 0), ("batch", 1), ("end", 2)]
@@ -211,9 +211,9 @@ def test_events_are_stored_in_order_as_plain_figures(swarm: Commission, tmp_path
     assert len(done.found.events) == 3
 
 
-def test_progress_is_told_after_each_outcome_and_each_batch(swarm: Commission, tmp_path: Path) -> None:
-    commission, _ = scripted(swarm, [Ask(at(k)) for k in (1, 2)], [Ask(at(k)) for k in (2, 3)])
-    done = looped(commission, tmp_path / "store")
+def test_progress_is_told_after_each_outcome_and_each_batch(swarm: RunRequest, tmp_path: Path) -> None:
+    request, _ = scripted(swarm, [Query(at(k)) for k in (1, 2)], [Query(at(k)) for k in (2, 3)])
+    done = looped(request, tmp_path / "store")
     assert [(one.done, one.wanted, one.evaluations) for one in done.progress] == [
         (1, 2, 0),
         (2, 2, 0),
@@ -225,29 +225,29 @@ def test_progress_is_told_after_each_outcome_and_each_batch(swarm: Commission, t
     assert done.progress[-1].best == (min(done.losses),)
 
 
-def test_when_the_time_is_up_what_has_arrived_counts(swarm: Commission, tmp_path: Path) -> None:
+def test_when_the_time_is_up_what_has_arrived_counts(swarm: RunRequest, tmp_path: Path) -> None:
     """There is no time at all here: one answer is waited for, so that there is something to go by."""
-    commission, heard = scripted(swarm, [Ask(at(k)) for k in (1, 2, 3)], [Ask(at(4))])
-    done = looped(commission, tmp_path / "store", limit=TimeLimit(0.0))
+    request, heard = scripted(swarm, [Query(at(k)) for k in (1, 2, 3)], [Query(at(4))])
+    done = looped(request, tmp_path / "store", limit=TimeLimit(0.0))
     assert (done.found.ending, len(done.evaluated), len(done.found.told)) == ("time", 3, 1)
     assert [asked.position for asked in done.asks] == [0]
     assert heard == [], "a strategy hears of whole batches only"
 
 
-def test_it_is_stopped_between_batches(swarm: Commission, tmp_path: Path) -> None:
+def test_it_is_stopped_between_batches(swarm: RunRequest, tmp_path: Path) -> None:
     done = looped(swarm, tmp_path / "store", stopped=after(2))
     assert (done.found.ending, len(done.found.told), len(done.asks)) == ("interrupted", 8, 8)
 
 
-def test_it_is_terminated_within_a_batch(swarm: Commission, tmp_path: Path) -> None:
-    commission, _ = scripted(swarm, [Ask(at(k)) for k in (1, 2, 3, 4)])
-    done = looped(commission, tmp_path / "store", terminated=after(2))
+def test_it_is_terminated_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
+    request, _ = scripted(swarm, [Query(at(k)) for k in (1, 2, 3, 4)])
+    done = looped(request, tmp_path / "store", terminated=after(2))
     assert (done.found.ending, len(done.found.told)) == ("interrupted", 2)
 
 
-def test_a_strategy_hears_of_the_batch_after_which_it_is_stopped(swarm: Commission, tmp_path: Path) -> None:
-    commission, heard = scripted(swarm, [Ask(at(1))], [Ask(at(2))])
-    looped(commission, tmp_path / "store", stopped=lambda: True)
+def test_a_strategy_hears_of_the_batch_after_which_it_is_stopped(swarm: RunRequest, tmp_path: Path) -> None:
+    request, heard = scripted(swarm, [Query(at(1))], [Query(at(2))])
+    looped(request, tmp_path / "store", stopped=lambda: True)
     assert [len(batch) for batch in heard] == [1]
 
 
@@ -255,7 +255,7 @@ def test_a_strategy_hears_of_the_batch_after_which_it_is_stopped(swarm: Commissi
 
 
 @pytest.mark.parametrize("how", ["stopped", "terminated"])
-def test_on_its_way_back_to_where_it_was_a_run_is_not_stopped(swarm: Commission, tmp_path: Path, how: str) -> None:
+def test_on_its_way_back_to_where_it_was_a_run_is_not_stopped(swarm: RunRequest, tmp_path: Path, how: str) -> None:
     """Whoever presses Ctrl-C during a replay would else be shown less than the interrupted run had found."""
     first = looped(swarm, tmp_path / "store", stopped=after(3))
     assert len(first.asks) == 12
@@ -267,7 +267,7 @@ def test_on_its_way_back_to_where_it_was_a_run_is_not_stopped(swarm: Commission,
     assert (again.losses, again.asks, again.evaluated) == (first.losses, first.asks, [])
 
 
-def test_a_replay_that_has_to_evaluate_again_is_not_cut_within_a_batch(swarm: Commission, tmp_path: Path) -> None:
+def test_a_replay_that_has_to_evaluate_again_is_not_cut_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
     """What a run was told is stored beside the evaluations, which may have been lost since."""
     first = looped(swarm, tmp_path / "store", stopped=after(2))
     with Store.open(tmp_path / "store") as store, store.database.transaction() as connection:
@@ -277,7 +277,7 @@ def test_a_replay_that_has_to_evaluate_again_is_not_cut_within_a_batch(swarm: Co
     assert len(again.evaluated) == len({asked.key for asked in first.asks})
 
 
-def test_a_run_that_goes_on_ends_as_one_never_interrupted(swarm: Commission, tmp_path: Path) -> None:
+def test_a_run_that_goes_on_ends_as_one_never_interrupted(swarm: RunRequest, tmp_path: Path) -> None:
     whole = looped(swarm, tmp_path / "whole")
     looped(swarm, tmp_path / "cut", stopped=after(2))
     again = looped(swarm, tmp_path / "cut")
@@ -285,24 +285,24 @@ def test_a_run_that_goes_on_ends_as_one_never_interrupted(swarm: Commission, tmp
     assert len(again.evaluated) < len(whole.evaluated)
 
 
-def test_what_a_run_was_told_is_told_again_though_more_is_known_by_now(swarm: Commission, tmp_path: Path) -> None:
+def test_what_a_run_was_told_is_told_again_though_more_is_known_by_now(swarm: RunRequest, tmp_path: Path) -> None:
     """Its race was lost at a bound; since then another run has found the exact loss, which would lead elsewhere."""
-    asks = [Ask(at(2), beat=0.001)]
-    commission, heard = scripted(swarm, asks, [Ask(at(1))])
-    first = looped(commission, tmp_path / "store", stopped=lambda: True)
+    asks = [Query(at(2), cutoff=0.001)]
+    request, heard = scripted(swarm, asks, [Query(at(1))])
+    first = looped(request, tmp_path / "store", stopped=lambda: True)
     (bound,) = heard[0]
     assert bound.bound
     text = SPACE + GOAL + "search random(evaluations = 8)\n"
-    other, exact = scripted(commissioned(tmp_path, text, tmp_path / "classes.csv"), [Ask(at(2))])
+    other, exact = scripted(commissioned(tmp_path, text, tmp_path / "classes.csv"), [Query(at(2))])
     looped(other, tmp_path / "store")
     assert exact[0][0].loss > bound.loss
-    again = looped(commission, tmp_path / "store")
+    again = looped(request, tmp_path / "store")
     assert again.run == first.run
     assert again.losses[0] == bound.loss
     assert heard[1][0].bound
 
 
-def test_to_repeat_a_cut_run_only_the_positions_with_answers_are_asked(swarm: Commission, tmp_path: Path) -> None:
+def test_to_repeat_a_cut_run_only_the_positions_with_answers_are_asked(swarm: RunRequest, tmp_path: Path) -> None:
     done = looped(swarm, tmp_path / "store", only=[0, 1, 2, 3, 5])
     assert [asked.position for asked in done.asks] == [0, 1, 2, 3, 5]
     assert done.found.ending == "interrupted"
@@ -311,7 +311,7 @@ def test_to_repeat_a_cut_run_only_the_positions_with_answers_are_asked(swarm: Co
 # --- what is believed ----------------------------------------------------------------------------------------
 
 
-def test_a_timeout_of_a_run_with_other_limits_is_not_believed(swarm: Commission, tmp_path: Path) -> None:
+def test_a_timeout_of_a_run_with_other_limits_is_not_believed(swarm: RunRequest, tmp_path: Path) -> None:
     """Nothing is done within a nanosecond; without that limit, every model can be judged."""
     hasty = commissioned(tmp_path, SWARM + "budget(each = 0.000000001s)\n", tmp_path / "classes.csv")
     assert hasty.plan.digests == swarm.plan.digests, "limits are no part of what an evaluation is known by"
@@ -326,7 +326,7 @@ def test_a_timeout_of_a_run_with_other_limits_is_not_believed(swarm: Commission,
     assert done.asks == looped(swarm, tmp_path / "untouched").asks
 
 
-def test_a_run_stands_by_the_timeouts_that_it_was_told(swarm: Commission, tmp_path: Path) -> None:
+def test_a_run_stands_by_the_timeouts_that_it_was_told(swarm: RunRequest, tmp_path: Path) -> None:
     """Its strategy has built on them; to take them back would lead it elsewhere."""
     hasty = commissioned(tmp_path, SWARM + "budget(each = 0.000000001s)\n", tmp_path / "classes.csv")
     late = looped(hasty, tmp_path / "store", stopped=lambda: True)
@@ -340,17 +340,17 @@ def test_a_run_stands_by_the_timeouts_that_it_was_told(swarm: Commission, tmp_pa
 
 @pytest.mark.parametrize("cause", ["timeout", "memory", "crash", "exit", "exception"])
 @pytest.mark.parametrize("whose", ["its own", "another's"])
-def test_which_stored_failures_are_believed(swarm: Commission, tmp_path: Path, cause: str, whose: str) -> None:
+def test_which_stored_failures_are_believed(swarm: RunRequest, tmp_path: Path, cause: str, whose: str) -> None:
     """Limits may differ between runs, so those hit are a run's own affair, and a crash may come from outside. What a
     model did wrong itself it would do again."""
-    commission, _ = scripted(swarm, [Ask(at(2))])
-    (known,) = _evaluations(looped(commission, tmp_path / "elsewhere"), tmp_path / "elsewhere")
-    failure = replace(known, losses=(math.inf,), measures={}, trouble=Trouble(cause, "as it is told"))
+    request, _ = scripted(swarm, [Query(at(2))])
+    (known,) = _evaluations(looped(request, tmp_path / "elsewhere"), tmp_path / "elsewhere")
+    failure = replace(known, losses=(math.inf,), measures={}, trouble=StoredFailure(cause, "as it is told"))
     with Store.open(tmp_path / "store") as store:
-        maker, _ = start_or_resume(store, commission)
+        maker, _ = start_or_resume(store, request)
         store.record(maker, [failure])
         store.runs.end(maker, "interrupted" if whose == "its own" else "finished", {})
-    done = looped(commission, tmp_path / "store")
+    done = looped(request, tmp_path / "store")
     assert (done.run == maker) == (whose == "its own")
     believed = {"exception"} if whose == "another's" else {"exception", "timeout", "memory", "exit"}
     assert (done.losses == [math.inf], done.evaluated == []) == (cause in believed, cause in believed)

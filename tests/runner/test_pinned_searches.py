@@ -22,7 +22,7 @@ import pytest
 from search_cases import searched
 
 from msl.search.stages import BUILT_IN
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 from msl.space.values import Model
 
 WINE = Path(__file__).parents[2] / "specs" / "wine.csv"
@@ -182,14 +182,14 @@ def pinned(space: str, search: str, folder: Path) -> Pin:
     case = searched(folder, f"{SPACES[space]}\nsearch {search}\nseed 11\n", WINE)
     asked = []
     for ask, _ in case.found.told:
-        model = case.plan.terrains[ask.stage].decode(ask.vector)
-        text = spell_model(model) if isinstance(model, Model) else "no model"
-        asked.append(f"stage {ask.stage}, share {ask.share:.6f}, turn {ask.turn}: {text}\n")
+        model = case.plan.search_spaces[ask.stage].decode(ask.vector)
+        text = model_to_text(model) if isinstance(model, Model) else "no model"
+        asked.append(f"stage {ask.stage}, share {ask.share:.6f}, turn {ask.repeat}: {text}\n")
     best = case.verdict.best
     assert best is not None
     digest = hashlib.sha256("".join(asked).encode()).hexdigest()[:16]
     losses = tuple(round(loss, 6) for loss in best.losses)
-    return Pin(space, search, len(asked), digest, losses, _short(spell_model(best.model)))
+    return Pin(space, search, len(asked), digest, losses, _short(model_to_text(best.model)))
 
 
 def _short(text: str) -> str:

@@ -12,7 +12,7 @@ from search_cases import SPACE, commissioned, write_classes
 from msl.runner.plan import plan_to_lock
 from msl.runner.replay import changed_digests, repeat_run
 from msl.runner.session import run_plan
-from msl.store.evaluation import KEY_FORM, Asked
+from msl.store.evaluation import KEY_FORM, StoredQuery
 from msl.store.lock import differences
 from msl.store.store import Store
 from msl.store.stored_run import Run
@@ -21,60 +21,60 @@ TEXT = SPACE + "minimize ber by cv(folds = 3)\n"
 PSO = "search pso(swarm = 4, iterations = 3)\n"
 
 
-def finished(folder: Path, text: str, **how: Any) -> tuple[Any, Run, list[Asked]]:
-    commission = commissioned(folder, text, write_classes(folder))
-    run = run_plan(commission, folder / ".msl", **how).run
+def finished(folder: Path, text: str, **how: Any) -> tuple[Any, Run, list[StoredQuery]]:
+    request = commissioned(folder, text, write_classes(folder))
+    run = run_plan(request, folder / ".msl", **how).run
     with Store.open(folder / ".msl", read_only=True) as store:
-        return commission, store.runs.get(run), store.runs.asks(run)
+        return request, store.runs.get(run), store.runs.asks(run)
 
 
 @pytest.mark.parametrize(
     "search", [PSO, "search random(evaluations = 12)\nensemble vote(top = 3)\n", "search halving(evaluations = 9)\n"]
 )
 def test_a_run_comes_out_the_same(tmp_path: Path, search: str) -> None:
-    commission, run, asks = finished(tmp_path, TEXT + search)
-    assert repeat_run(commission, run, asks) is None
+    request, run, asks = finished(tmp_path, TEXT + search)
+    assert repeat_run(request, run, asks) is None
     assert [path.name for path in tmp_path.iterdir()].count(".msl") == 1
 
 
 def test_a_run_that_was_answered_from_the_store_comes_out_the_same(tmp_path: Path) -> None:
     finished(tmp_path, TEXT + "search grid\nensemble vote(top = 3)\n")
-    commission, run, asks = finished(tmp_path, TEXT + PSO)
+    request, run, asks = finished(tmp_path, TEXT + PSO)
     assert run.result["new"] == 0
-    assert repeat_run(commission, run, asks) is None
+    assert repeat_run(request, run, asks) is None
 
 
 def test_a_run_that_was_cut_is_compared_as_far_as_it_went(tmp_path: Path) -> None:
     stops = iter([False, True])
-    commission, run, asks = finished(tmp_path, TEXT + PSO, stopped=lambda: next(stops))
+    request, run, asks = finished(tmp_path, TEXT + PSO, stopped=lambda: next(stops))
     assert (run.status, len(asks)) == ("interrupted", 8)
-    assert repeat_run(commission, run, asks) is None
+    assert repeat_run(request, run, asks) is None
 
 
 def test_a_run_whose_time_was_up_is_compared_as_far_as_it_went(tmp_path: Path) -> None:
-    commission, run, asks = finished(tmp_path, TEXT + PSO + "budget(time = 0.001s)\n")
+    request, run, asks = finished(tmp_path, TEXT + PSO + "budget(time = 0.001s)\n")
     assert (run.status, run.result["ending"], len(asks)) == ("finished", "the time is up", 1)
-    assert repeat_run(commission, run, asks) is None
+    assert repeat_run(request, run, asks) is None
 
 
 def test_the_first_difference_is_told(tmp_path: Path) -> None:
-    commission, run, asks = finished(tmp_path, TEXT + PSO)
+    request, run, asks = finished(tmp_path, TEXT + PSO)
     known = next(place for place, one in enumerate(asks) if not one.bound)
     other = [*asks[:known], replace(asks[known], losses=(0.123,)), *asks[known + 1 :]]
-    found = repeat_run(commission, run, other)
+    found = repeat_run(request, run, other)
     assert found is not None
     assert found.what == f"the answer to question {known + 1}"
     assert found.before == ((0.123,), asks[known].complexity)
     moved = [asks[0], replace(asks[1], vector=asks[2].vector), *asks[2:]]
-    assert getattr(repeat_run(commission, run, moved), "what", "") == "question 2"
-    assert getattr(repeat_run(commission, run, asks[:-1]), "what", "") == "the number of questions"
+    assert getattr(repeat_run(request, run, moved), "what", "") == "question 2"
+    assert getattr(repeat_run(request, run, asks[:-1]), "what", "") == "the number of questions"
     lied = replace(run, result={**run.result, "best": "naive"})
-    assert getattr(repeat_run(commission, lied, asks), "what", "") == "`best`"
+    assert getattr(repeat_run(request, lied, asks), "what", "") == "`best`"
 
 
 def test_digests_say_what_has_changed(tmp_path: Path) -> None:
-    commission, run, _ = finished(tmp_path, TEXT + PSO)
-    assert changed_digests(run.digests, commission.plan.digests) == []
+    request, run, _ = finished(tmp_path, TEXT + PSO)
+    assert changed_digests(run.digests, request.plan.digests) == []
     for edited, parts in (
         (TEXT.replace("| naive", "") + PSO, ["space", "run"]),
         (TEXT.replace("folds = 3", "folds = 4") + PSO, ["evaluation", "run"]),

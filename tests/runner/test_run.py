@@ -18,7 +18,7 @@ from msl.cli.main import command_line
 from msl.cli.shared.load_spec import load
 from msl.runner.loop import search
 from msl.runner.plan import make_plan
-from msl.runner.session import Commission, start_or_resume
+from msl.runner.session import RunRequest, start_or_resume
 from msl.store.store import Store
 from msl.workers.local import open_executor
 
@@ -106,7 +106,7 @@ def interrupted(spec: Path, table: str, folder: Path, batches: int) -> None:
         return done >= batches
 
     with Store.open(folder) as store, open_executor(plan.job, "inprocess") as executor:
-        identity, _ = start_or_resume(store, Commission(plan, loaded.source, loaded.checked.sources))
+        identity, _ = start_or_resume(store, RunRequest(plan, loaded.source, loaded.checked.sources))
         assert search(plan, store, identity, executor, stopped=stopped).ending == "interrupted"
         store.runs.end(identity, "interrupted")
 

@@ -42,7 +42,7 @@ def test_evaluations_of_one_model_on_splits_of_their_own_draw_by_turn(tmp_path: 
     case = _searched(tmp_path, text)
     turns: dict[int, set[float]] = {}
     for ask, one in case.found.told:
-        turns.setdefault(ask.turn, set()).add(one.loss)
+        turns.setdefault(ask.repeat, set()).add(one.loss)
     assert len(turns) == 7
     assert all(len(losses) == 1 for losses in turns.values()), "in one turn, all models meet the same split"
     assert len(set.union(*turns.values())) > 3

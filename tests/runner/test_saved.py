@@ -23,7 +23,7 @@ from winner_cases import CASES, Finished
 from msl.data.data_errors import DataError
 from msl.data.options import DataOptions
 from msl.data.read import read_table
-from msl.runner.safe_load import ModelProblem, load_estimator
+from msl.runner.safe_load import ModelFileError, load_estimator
 from msl.runner.trained import load_trained, other_versions, record_to_schema, schema_to_record
 from msl.store.files import Files
 
@@ -84,7 +84,7 @@ def test_changed_bytes_are_noticed(copied: tuple[Files, str]) -> None:
     content = bytearray(files.model(run).read_bytes())
     content[len(content) // 2] ^= 1
     files.model(run).write_bytes(content)
-    with pytest.raises(ModelProblem, match="is not the file that the run saved"):
+    with pytest.raises(ModelFileError, match="is not the file that the run saved"):
         load_trained(files, run)
 
 
@@ -92,7 +92,7 @@ def test_changed_bytes_are_noticed(copied: tuple[Files, str]) -> None:
 def test_a_description_that_is_none_is_refused(copied: tuple[Files, str], text: str) -> None:
     files, run = copied
     files.model(run, ".json").write_text(text, encoding="utf-8")
-    with pytest.raises(ModelProblem):
+    with pytest.raises(ModelFileError):
         load_trained(files, run)
 
 
@@ -103,19 +103,19 @@ def test_a_description_with_something_else_in_it_is_refused(copied: tuple[Files,
     record = json.loads(path.read_text(encoding="utf-8"))
     for other in (None, 7, []):
         path.write_text(json.dumps(record | {key: other}), encoding="utf-8")
-        with pytest.raises(ModelProblem, match="cannot be read"):
+        with pytest.raises(ModelFileError, match="cannot be read"):
             load_trained(files, run)
 
 
 def test_a_newer_format_is_told(copied: tuple[Files, str]) -> None:
     files, run = copied
     files.model(run, ".json").write_text('{"format": 99}', encoding="utf-8")
-    with pytest.raises(ModelProblem, match="newer version"):
+    with pytest.raises(ModelFileError, match="newer version"):
         load_trained(files, run)
 
 
 def test_a_run_without_a_model_is_told(copied: tuple[Files, str]) -> None:
-    with pytest.raises(ModelProblem, match="has saved no model"):
+    with pytest.raises(ModelFileError, match="has saved no model"):
         load_trained(copied[0], "20200101-000000-nobod")
 
 
@@ -134,7 +134,7 @@ def test_other_versions_are_told(finished: Get) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no zip at all", b"PK\x05\x06" + b"\0" * 18])
 def test_what_is_no_skops_file_is_refused(content: bytes) -> None:
-    with pytest.raises(ModelProblem, match="damaged or no saved model"):
+    with pytest.raises(ModelFileError, match="damaged or no saved model"):
         load_estimator(content, "it")
 
 
@@ -156,7 +156,7 @@ class Foreign:
     ],
 )
 def test_functions_and_foreign_classes_are_refused(thing: object) -> None:
-    with pytest.raises(ModelProblem, match="no model of this package holds"):
+    with pytest.raises(ModelFileError, match="no model of this package holds"):
         load_estimator(skops.io.dumps(thing), "it")
 
 
@@ -179,14 +179,14 @@ def test_nobody_is_asked_to_trust_the_standard_library(name: str, module: str) -
     assert schema["content"]["default_factory"]["__class__"] == "Foreign"
     schema["content"]["default_factory"] |= {"__class__": name, "__module__": module}
     content = _rewritten(honest, schema)
-    with pytest.raises(ModelProblem, match="no model of this package holds") as refused:
+    with pytest.raises(ModelFileError, match="no model of this package holds") as refused:
         load_estimator(content, "it")
     assert "--trust" not in str(refused.value)
 
 
 def test_a_package_can_be_trusted_by_name() -> None:
     content = skops.io.dumps(Foreign())
-    with pytest.raises(ModelProblem, match=f"--trust {__name__}"):
+    with pytest.raises(ModelFileError, match=f"--trust {__name__}"):
         load_estimator(content, "it")
     assert isinstance(load_estimator(content, "it", trusted=[__name__]), Foreign)
 
@@ -194,7 +194,7 @@ def test_a_package_can_be_trusted_by_name() -> None:
 def test_a_name_in_a_trusted_package_that_is_no_class_is_refused() -> None:
     """The file is made by hand: it asks for the command line of this package as if it were a class."""
     content = _rewritten(skops.io.dumps(Foreign()), {"__class__": "main", "__module__": "msl.__main__"})
-    with pytest.raises(ModelProblem, match=r"msl.__main__.main"):
+    with pytest.raises(ModelFileError, match=r"msl.__main__.main"):
         load_estimator(content, "it")
 
 
@@ -218,7 +218,7 @@ def test_a_tree_whose_links_lead_astray_is_refused(field: str, value: int) -> No
     state["nodes"] = state["nodes"].copy()
     state["nodes"][field][0] = value
     model.tree_.__setstate__(state)
-    with pytest.raises(ModelProblem, match="links of a tree"):
+    with pytest.raises(ModelFileError, match="links of a tree"):
         load_estimator(skops.io.dumps(model), "it")
 
 
@@ -228,7 +228,7 @@ def test_a_boosted_tree_whose_links_lead_astray_is_refused(field: str, value: in
     model = HistGradientBoostingRegressor(max_iter=2, random_state=0).fit(rng.random((100, 3)), rng.random(100))
     load_estimator(skops.io.dumps(model), "it")
     model._predictors[1][0].nodes[field][0] = value
-    with pytest.raises(ModelProblem, match="links of a tree"):
+    with pytest.raises(ModelFileError, match="links of a tree"):
         load_estimator(skops.io.dumps(model), "it")
 
 

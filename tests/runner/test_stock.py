@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from search_cases import commissioned, searched, write_classes
 
-from msl.runner.reuse import Stock, expected_evaluations, forecast, stock_of
+from msl.runner.reuse import StoredEvaluations, expected_evaluations, find_stored_evaluations, forecast
 from msl.space.membership import Deriver, NotInSpace
 from msl.store.store import Store
 
@@ -26,10 +26,10 @@ def table(tmp_path: Path) -> Path:
     return write_classes(tmp_path)
 
 
-def stock(folder: Path, text: str, table: Path) -> Stock:
-    commission = commissioned(folder, text, table)
+def stock(folder: Path, text: str, table: Path) -> StoredEvaluations:
+    request = commissioned(folder, text, table)
     with Store.open(folder / ".msl", read_only=True) as store:
-        return stock_of(store, commission.plan, commission.source)
+        return find_stored_evaluations(store, request.plan, request.source)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_another_seed_reuses_nothing_and_says_so(tmp_path: Path, table: Path) ->
 
 def test_another_way_to_judge_starts_from_nothing(tmp_path: Path, table: Path) -> None:
     searched(tmp_path, BASE + SEARCH, table)
-    assert stock(tmp_path, BASE.replace("folds = 3", "folds = 4") + SEARCH, table) == Stock()
+    assert stock(tmp_path, BASE.replace("folds = 3", "folds = 4") + SEARCH, table) == StoredEvaluations()
 
 
 def test_models_of_blocks_that_are_gone_are_outside(tmp_path: Path, table: Path) -> None:
@@ -115,14 +115,14 @@ def test_a_small_space_bounds_what_asks_for_new_models_only(tmp_path: Path, tabl
 
 
 def test_time_is_foretold_from_stored_times(tmp_path: Path, table: Path) -> None:
-    commission = commissioned(tmp_path, BASE + SEARCH, table)
-    assert forecast(commission.plan, None, Stock(), 2).seconds is None
-    expected = forecast(commission.plan, None, Stock(kept=3, seconds=4.0), 2)
+    request = commissioned(tmp_path, BASE + SEARCH, table)
+    assert forecast(request.plan, None, StoredEvaluations(), 2).seconds is None
+    expected = forecast(request.plan, None, StoredEvaluations(kept=3, seconds=4.0), 2)
     assert (expected.evaluations, expected.left, expected.seconds) == (25, 25, 50.0)
     bounded = commissioned(tmp_path, BASE + SEARCH + "budget(time = 10s)\n", table)
-    assert forecast(bounded.plan, None, Stock(seconds=4.0), 2).seconds == 10.0
+    assert forecast(bounded.plan, None, StoredEvaluations(seconds=4.0), 2).seconds == 10.0
     done = searched(tmp_path, BASE + SEARCH, table)
     with Store.open(tmp_path / ".msl", read_only=True) as store:
-        after = forecast(commission.plan, store, stock_of(store, commission.plan, commission.source), 1)
+        after = forecast(request.plan, store, find_stored_evaluations(store, request.plan, request.source), 1)
     assert after.run is not None
     assert (after.run.id, after.goes_on, after.left, after.seconds) == (done.run, False, 0, 0.0)

@@ -103,8 +103,8 @@ def test_a_lucky_split_of_ones_own_does_not_win(tmp_path: Path) -> None:
     search = "search occam_ga(population = 8, generations = 6, shuffle = true) then pattern(evaluations = 12)\n"
     space = "use clop\nchain m = svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\n"
     case = searched(tmp_path, f"{space}minimize ber by holdout(0.3)\n{search}", write_classes(tmp_path))
-    together = [told.loss for ask, told in case.found.told if ask.turn == 0]
-    apart = [told.loss for ask, told in case.found.told if ask.turn > 0]
+    together = [told.loss for ask, told in case.found.told if ask.repeat == 0]
+    apart = [told.loss for ask, told in case.found.told if ask.repeat > 0]
     assert together
     assert case.verdict.best is not None
     assert case.verdict.best.losses[0] == min(together) > min(apart)

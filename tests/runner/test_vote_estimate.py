@@ -20,29 +20,29 @@ from search_cases import (
 
 import msl
 from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_trials
-from msl.evaluate.resampling import Trials
-from msl.runner.ensembles import Members, VoteEstimate
+from msl.evaluate.resampling import ResamplingPlan
+from msl.runner.ensembles import EnsembleMembers, VoteEstimate
 from msl.runner.session import run_plan
 
 NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1 | 2)\n"
 
 
-def estimated(case: Searched) -> tuple[VoteEstimate | None, Members]:
+def estimated(case: Searched) -> tuple[VoteEstimate | None, EnsembleMembers]:
     found = ensemble_of(case)
     return found.estimate, found.members
 
 
-def reference(case: Searched, members: Members, measure: str) -> float:
+def reference(case: Searched, members: EnsembleMembers, measure: str) -> float:
     """A committee of its own for every split, fitted as the one that a run ends with."""
-    plan, ground = case.plan, case.plan.job.ground
+    plan, dataset = case.plan, case.plan.job.dataset
     (objective,) = plan.objectives
-    trial = Trials(ground, [objective.estimate], plan.seed).trial(objective.estimate, 0, 1.0, 0)
+    trial = ResamplingPlan(dataset, [objective.estimate], plan.seed).trial(objective.estimate, 0, 1.0, 0)
     outputs: list[list[Any]] = [[] for _ in trial.pools]
     for split in trial.splits:
         committee = build_committee(plan, members)
-        committee.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
-        outputs[split.pool].append(committee.outputs(ground.X[split.test]))
-    return trial.score(measure, [np.concatenate(pool) for pool in outputs], ground.n_classes)
+        committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
+        outputs[split.pool].append(committee.outputs(dataset.X[split.test]))
+    return trial.score(measure, [np.concatenate(pool) for pool in outputs], dataset.n_classes)
 
 
 # Equal votes would leave ties to chance, which committees fitted apart draw apart.
@@ -94,15 +94,15 @@ def test_where_no_objective_speaks_of_votes_common_folds_compare(tmp_path: Path,
     assert estimate is not None
     assert estimate.objectives == {}
     assert estimate.metric == "ber"
-    ground, plan = case.plan.job.ground, case.plan
+    dataset, plan = case.plan.job.dataset, case.plan
     request = OutputsRequest(members.candidates[0].model, COMMON_FOLDS)
-    (trial,) = requested_trials(ground, plan.objectives, plan.seed, request)
+    (trial,) = requested_trials(dataset, plan.objectives, plan.seed, request)
     outputs = []
     for split in trial.splits:
         committee = build_committee(plan, members)
-        committee.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
-        outputs.append(committee.outputs(ground.X[split.test]))
-    assert estimate.ensemble == pytest.approx(trial.score("ber", [np.concatenate(outputs)], ground.n_classes))
+        committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
+        outputs.append(committee.outputs(dataset.X[split.test]))
+    assert estimate.ensemble == pytest.approx(trial.score("ber", [np.concatenate(outputs)], dataset.n_classes))
     assert estimate.is_better == (estimate.ensemble < estimate.best)
 
 
@@ -120,14 +120,14 @@ def test_a_confirmed_vote_is_judged_on_all_new_splits(tmp_path: Path) -> None:
     assert estimate is not None
     assert case.verdict.best is not None
     assert case.verdict.best.turns == 3
-    plan, ground = case.plan, case.plan.job.ground
-    trials = Trials(ground, [plan.objectives[0].estimate], plan.seed)
+    plan, dataset = case.plan, case.plan.job.dataset
+    trials = ResamplingPlan(dataset, [plan.objectives[0].estimate], plan.seed)
     wrong = []
-    for turn in range(case.verdict.best.turn, case.verdict.best.turn + 3):
-        for split in trials.trial(plan.objectives[0].estimate, 0, 1.0, turn).splits:
+    for repeat in range(case.verdict.best.repeat, case.verdict.best.repeat + 3):
+        for split in trials.trial(plan.objectives[0].estimate, 0, 1.0, repeat).splits:
             committee = build_committee(plan, members)
-            committee.fit_arrays(ground.X[split.train], ground.y[split.train], ground.n_classes)
-            wrong.extend(committee.outputs(ground.X[split.test]).argmax(axis=1) != ground.y[split.test])
+            committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
+            wrong.extend(committee.outputs(dataset.X[split.test]).argmax(axis=1) != dataset.y[split.test])
     assert len(wrong) == 3 * 90
     assert estimate.objectives["error"] == pytest.approx(np.mean(wrong))
 
@@ -138,8 +138,8 @@ def test_a_run_tells_of_its_vote_but_not_when_it_was_stopped(tmp_path: Path) -> 
     summary = msl.run(text, table, store=tmp_path / "s").summary
     assert set(summary["ensemble_objectives"]) == set(summary["ensemble_interval"]) == {"ber"}
     asked: list[bool] = []
-    commission = commissioned(tmp_path, text.replace("search grid", "search random(evaluations = 40)"), table)
-    stopped = run_plan(commission, tmp_path / "t", stopped=lambda: bool(asked), progress=lambda _: asked.append(True))
+    request = commissioned(tmp_path, text.replace("search grid", "search random(evaluations = 40)"), table)
+    stopped = run_plan(request, tmp_path / "t", stopped=lambda: bool(asked), progress=lambda _: asked.append(True))
     assert stopped.ending == "interrupted"
     assert stopped.summary["ensemble"] == [stopped.best]
     assert stopped.summary["used"] == {

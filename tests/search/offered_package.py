@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 MODULE = '''
-from msl.search.base import Ask, Event
+from msl.search.base import Query as Ask, Event
 
 def anneal(setting):
     """Steps around the best point so far, by ever less."""

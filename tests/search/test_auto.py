@@ -10,8 +10,8 @@ from strategy_options import options
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
-from msl.search.base import Terrain, Told, Vector
-from msl.search.operators.initialise import Fresh
+from msl.search.base import Observation, SearchSpace, Vector
+from msl.search.operators.initialise import UnseenPoints
 from msl.search.setting import Setting
 from msl.search.strategies.auto import WIDTH, PatternArm, Shares, SwarmArm, auto
 from msl.search.strategies.pattern import pattern
@@ -37,7 +37,7 @@ def test_it_starts_at_random_with_the_reference_and_ends_with_the_pattern() -> N
 
 
 def test_seeds_come_before_the_reference() -> None:
-    known = [Told(np.array([0.3, 0.4]), (0.1,))]
+    known = [Observation(np.array([0.3, 0.4]), (0.1,))]
     played = play(auto, options("auto(evaluations = 50)"), sphere(), known=known)
     assert [ask.vector.tolist() for ask in played.batches[0][:2]] == [[0.3, 0.4], [0.0, 0.0]]
 
@@ -72,10 +72,10 @@ def test_the_arm_that_gains_is_used_more() -> None:
 
 
 def test_the_pattern_tries_every_alternative_and_then_smaller_steps() -> None:
-    terrain = Terrain.of([0, 4], ordered=[True, False])
-    setting = Setting(terrain, {}, np.random.default_rng(0))
-    centre = Told(np.array([0.5, 0.125]), (1.0,))
-    arm = PatternArm(setting, Fresh(terrain, [centre]))
+    search_space = SearchSpace.of([0, 4], ordered=[True, False])
+    setting = Setting(search_space, {}, np.random.default_rng(0))
+    centre = Observation(np.array([0.5, 0.125]), (1.0,))
+    arm = PatternArm(setting, UnseenPoints(search_space, [centre]))
     points = [ask.vector.tolist() for ask in arm.asks(centre)]
     assert sorted(points) == [[0.0, 0.125], [0.5, 0.375], [0.5, 0.625], [0.5, 0.875], [1.0, 0.125]]
     finer = [ask.vector.tolist() for ask in arm.asks(centre)]
@@ -84,18 +84,18 @@ def test_the_pattern_tries_every_alternative_and_then_smaller_steps() -> None:
 
 
 def test_particles_follow_the_best_of_all_arms() -> None:
-    terrain = Terrain.continuous(2)
-    first = [Told(np.full(2, 0.1 + 0.05 * place), (1.0,)) for place in range(WIDTH)]
-    arm = SwarmArm(Setting(terrain, {}, np.random.default_rng(0)), first)
-    centre = Told(np.full(2, 0.9), (0.1,))
+    search_space = SearchSpace.continuous(2)
+    first = [Observation(np.full(2, 0.1 + 0.05 * place), (1.0,)) for place in range(WIDTH)]
+    arm = SwarmArm(Setting(search_space, {}, np.random.default_rng(0)), first)
+    centre = Observation(np.full(2, 0.9), (0.1,))
     asks = arm.asks(centre)
     assert np.mean([ask.vector for ask in asks]) > 0.3
-    assert all(ask.beat is None for ask in asks), "the forest learns from every loss"
+    assert all(ask.cutoff is None for ask in asks), "the forest learns from every loss"
 
 
 def test_a_small_space_ends_it() -> None:
     played = play(auto, options("auto(evaluations = 5000)"), bits(5))
-    assert len(played.asks) < 5000 or len({played.problem.terrain.decode(a.vector) for a in played.asks}) == 32
+    assert len(played.asks) < 5000 or len({played.problem.search_space.decode(a.vector) for a in played.asks}) == 32
     assert played.result == 0.0
 
 
@@ -122,14 +122,14 @@ def menu(seed: int) -> Problem:
     """Six methods with two numbers each, as a choice of learners; how good one can get shows only near its best."""
     rng = np.random.default_rng(seed)
     bottom, best, width = rng.uniform(0.1, 0.4, 6), rng.random((6, 2)), rng.uniform(0.05, 0.3, 6)
-    terrain = Terrain.of([6, *[0] * 12], ordered=[False, *[True] * 12])
+    search_space = SearchSpace.of([6, *[0] * 12], ordered=[False, *[True] * 12])
 
     def losses(point: Vector) -> tuple[float, ...]:
-        method = int(terrain.cells(point)[0])
+        method = int(search_space.cells(point)[0])
         off = np.sum((point[1 + 2 * method : 3 + 2 * method] - best[method]) ** 2)
         return (float(0.5 - (0.5 - bottom[method]) * np.exp(-off / width[method])),)
 
-    return Problem("menu", terrain, losses, 0.0)
+    return Problem("menu", search_space, losses, 0.0)
 
 
 def mean_ranks(problems: list[Problem], seeds: int) -> list[float]:

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from strategy_options import options
 
 from msl.report.search_trace import levels_table
-from msl.search.base import Ask, Channel, Event, Terrain, Told, Vector, channels_of
+from msl.search.base import Channel, Event, Observation, Query, SearchSpace, Vector, channels_of
 from msl.search.operators.simplex import simplex
 from msl.search.setting import Inner, Setting, together
 from msl.search.strategies.best_first import (
@@ -30,32 +30,32 @@ from msl.testing.toy_problems import Problem
 Loss = Callable[[Vector], float]
 
 
-def run(inner: Inner, terrain: Terrain, loss: Loss, asked: list[Ask] | None = None) -> Told:
+def run(inner: Inner, search_space: SearchSpace, loss: Loss, asked: list[Query] | None = None) -> Observation:
     """Drives an inner search to its end."""
     try:
         asks = next(inner)
         while True:
             if asked is not None:
                 asked.extend(asks)
-            asks = inner.send([told(terrain, ask.vector, loss) for ask in asks])
+            asks = inner.send([told(search_space, ask.vector, loss) for ask in asks])
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
-def told(terrain: Terrain, vector: Vector, loss: Loss) -> Told:
-    point = terrain.centres(terrain.cells(vector))
-    return Told(point, (loss(point),), complexity=float(terrain.cells(point).sum()))
+def told(search_space: SearchSpace, vector: Vector, loss: Loss) -> Observation:
+    point = search_space.centres(search_space.cells(vector))
+    return Observation(point, (loss(point),), complexity=float(search_space.cells(point).sum()))
 
 
-def channel(terrain: Terrain, *genes: int, steps: int = 11, patience: int = 5) -> Channel:
-    return Channel("all", genes or tuple(range(terrain.dimensions)), terrain, steps, patience)
+def channel(search_space: SearchSpace, *genes: int, steps: int = 11, patience: int = 5) -> Channel:
+    return Channel("all", genes or tuple(range(search_space.dimensions)), search_space, steps, patience)
 
 
-def random_loss(terrain: Terrain, seed: int) -> Loss:
+def random_loss(search_space: SearchSpace, seed: int) -> Loss:
     """A loss of its own for every model."""
     rng = np.random.default_rng(seed)
-    table = {terrain.decode(point): float(rng.random()) for point in terrain.walk(3)}
-    return lambda point: table[terrain.decode(point)]
+    table = {search_space.decode(point): float(rng.random()) for point in search_space.walk(3)}
+    return lambda point: table[search_space.decode(point)]
 
 
 # --- inner searches -------------------------------------------------------------------------------------
@@ -63,89 +63,91 @@ def random_loss(terrain: Terrain, seed: int) -> Loss:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_exhaustive_finds_the_best_of_all(seed: int) -> None:
-    terrain = Terrain.of([3, 4, 2])
-    loss = random_loss(terrain, seed)
-    start = told(terrain, np.full(3, 0.1), loss)
-    asked: list[Ask] = []
-    found = run(exhaustive(channel(terrain), start), terrain, loss, asked)
-    assert found.loss == min(loss(point) for point in terrain.walk(3))
+    search_space = SearchSpace.of([3, 4, 2])
+    loss = random_loss(search_space, seed)
+    start = told(search_space, np.full(3, 0.1), loss)
+    asked: list[Query] = []
+    found = run(exhaustive(channel(search_space), start), search_space, loss, asked)
+    assert found.loss == min(loss(point) for point in search_space.walk(3))
     assert len(asked) == 3 * 4 * 2 - 1, "all but the one it starts from"
 
 
 def test_a_channel_holds_the_other_genes() -> None:
-    terrain = Terrain.of([3, 4, 2])
-    loss = random_loss(terrain, 0)
-    start = told(terrain, np.full(3, 0.9), loss)
+    search_space = SearchSpace.of([3, 4, 2])
+    loss = random_loss(search_space, 0)
+    start = told(search_space, np.full(3, 0.9), loss)
     for inner in (exhaustive, coordinate, climb, quantised):
-        found = run(inner(channel(terrain, 0, 1), start), terrain, loss)
+        found = run(inner(channel(search_space, 0, 1), start), search_space, loss)
         assert found.vector[2] == start.vector[2]
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("inner", [coordinate, climb])
-def test_at_the_end_no_change_of_one_gene_helps(inner: Callable[[Channel, Told], Inner], seed: int) -> None:
-    terrain = Terrain.of([4, 4, 4])
-    loss = random_loss(terrain, seed)
-    start = told(terrain, np.full(3, 0.1), loss)
-    found = run(inner(channel(terrain), start), terrain, loss)
-    cells = terrain.cells(found.vector)
+def test_at_the_end_no_change_of_one_gene_helps(inner: Callable[[Channel, Observation], Inner], seed: int) -> None:
+    search_space = SearchSpace.of([4, 4, 4])
+    loss = random_loss(search_space, seed)
+    start = told(search_space, np.full(3, 0.1), loss)
+    found = run(inner(channel(search_space), start), search_space, loss)
+    cells = search_space.cells(found.vector)
     for gene, value in product(range(3), range(4)):
         other = cells.copy()
         other[gene] = value
-        assert loss(terrain.centres(other)) >= found.loss
+        assert loss(search_space.centres(other)) >= found.loss
 
 
 def test_climbing_takes_the_best_change_and_a_coordinate_the_first() -> None:
-    terrain = Terrain.of([3, 3])
+    search_space = SearchSpace.of([3, 3])
     drops = {(0, 0): 9.0, (1, 0): 8.0, (0, 2): 1.0, (2, 0): 7.5, (2, 2): 0.5, (2, 1): 6.0}
 
     def loss(point: Vector) -> float:
-        return drops.get(tuple(int(cell) for cell in terrain.cells(point)), 10.0)  # type: ignore[arg-type]
+        return drops.get(tuple(int(cell) for cell in search_space.cells(point)), 10.0)  # type: ignore[arg-type]
 
-    asked: list[Ask] = []
-    start = told(terrain, np.full(2, 0.1), loss)
-    assert run(climb(channel(terrain), start), terrain, loss).loss == 0.5
-    assert run(coordinate(channel(terrain), start), terrain, loss, asked).loss == 0.5
-    assert [terrain.cells(ask.vector).tolist() for ask in asked][:4] == [[1, 0], [2, 0], [2, 1], [2, 2]]
+    asked: list[Query] = []
+    start = told(search_space, np.full(2, 0.1), loss)
+    assert run(climb(channel(search_space), start), search_space, loss).loss == 0.5
+    assert run(coordinate(channel(search_space), start), search_space, loss, asked).loss == 0.5
+    assert [search_space.cells(ask.vector).tolist() for ask in asked][:4] == [[1, 0], [2, 0], [2, 1], [2, 2]]
 
 
 def test_of_equals_the_one_that_changes_least_is_taken() -> None:
     """Loss and complexity alike, a weight of 0.9 is nearer to what was there than one of 0.6."""
-    terrain = Terrain.of([11, 11])
+    search_space = SearchSpace.of([11, 11])
     good = {(6, 10), (9, 10)}
 
     def loss(point: Vector) -> float:
-        return 0.1 if tuple(terrain.cells(point).astype(int).tolist()) in good else 0.2
+        return 0.1 if tuple(search_space.cells(point).astype(int).tolist()) in good else 0.2
 
-    start = Told(terrain.centres(np.array([10.0, 10.0])), (0.2,))
+    start = Observation(search_space.centres(np.array([10.0, 10.0])), (0.2,))
     for inner in (exhaustive, coordinate, climb, quantised):
-        search = inner(channel(terrain), start)
-        found = run_plainly(search, terrain, loss)
-        assert terrain.cells(found.vector).tolist() == [9, 10], inner.__name__
+        search = inner(channel(search_space), start)
+        found = run_plainly(search, search_space, loss)
+        assert search_space.cells(found.vector).tolist() == [9, 10], inner.__name__
 
 
-def run_plainly(search: Inner, terrain: Terrain, loss: Loss) -> Told:
+def run_plainly(search: Inner, search_space: SearchSpace, loss: Loss) -> Observation:
     """Drives an inner search, all models being as simple as each other."""
     try:
         asks = next(search)
         while True:
-            asks = search.send([Told(terrain.centres(terrain.cells(a.vector)), (loss(a.vector),)) for a in asks])
+            asks = search.send(
+                [Observation(search_space.centres(search_space.cells(a.vector)), (loss(a.vector),)) for a in asks]
+            )
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
 def test_searches_of_a_large_space_wait_for_their_turn() -> None:
     """What all of them would ask for at once would not fit into memory."""
-    terrain = Terrain.continuous(300)
-    here = Told(np.zeros(300), (1.0,))
-    searches = [exhaustive(Channel(str(gene), (gene,), terrain, 11, 5), here) for gene in range(300)]
+    search_space = SearchSpace.continuous(300)
+    here = Observation(np.zeros(300), (1.0,))
+    searches = [exhaustive(Channel(str(gene), (gene,), search_space, 11, 5), here) for gene in range(300)]
     running = together(searches)
     asks, sizes = next(running), []
-    found: list[Told] | None = None
+    found: list[Observation] | None = None
     while found is None:
         sizes.append(len(asks))
         try:
-            asks = running.send([Told(ask.vector, (1.0 - float(ask.vector.sum()),)) for ask in asks])
+            asks = running.send([Observation(ask.vector, (1.0 - float(ask.vector.sum()),)) for ask in asks])
         except StopIteration as end:
             found = end.value
     assert sum(sizes) == 300 * 10
@@ -153,8 +155,8 @@ def test_searches_of_a_large_space_wait_for_their_turn() -> None:
     assert [float(one.vector.sum()) for one in found] == [1.0] * 300
 
 
-def features(size: int = 6) -> Terrain:
-    return Terrain.of(np.full(size, 2), absent=dict.fromkeys(range(size), 0), start=np.full(size, 0.75))
+def features(size: int = 6) -> SearchSpace:
+    return SearchSpace.of(np.full(size, 2), absent=dict.fromkeys(range(size), 0), start=np.full(size, 0.75))
 
 
 def on(point: Vector) -> set[int]:
@@ -162,45 +164,48 @@ def on(point: Vector) -> set[int]:
 
 
 def test_forward_starts_from_nothing_and_backward_from_what_is_there() -> None:
-    terrain = features()
+    search_space = features()
 
     def loss(point: Vector) -> float:
         return 1.0 - 0.2 * len(on(point) & {1, 4}) + 0.01 * len(on(point))
 
-    start = told(terrain, np.full(6, 0.75), loss)
-    asked: list[Ask] = []
-    assert on(run(forward(channel(terrain, patience=0), start), terrain, loss, asked).vector) == {1, 4}
+    start = told(search_space, np.full(6, 0.75), loss)
+    asked: list[Query] = []
+    assert on(run(forward(channel(search_space, patience=0), start), search_space, loss, asked).vector) == {1, 4}
     assert [len(on(ask.vector)) for ask in asked] == [1] * 6 + [2] * 5 + [3] * 4, "one step in vain, then no more"
     asked.clear()
-    assert on(run(backward(channel(terrain, patience=0), start), terrain, loss, asked).vector) == {1, 4}
+    assert on(run(backward(channel(search_space, patience=0), start), search_space, loss, asked).vector) == {1, 4}
     assert [len(on(ask.vector)) for ask in asked] == [5] * 6 + [4] * 5 + [3] * 4 + [2] * 3 + [1] * 2
 
 
 def test_patience_leads_through_a_stretch_that_does_not_help() -> None:
     """Nothing helps but three features at once."""
-    terrain = features()
+    search_space = features()
 
     def loss(point: Vector) -> float:
         return 0.1 if on(point) >= {0, 1, 2} else 0.5 + 0.001 * min(on(point), default=9)
 
-    start = told(terrain, np.array([0.25, 0.25, 0.25, 0.25, 0.25, 0.75]), loss)
-    assert run(forward(channel(terrain, patience=0), start), terrain, loss).loss == 0.5
-    assert run(forward(channel(terrain, patience=2), start), terrain, loss).loss == 0.1
+    start = told(search_space, np.array([0.25, 0.25, 0.25, 0.25, 0.25, 0.75]), loss)
+    assert run(forward(channel(search_space, patience=0), start), search_space, loss).loss == 0.5
+    assert run(forward(channel(search_space, patience=2), start), search_space, loss).loss == 0.1
 
 
 def test_what_is_as_good_and_simpler_is_better() -> None:
-    terrain = features(4)
-    start = told(terrain, np.full(4, 0.75), lambda point: 0.3)
-    found = run(backward(channel(terrain), start), terrain, lambda point: 0.3)
+    search_space = features(4)
+    start = told(search_space, np.full(4, 0.75), lambda point: 0.3)
+    found = run(backward(channel(search_space), start), search_space, lambda point: 0.3)
     assert len(on(found.vector)) == 0
-    assert run(forward(channel(terrain), found), terrain, lambda point: 0.3) is found
+    assert run(forward(channel(search_space), found), search_space, lambda point: 0.3) is found
 
 
 def test_a_switch_that_is_absent_at_its_second_value() -> None:
-    terrain = Terrain.of([2, 2], absent={0: 1})
-    assert channel(terrain).off(0, terrain.start) == 0.75
-    assert channel(terrain).on(0, terrain.start) == 0.25
-    assert (channel(terrain).off(1, terrain.start), channel(terrain).on(1, terrain.start)) == (0.25, 0.75)
+    search_space = SearchSpace.of([2, 2], absent={0: 1})
+    assert channel(search_space).off(0, search_space.start) == 0.75
+    assert channel(search_space).on(0, search_space.start) == 0.25
+    assert (channel(search_space).off(1, search_space.start), channel(search_space).on(1, search_space.start)) == (
+        0.25,
+        0.75,
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -215,9 +220,9 @@ def test_simplex_walks_as_scipys(seed: int) -> None:
     def loss(x: Vector) -> float:
         return float((x - centre) @ bowl @ (x - centre))
 
-    terrain = Terrain.continuous(3)
-    asked: list[Ask] = []
-    found = run(simplex(Told(start, (loss(start),)), (0, 1, 2)), terrain, loss, asked)
+    search_space = SearchSpace.continuous(3)
+    asked: list[Query] = []
+    found = run(simplex(Observation(start, (loss(start),)), (0, 1, 2)), search_space, loss, asked)
     corners = np.vstack([start, start + 0.25 * np.eye(3)])
     visited: list[Vector] = []
 
@@ -234,12 +239,12 @@ def test_simplex_walks_as_scipys(seed: int) -> None:
 
 def test_the_search_that_suits_a_channel() -> None:
     """All values of a choice; a grid for many numbers; one gene after the other where values have no order."""
-    terrain = Terrain.of([5, *[11] * 4, *[9] * 4], ordered=[False, *[True] * 4, *[False] * 4])
+    search_space = SearchSpace.of([5, *[11] * 4, *[9] * 4], ordered=[False, *[True] * 4, *[False] * 4])
 
     def asks(inner: str, *genes: int) -> int:
-        asked: list[Ask] = []
-        start = told(terrain, terrain.start, lambda point: 1.0)
-        run(optimise(channel(terrain, *genes), start, inner), terrain, lambda point: 1.0, asked)
+        asked: list[Query] = []
+        start = told(search_space, search_space.start, lambda point: 1.0)
+        run(optimise(channel(search_space, *genes), start, inner), search_space, lambda point: 1.0, asked)
         return len(asked)
 
     assert asks("auto", 0) == 4
@@ -253,7 +258,7 @@ def test_searches_side_by_side_ask_together() -> None:
     def counting(rounds: int, name: float) -> Inner:
         best = None
         for _ in range(rounds):
-            (best,) = yield [Ask(np.array([name]))]
+            (best,) = yield [Query(np.array([name]))]
         assert best is not None
         return best
 
@@ -263,7 +268,7 @@ def test_searches_side_by_side_ask_together() -> None:
     try:
         while True:
             batches.append([float(ask.vector[0]) for ask in asks])
-            asks = running.send([Told(ask.vector, (0.0,)) for ask in asks])
+            asks = running.send([Observation(ask.vector, (0.0,)) for ask in asks])
     except StopIteration as end:
         found = end.value
     assert batches == [[0.1, 0.2, 0.3], [0.2, 0.3], [0.2]]
@@ -275,15 +280,15 @@ def test_searches_side_by_side_ask_together() -> None:
 
 def table_problem(losses: dict[tuple[int, ...], float], levels: list[int], complexity: int | None = None) -> Problem:
     """Losses by the numbers of the values; what is not listed is 1. The complexity is the value of one gene."""
-    terrain = Terrain.of(levels, labels=("a", "b", "c")[: len(levels)])
+    search_space = SearchSpace.of(levels, labels=("a", "b", "c")[: len(levels)])
 
     def loss(point: Vector) -> tuple[float, ...]:
-        return (losses.get(tuple(int(cell) for cell in terrain.cells(point)), 1.0),)
+        return (losses.get(tuple(int(cell) for cell in search_space.cells(point)), 1.0),)
 
     def how_complex(point: Vector) -> float:
-        return 0.0 if complexity is None else float(terrain.cells(point)[complexity])
+        return 0.0 if complexity is None else float(search_space.cells(point)[complexity])
 
-    return Problem("table", terrain, loss, 0.0, how_complex)
+    return Problem("table", search_space, loss, 0.0, how_complex)
 
 
 def levels_of(played: Played) -> list[Event]:
@@ -354,10 +359,10 @@ def test_equal_gains_open_the_simpler_model() -> None:
 
 def test_it_starts_where_it_is_told_else_at_the_best_else_at_the_reference() -> None:
     problem = table_problem({}, [2, 2, 2])
-    known = [Told(np.array([0.75, 0.75, 0.25]), (0.3,)), Told(np.array([0.25, 0.75, 0.25]), (0.4,))]
+    known = [Observation(np.array([0.75, 0.75, 0.25]), (0.3,)), Observation(np.array([0.25, 0.75, 0.25]), (0.4,))]
 
     def first(**more: object) -> list[float]:
-        setting = Setting(problem.terrain, options("best_first"), np.random.default_rng(0), **more)  # type: ignore[arg-type]
+        setting = Setting(problem.search_space, options("best_first"), np.random.default_rng(0), **more)  # type: ignore[arg-type]
         return next(best_first(setting))[0].vector.tolist()
 
     assert first() == [0.25, 0.25, 0.25]
@@ -366,8 +371,8 @@ def test_it_starts_where_it_is_told_else_at_the_best_else_at_the_reference() -> 
 
 
 def test_channels_without_genes_are_left_out() -> None:
-    terrain = Terrain.of([2, 2], channels={"nothing": (), "both": (0, 1)})
-    assert [channel.name for channel in channels_of(terrain, 11, 5)] == ["both"]
+    search_space = SearchSpace.of([2, 2], channels={"nothing": (), "both": (0, 1)})
+    assert [channel.name for channel in channels_of(search_space, 11, 5)] == ["both"]
 
 
 def test_a_problem_of_the_monks() -> None:
@@ -379,7 +384,7 @@ def test_a_problem_of_the_monks() -> None:
     X = grid[np.random.default_rng(1).permutation(len(grid))[:124]]
     y = (X[:, 0] == X[:, 1]) | (X[:, 4] == 1)
     squares = (X[:, None] - X[None]) ** 2
-    terrain = Terrain.of(
+    search_space = SearchSpace.of(
         [2] * 6 + [11] * 6,
         absent=dict.fromkeys(range(6), 0),
         channels={"features": tuple(range(6)), "weights": tuple(range(6, 12))},
@@ -388,7 +393,7 @@ def test_a_problem_of_the_monks() -> None:
 
     def loss(point: Vector) -> tuple[float, ...]:
         """The leave-one-out error of the nearest neighbours, all of them at equal distances."""
-        cells = terrain.cells(point)
+        cells = search_space.cells(point)
         distances = squares @ (cells[:6] * cells[6:])
         np.fill_diagonal(distances, np.inf)
         nearest = distances <= distances.min(axis=1, keepdims=True)
@@ -396,14 +401,14 @@ def test_a_problem_of_the_monks() -> None:
         return (float(np.mean((votes > 0) != y)),)
 
     def used(point: Vector) -> set[int]:
-        cells = terrain.cells(point)
+        cells = search_space.cells(point)
         return set(np.flatnonzero(cells[:6] * cells[6:]).tolist())
 
-    problem = Problem("monk 1", terrain, loss, 0.0, complexity=lambda point: float(len(used(point))))
+    problem = Problem("monk 1", search_space, loss, 0.0, complexity=lambda point: float(len(used(point))))
     played = play(best_first, options("best_first"), problem)
     (first,) = [event for event in levels_of(played) if event.figures["level"] == 1]
     by_channel = {row["channel"]: row["loss"] for row in first.figures["rows"]}
-    assert loss(terrain.start)[0] > 0.15
+    assert loss(search_space.start)[0] > 0.15
     assert max(by_channel.values()) < 0.05
     assert {0, 1, 4} <= used(played.events[-2].chosen[0].vector)
     assert played.result <= min(by_channel.values())

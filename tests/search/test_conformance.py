@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.base import Ask, Told
+from msl.search.base import Observation, Query
 from msl.search.setting import Setting, Strategy
 from msl.search.stages import BUILT_IN, load_strategy
 from msl.testing.conformance import CHECKS, Check, Subject, ids
@@ -77,16 +77,16 @@ def test_strategies_that_ship(name: str, check: Check) -> None:
 # --- each check finds the strategy that it is there for -------------------------------------------------
 
 
-def _uniform(setting: Setting, size: int = 20) -> list[Ask]:
-    return [Ask(point) for point in setting.rng.random((size, setting.terrain.dimensions))]
+def _uniform(setting: Setting, size: int = 20) -> list[Query]:
+    return [Query(point) for point in setting.rng.random((size, setting.search_space.dimensions))]
 
 
 def ignores_its_seed(setting: Setting) -> Strategy:
-    yield [Ask(point) for point in np.random.default_rng().random((20, setting.terrain.dimensions))]
+    yield [Query(point) for point in np.random.default_rng().random((20, setting.search_space.dimensions))]
 
 
 def uses_global_randomness(setting: Setting) -> Strategy:
-    yield [Ask(np.random.random(setting.terrain.dimensions)) for _ in range(20)]  # noqa: NPY002
+    yield [Query(np.random.random(setting.search_space.dimensions)) for _ in range(20)]  # noqa: NPY002
 
 
 def never_ends(setting: Setting) -> Strategy:
@@ -104,7 +104,7 @@ def asks_for_nothing(setting: Setting) -> Strategy:
 
 
 def leaves_the_cube(setting: Setting) -> Strategy:
-    yield [Ask(setting.rng.normal(size=setting.terrain.dimensions)) for _ in range(20)]
+    yield [Query(setting.rng.normal(size=setting.search_space.dimensions)) for _ in range(20)]
 
 
 def is_poisoned(setting: Setting) -> Strategy:
@@ -113,7 +113,7 @@ def is_poisoned(setting: Setting) -> Strategy:
     losses = np.array([one.loss for one in told])
     with np.errstate(invalid="ignore"):
         weights = losses / losses.sum()
-    yield [Ask(np.clip(weights @ np.array([one.vector for one in told]), 0, 1))] * 10
+    yield [Query(np.clip(weights @ np.array([one.vector for one in told]), 0, 1))] * 10
 
 
 def gives_up(setting: Setting) -> Strategy:
@@ -130,7 +130,7 @@ class Remembers:
 
     def __call__(self, setting: Setting) -> Strategy:
         self.runs += 1
-        yield [Ask(ask.vector / self.runs) for ask in _uniform(setting)]
+        yield [Query(ask.vector / self.runs) for ask in _uniform(setting)]
 
 
 def writes_on_answers(setting: Setting) -> Strategy:
@@ -142,13 +142,13 @@ def writes_on_answers(setting: Setting) -> Strategy:
 def trusts_bounds(setting: Setting) -> Strategy:
     told = yield _uniform(setting, 10)
     best = min(told, key=lambda one: one.loss)
-    told = yield [Ask(ask.vector, beat=best.loss) for ask in _uniform(setting, 9)]
-    worst: Told = max(told, key=lambda one: one.loss)
-    yield [Ask(worst.vector)]
+    told = yield [Query(ask.vector, cutoff=best.loss) for ask in _uniform(setting, 9)]
+    worst: Observation = max(told, key=lambda one: one.loss)
+    yield [Query(worst.vector)]
 
 
 def does_not_search(setting: Setting) -> Strategy:
-    yield [Ask(np.zeros(setting.terrain.dimensions))] * 20
+    yield [Query(np.zeros(setting.search_space.dimensions))] * 20
 
 
 @pytest.mark.parametrize(

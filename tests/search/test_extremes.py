@@ -12,7 +12,7 @@ from strategy_options import options
 from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Library
-from msl.search.base import Ask, Event, Terrain, Told, Vector
+from msl.search.base import Event, Observation, Query, SearchSpace, Vector
 from msl.search.setting import Strategy
 from msl.search.stages import BUILT_IN, Limits, Stage, load_strategy, then
 from msl.space.nodes import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
@@ -71,7 +71,7 @@ def test_an_option_at_its_end(call: str) -> None:
         assert is_sound(play(load_strategy(name), options(call), problem, limit=150))
 
 
-class NoModels(Terrain):
+class NoModels(SearchSpace):
     """A cube in which no point is a model."""
 
     __slots__ = ()
@@ -80,40 +80,42 @@ class NoModels(Terrain):
         return None
 
 
-def many_bits(size: int) -> Terrain:
+def many_bits(size: int) -> SearchSpace:
     on = np.arange(size)
     none = dict.fromkeys(range(size), 0)
-    return Terrain.of(np.full(size, 2), heads=on, absent=none, families=none, channels={"all": tuple(range(size))})
+    return SearchSpace.of(np.full(size, 2), heads=on, absent=none, families=none, channels={"all": tuple(range(size))})
 
 
-TERRAINS: dict[str, Terrain] = {
-    "a single model": Terrain.of([]),
-    "one value": Terrain.of([1]),
-    "one real": Terrain.continuous(1),
-    "one bit": Terrain.of([2], heads=[0], absent={0: 0}),
+TERRAINS: dict[str, SearchSpace] = {
+    "a single model": SearchSpace.of([]),
+    "one value": SearchSpace.of([1]),
+    "one real": SearchSpace.continuous(1),
+    "one bit": SearchSpace.of([2], heads=[0], absent={0: 0}),
     "no models": NoModels.continuous(3),
-    "10,000 reals": Terrain.continuous(10_000),
+    "10,000 reals": SearchSpace.continuous(10_000),
     "10,000 bits": many_bits(10_000),
 }
 
 
-def all_fail(problem: Problem, ask: Ask, number: int) -> Told:
-    return Told(problem.written_back(ask.vector), (math.inf,) * problem.objectives)
+def all_fail(problem: Problem, ask: Query, number: int) -> Observation:
+    return Observation(problem.written_back(ask.vector), (math.inf,) * problem.objectives)
 
 
-def wild(problem: Problem, ask: Ask, number: int) -> Told:
+def wild(problem: Problem, ask: Query, number: int) -> Observation:
     """Losses that are no losses, or the largest there are."""
     loss = (math.nan, math.inf, -math.inf, 0.3, 1e308, -1e308)[number % 6]
-    return Told(problem.written_back(ask.vector), (loss,) * problem.objectives, float(number % 3))
+    return Observation(problem.written_back(ask.vector), (loss,) * problem.objectives, float(number % 3))
 
 
 @pytest.mark.parametrize("answer", [all_fail, wild], ids=["all fail", "wild losses"])
 @pytest.mark.parametrize("terrain", TERRAINS.values(), ids=list(TERRAINS))
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_hostile_spaces(name: str, terrain: Terrain, answer: Callable[[Problem, Ask, int], Told]) -> None:
+def test_hostile_spaces(
+    name: str, search_space: SearchSpace, answer: Callable[[Problem, Query, int], Observation]
+) -> None:
     reference = (1.0, 1.0) if name in SEVERAL else None
-    problem = Problem("hostile", terrain, lambda point: (0.5,), 0.0, reference=reference)
-    limit = 150 if terrain.dimensions > 1_000 else 1_000
+    problem = Problem("hostile", search_space, lambda point: (0.5,), 0.0, reference=reference)
+    limit = 150 if search_space.dimensions > 1_000 else 1_000
     with np.errstate(all="raise", under="ignore"):
         played = play(load_strategy(name), options(name), problem, answer=answer, limit=limit)
     assert is_sound(played)
@@ -127,8 +129,8 @@ SMALL = {"occam_ga": "occam_ga(population = 20, generations = 3)"}
 @pytest.mark.parametrize("name", FINDERS)
 def test_a_budget_below_the_first_batch(name: str, evaluations: int) -> None:
     """A swarm larger than the budget is cut short; a budget of one is one evaluation."""
-    terrain = Terrain.of([3, 0, 2])
-    stage = Stage(load_strategy(name), options(SMALL.get(name, name)), terrain)
+    search_space = SearchSpace.of([3, 0, 2])
+    stage = Stage(load_strategy(name), options(SMALL.get(name, name)), search_space)
     objectives = 2 if name in SEVERAL else 1
     events: list[Event] = []
     running = then([stage], 0, Limits(evaluations=evaluations), objectives, events.append)
@@ -136,7 +138,7 @@ def test_a_budget_below_the_first_batch(name: str, evaluations: int) -> None:
     asks = next(running, None)
     while asks is not None:
         asked += len(asks)
-        asks = answered(running, [Told(ask.vector, (float(ask.vector.sum()),) * objectives) for ask in asks])
+        asks = answered(running, [Observation(ask.vector, (float(ask.vector.sum()),) * objectives) for ask in asks])
     assert asked == evaluations
     assert events[-1].figures["why"] == "all evaluations are used"
 
@@ -144,19 +146,19 @@ def test_a_budget_below_the_first_batch(name: str, evaluations: int) -> None:
 @pytest.mark.parametrize("name", FINDERS)
 def test_a_single_model_is_soon_evaluated(name: str) -> None:
     """The search ends when all models are known, which halving finds out on all rows only at its third rung."""
-    terrain = Terrain.of([])
-    assert terrain.size == 1
+    search_space = SearchSpace.of([])
+    assert search_space.size == 1
     objectives = 2 if name in SEVERAL else 1
-    running = then([Stage(load_strategy(name), options(name), terrain)], 0, Limits(evaluations=1_000), objectives)
+    running = then([Stage(load_strategy(name), options(name), search_space)], 0, Limits(evaluations=1_000), objectives)
     batches = 0
-    asks: list[Ask] | None = next(running)
+    asks: list[Query] | None = next(running)
     while asks is not None:
         batches += 1
-        asks = answered(running, [Told(np.zeros(0), (0.5,) * objectives) for _ in asks])
+        asks = answered(running, [Observation(np.zeros(0), (0.5,) * objectives) for _ in asks])
     assert batches == (3 if name == "halving" else 1)
 
 
-def answered(running: Strategy, told: list[Told]) -> list[Ask] | None:
+def answered(running: Strategy, told: list[Observation]) -> list[Query] | None:
     """What is asked next, or None at the end."""
     try:
         return running.send(told)
@@ -166,9 +168,9 @@ def answered(running: Strategy, told: list[Told]) -> list[Ask] | None:
 
 def test_a_count_of_models_does_not_overflow() -> None:
     assert many_bits(10_000).size == 2**10_000
-    assert Terrain.of([3, 4]).size == 12
-    assert Terrain.of([3, 0]).size is None
+    assert SearchSpace.of([3, 4]).size == 12
+    assert SearchSpace.of([3, 0]).size is None
 
 
 def test_minus_infinity_is_no_loss() -> None:
-    assert Told(np.zeros(1), (-math.inf, 0.3)).losses == (math.inf, 0.3)
+    assert Observation(np.zeros(1), (-math.inf, 0.3)).losses == (math.inf, 0.3)

@@ -8,11 +8,11 @@ from scipy.integrate import quad
 from scipy.stats import norm
 from sklearn.ensemble import ExtraTreesRegressor
 
-from msl.search.base import Terrain
-from msl.search.operators.surrogate import Forest, columns_of, expected_gain
+from msl.search.base import SearchSpace
+from msl.search.operators.surrogate import SurrogateForest, columns_of, expected_gain
 
 
-def leaves_of(forest: Forest, rows: np.ndarray, tree: int) -> np.ndarray:
+def leaves_of(forest: SurrogateForest, rows: np.ndarray, tree: int) -> np.ndarray:
     """Each row walked down one tree by hand."""
     found = []
     for row in rows:
@@ -27,7 +27,7 @@ def leaves_of(forest: Forest, rows: np.ndarray, tree: int) -> np.ndarray:
 def test_a_leaf_holds_the_mean_of_its_rows(n: int, columns: int, levels: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, losses = rng.integers(0, levels, (n, columns)) / levels, rng.random(n)
-    forest = Forest.grown(rows, losses, rng)
+    forest = SurrogateForest.grown(rows, losses, rng)
     expected = np.empty((n, 16))
     for tree in range(16):
         leaves = leaves_of(forest, rows, tree)
@@ -42,7 +42,7 @@ def test_a_leaf_holds_the_mean_of_its_rows(n: int, columns: int, levels: int, se
 def test_nodes_split_until_few_rows_are_left_or_all_are_alike() -> None:
     rng = np.random.default_rng(1)
     rows = np.vstack([np.full((20, 3), 0.5), rng.random((60, 3))])
-    forest = Forest.grown(rows, rng.random(80), rng)
+    forest = SurrogateForest.grown(rows, rng.random(80), rng)
     for tree in range(16):
         leaves = leaves_of(forest, rows, tree)
         assert len(set(leaves[:20])) == 1
@@ -56,7 +56,7 @@ def test_it_foretells_as_well_as_scikit_learn_does() -> None:
         return rows[:, 0] + np.where(rows[:, 1] > 0.5, 2 * rows[:, 2], 0.0)
 
     rows, others = rng.random((150, 10)), rng.random((400, 10))
-    mean, _ = Forest.grown(rows, losses(rows), rng).foretold(others)
+    mean, _ = SurrogateForest.grown(rows, losses(rows), rng).foretold(others)
     theirs = ExtraTreesRegressor(16, max_features=3, min_samples_split=4, random_state=0).fit(rows, losses(rows))
     ours_off = np.mean((mean - losses(others)) ** 2)
     theirs_off = np.mean((theirs.predict(others) - losses(others)) ** 2)
@@ -67,7 +67,7 @@ def test_it_foretells_as_well_as_scikit_learn_does() -> None:
 def test_the_same_randomness_grows_the_same_forest() -> None:
     rng = np.random.default_rng(3)
     rows, losses = rng.random((30, 4)), rng.random(30)
-    first, second = (Forest.grown(rows, losses, np.random.default_rng(4)).foretold(rows) for _ in range(2))
+    first, second = (SurrogateForest.grown(rows, losses, np.random.default_rng(4)).foretold(rows) for _ in range(2))
     assert np.array_equal(first, second)
 
 
@@ -85,6 +85,6 @@ def test_without_disagreement_the_gain_is_the_difference() -> None:
 
 
 def test_alternatives_have_a_column_each() -> None:
-    terrain = Terrain.of([3, 0, 2, 5], ordered=[False, True, False, True])
-    columns = columns_of(terrain, np.array([[0.1, 0.7, 0.9, 0.3], [0.9, 0.2, 0.1, 0.5]]))
+    search_space = SearchSpace.of([3, 0, 2, 5], ordered=[False, True, False, True])
+    columns = columns_of(search_space, np.array([[0.1, 0.7, 0.9, 0.3], [0.9, 0.2, 0.1, 0.5]]))
     assert columns.tolist() == [[0.7, 0.9, 0.3, 1.0, 0.0, 0.0], [0.2, 0.1, 0.5, 0.0, 0.0, 1.0]]

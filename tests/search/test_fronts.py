@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.base import Ask, Terrain, Told, Vector
+from msl.search.base import Observation, Query, SearchSpace, Vector
 from msl.search.operators.pareto import crowding, dominance, front_of, losses_of
-from msl.search.operators.swarm import Flight, Points, Reading, split
+from msl.search.operators.swarm import FeatureReading, SwarmPoints, VelocityRule, split
 from msl.search.setting import StrategyFunction
 from msl.search.strategies.cmdpso import _leader_set, _tournament, cmdpso
 from msl.search.strategies.nspso import _leaders, nspso
@@ -21,9 +21,9 @@ from msl.testing.toy_problems import Problem, features_against_error, two_bowls
 BOTH = pytest.mark.parametrize(("name", "strategy"), [("nspso", nspso), ("cmdpso", cmdpso)])
 
 
-def points(losses: list[tuple[float, ...]]) -> Points:
-    told = [Told(np.array([float(place)]), one) for place, one in enumerate(losses)]
-    return Points.of(np.array([one.vector for one in told]), told)
+def points(losses: list[tuple[float, ...]]) -> SwarmPoints:
+    told = [Observation(np.array([float(place)]), one) for place, one in enumerate(losses)]
+    return SwarmPoints.of(np.array([one.vector for one in told]), told)
 
 
 def on_a_line(size: int) -> list[tuple[float, ...]]:
@@ -75,23 +75,23 @@ def test_points_of_two_rows() -> None:
 
 
 def test_readiness_above_the_threshold_is_on_and_is_kept_as_it_is() -> None:
-    terrain = Terrain.of([2, 2, 0, 5])
-    reading = Reading.of(terrain, "continuous", 0.6)
+    search_space = SearchSpace.of([2, 2, 0, 5])
+    reading = FeatureReading.of(search_space, "continuous", 0.6)
     x = np.array([[0.55, 0.61, 0.7, 0.3]])
     (ask,) = reading.asks(x)
     assert ask.vector.tolist() == [0.0, 1.0, 0.7, 0.3]
-    back = Told(np.array([0.25, 0.75, 0.7, 0.3]), (1.0, 1.0))
+    back = Observation(np.array([0.25, 0.75, 0.7, 0.3]), (1.0, 1.0))
     assert reading.points(x, [back]).positions.tolist() == [[0.55, 0.61, 0.7, 0.3]]
-    exactly = Reading.of(terrain, "continuous", 0.6).asks(np.array([[0.6, 0.6, 0.6, 0.6]]))[0]
+    exactly = FeatureReading.of(search_space, "continuous", 0.6).asks(np.array([[0.6, 0.6, 0.6, 0.6]]))[0]
     assert exactly.vector[:2].tolist() == [0.0, 0.0], "on above the threshold, not at it"
 
 
 def test_bits_are_bits() -> None:
-    reading = Reading.of(Terrain.of([2, 0]), "binary", 0.6)
+    reading = FeatureReading.of(SearchSpace.of([2, 0]), "binary", 0.6)
     assert reading.positions(np.array([[0.55, 0.55], [0.45, 0.45]])).tolist() == [[1.0, 0.55], [0.0, 0.45]]
-    back = Told(np.array([0.75, 0.3]), (1.0, 1.0))
+    back = Observation(np.array([0.75, 0.3]), (1.0, 1.0))
     assert reading.points(np.array([[1.0, 0.3]]), [back]).positions.tolist() == [[1.0, 0.3]]
-    flight = Flight(1.0, 1.0, 6.0, np.random.default_rng(0))
+    flight = VelocityRule(1.0, 1.0, 6.0, np.random.default_rng(0))
     x, _ = reading.moved(flight, np.full((2000, 2), 0.5), np.tile([2.0, 0.1], (2000, 1)))
     assert set(x[:, 0].tolist()) == {0.0, 1.0}
     assert x[:, 0].mean() == pytest.approx(1 / (1 + math.exp(-2)), abs=0.03)
@@ -112,7 +112,7 @@ def test_they_reach_further_than_random_points(name: str, strategy: StrategyFunc
 @BOTH
 def test_nothing_is_cut_short(name: str, strategy: StrategyFunction) -> None:
     played = play(strategy, options(f"{name}(swarm = 5, iterations = 3)"), two_bowls())
-    assert all(ask.beat is None for ask in played.asks)
+    assert all(ask.cutoff is None for ask in played.asks)
     assert [len(batch) for batch in played.batches] == [5] * 4
 
 
@@ -166,7 +166,7 @@ def test_points_that_fail_in_one_objective_are_no_part_of_a_front(name: str, str
         first, second = honest.losses(point)
         return first, (math.nan if point[0] < 0.3 else second)
 
-    problem = Problem("holes", honest.terrain, losses, 0.0, reference=(1.0, 1.0))
+    problem = Problem("holes", honest.search_space, losses, 0.0, reference=(1.0, 1.0))
     played = play(strategy, options(f"{name}(swarm = 10, iterations = 10)"), problem)
     assert all(np.isfinite(one.losses).all() for event in played.events for one in event.chosen)
     assert played.events[-1].chosen
@@ -175,8 +175,8 @@ def test_points_that_fail_in_one_objective_are_no_part_of_a_front(name: str, str
 
 @BOTH
 def test_a_stage_starts_from_the_front(name: str, strategy: StrategyFunction) -> None:
-    front = [Told(np.full(3, 0.25 + 0.05 * step), (0.1 * step, 1 - 0.1 * step)) for step in range(5)]
-    dominated = [Told(np.full(3, 0.9), (2.0, 2.0))]
+    front = [Observation(np.full(3, 0.25 + 0.05 * step), (0.1 * step, 1 - 0.1 * step)) for step in range(5)]
+    dominated = [Observation(np.full(3, 0.9), (2.0, 2.0))]
     played = play(strategy, options(f"{name}(swarm = 5, iterations = 1)"), two_bowls(), known=dominated + front)
     first = {round(float(ask.vector[0]), 6) for ask in played.batches[0]}
     assert first == {0.25, 0.3, 0.35, 0.4, 0.45}
@@ -188,5 +188,5 @@ def test_the_first_third_of_a_swarm_does_not_mutate() -> None:
     played = play(cmdpso, options(still), two_bowls(5))
     moved = [not np.array_equal(before.vector, after.vector) for before, after in zip(*played.batches, strict=True)]
     assert moved[:6] == [False] * 3 + [True] * 3, "the last third moves by nothing in the last iteration"
-    asks: list[Ask] = played.batches[1]
+    asks: list[Query] = played.batches[1]
     assert all((ask.vector >= 0).all() and (ask.vector <= 1).all() for ask in asks)

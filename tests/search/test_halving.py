@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.base import Ask, Told
+from msl.search.base import Observation, Query
 from msl.search.strategies.halving import _farthest_first, halving
 from msl.testing.play import Played, exact, play
 from msl.testing.toy_problems import Problem, sphere
@@ -15,8 +15,8 @@ from msl.testing.toy_problems import Problem, sphere
 def test_models_are_ranked_by_how_far_they_got_and_failures_come_last() -> None:
     a, b, c, d = (np.array([place / 10]) for place in range(4))
     got_to = {
-        0.1: [Told(a, (0.3,)), Told(b, (0.1,)), Told(c, (0.2,)), Told(d, (0.9,))],
-        1.0: [Told(b, (0.5,)), Told(c, (float("inf"),)), Told(a, (0.4,))],
+        0.1: [Observation(a, (0.3,)), Observation(b, (0.1,)), Observation(c, (0.2,)), Observation(d, (0.9,))],
+        1.0: [Observation(b, (0.5,)), Observation(c, (float("inf"),)), Observation(a, (0.4,))],
     }
     ranked = _farthest_first(got_to)
     assert [one.vector[0] for one in ranked] == [a[0], b[0], d[0], c[0]]
@@ -26,9 +26,9 @@ def test_models_are_ranked_by_how_far_they_got_and_failures_come_last() -> None:
 def _failing_on_few_rows(failures: int) -> Played:
     """A round of 27 models in which the first ones cannot be judged on a tenth of the rows."""
 
-    def answer(problem: Problem, ask: Ask, number: int) -> Told:
+    def answer(problem: Problem, ask: Query, number: int) -> Observation:
         told = exact(problem, ask, number)
-        return Told(told.vector, (math.inf,)) if number < failures else told
+        return Observation(told.vector, (math.inf,)) if number < failures else told
 
     return play(halving, options("halving(evaluations = 39)"), sphere(), answer=answer)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategy_options import options
 
-from msl.search.base import Ask, Terrain, Told, Vector
+from msl.search.base import Observation, Query, SearchSpace, Vector
 from msl.search.operators.variation import (
     agreement,
     blend,
@@ -34,15 +34,15 @@ from msl.testing.toy_problems import Problem, bits, features_against_error, sphe
 SMALL = "occam_ga(population = 20, generations = 6)"
 
 
-def told(*losses: float, complexity: float = 0.0, at: float = 0.0, bound: bool = False) -> Told:
-    return Told(np.array([at]), losses, complexity, bound)
+def told(*losses: float, complexity: float = 0.0, at: float = 0.0, bound: bool = False) -> Observation:
+    return Observation(np.array([at]), losses, complexity, bound)
 
 
-def network(units: int = 4, inputs: int = 2) -> Terrain:
+def network(units: int = 4, inputs: int = 2) -> SearchSpace:
     """An overlap, and units with a flag and a place each."""
     size = 1 + units * (1 + inputs)
     flags = [1 + unit * (1 + inputs) for unit in range(units)]
-    return Terrain.of(
+    return SearchSpace.of(
         [0 if gene not in flags else 2 for gene in range(size)],
         groups=[0, *(1 + unit for unit in range(units) for _ in range(1 + inputs))],
         heads=flags,
@@ -51,8 +51,8 @@ def network(units: int = 4, inputs: int = 2) -> Terrain:
     )
 
 
-def is_on(terrain: Terrain, points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    return terrain.cells(points)[:, terrain.switches] > 0
+def is_on(search_space: SearchSpace, points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    return search_space.cells(points)[:, search_space.switches] > 0
 
 
 # --- elitism --------------------------------------------------------------------------------------------
@@ -74,13 +74,13 @@ def test_failures_and_bounds_are_never_elite() -> None:
 
 
 def test_the_simplest_of_the_pareto_set() -> None:
-    terrain = Terrain.continuous(1)
+    search_space = SearchSpace.continuous(1)
     front = [told(1, 5, complexity=3, at=0.1), told(2, 4, complexity=2, at=0.2), told(3, 3, complexity=2, at=0.3)]
     front += [told(4, 2, complexity=2, at=0.4), told(5, 1, complexity=7, at=0.5)]
     dominated = [told(5, 5, complexity=1, at=0.6), told(math.inf, math.inf, at=0.7)]
     copy = told(3, 3, complexity=2, at=0.3)
-    assert plain_front([*front, *dominated, copy], terrain) == front, "the same model once"
-    simplest = occam_front([*front, *dominated, copy], terrain)
+    assert plain_front([*front, *dominated, copy], search_space) == front, "the same model once"
+    simplest = occam_front([*front, *dominated, copy], search_space)
     assert simplest == front[1:4]
     assert median_of(simplest) is front[2]
     assert median_of(front[1:3]) is front[1], "of an even number the lower one"
@@ -91,17 +91,17 @@ def test_the_simplest_of_the_pareto_set() -> None:
 
 
 def test_parents_agree_on_units_that_both_have_and_always_on_the_overlap() -> None:
-    terrain = network(units=3, inputs=1)
+    search_space = network(units=3, inputs=1)
     first = np.array([[0.5, 0.75, 0.1, 0.75, 0.1, 0.25, 0.1]])
     second = np.array([[0.5, 0.75, 0.9, 0.25, 0.9, 0.25, 0.9]])
-    assert agreement(terrain, first, second).tolist() == [[True, True, False, False]]
+    assert agreement(search_space, first, second).tolist() == [[True, True, False, False]]
 
 
 def test_a_group_agrees_only_with_all_of_its_heads() -> None:
-    terrain = Terrain.of([3, 3, 0], groups=[0, 0, 0], heads=[0, 1])
+    search_space = SearchSpace.of([3, 3, 0], groups=[0, 0, 0], heads=[0, 1])
     same, other = np.array([[0.1, 0.9, 0.5]]), np.array([[0.1, 0.5, 0.5]])
-    assert agreement(terrain, same, same).tolist() == [[True]]
-    assert agreement(terrain, same, other).tolist() == [[False]]
+    assert agreement(search_space, same, same).tolist() == [[True]]
+    assert agreement(search_space, same, other).tolist() == [[False]]
 
 
 def test_blending_reaches_half_the_distance_beyond_the_parents() -> None:
@@ -116,13 +116,13 @@ def test_blending_reaches_half_the_distance_beyond_the_parents() -> None:
 
 
 def test_units_are_inherited_whole_unless_both_parents_have_them() -> None:
-    terrain = network(units=3, inputs=2)
+    search_space = network(units=3, inputs=2)
     rng = np.random.default_rng(0)
-    first, second = (np.repeat(rng.random((1, terrain.dimensions)), 400, axis=0) for _ in range(2))
-    first[:, terrain.switches] = [0.75, 0.75, 0.25]
-    second[:, terrain.switches] = [0.75, 0.25, 0.25]
-    children = cluster_crossover(terrain, first, second, rng)
-    unit = [np.flatnonzero(terrain.groups == group) for group in range(4)]
+    first, second = (np.repeat(rng.random((1, search_space.dimensions)), 400, axis=0) for _ in range(2))
+    first[:, search_space.switches] = [0.75, 0.75, 0.25]
+    second[:, search_space.switches] = [0.75, 0.25, 0.25]
+    children = cluster_crossover(search_space, first, second, rng)
+    unit = [np.flatnonzero(search_space.groups == group) for group in range(4)]
     assert len(np.unique(children[:, 0])) > 100, "the overlap is blended"
     assert (children[:, unit[1][0]] == 0.75).all()
     assert len(np.unique(children[:, unit[1][1]])) > 100, "both have the first unit"
@@ -134,9 +134,9 @@ def test_units_are_inherited_whole_unless_both_parents_have_them() -> None:
 
 
 def test_what_has_no_order_is_never_blended() -> None:
-    terrain = Terrain.of([3, 5, 0], ordered=[False, False, True], groups=[0, 0, 0], heads=[0])
+    search_space = SearchSpace.of([3, 5, 0], ordered=[False, False, True], groups=[0, 0, 0], heads=[0])
     first, second = np.tile([0.1, 0.1, 0.2], (200, 1)), np.tile([0.1, 0.9, 0.8], (200, 1))
-    children = cluster_crossover(terrain, first, second, np.random.default_rng(0))
+    children = cluster_crossover(search_space, first, second, np.random.default_rng(0))
     assert set(children[:, 1].tolist()) == {0.1, 0.9}
     assert len(np.unique(children[:, 2])) > 100
 
@@ -179,34 +179,34 @@ def test_flipped_bits() -> None:
 @given(st.integers(0, 2**31), st.integers(1, 5))
 def test_adding_and_deleting(seed: int, units: int) -> None:
     """One unit more or less at most; never none."""
-    terrain = network(units)
+    search_space = network(units)
     rng = np.random.default_rng(seed)
-    points = rng.random((12, terrain.dimensions))
-    points[~is_on(terrain, points).any(axis=1), 1] = 0.75
-    before = is_on(terrain, points)
-    more = is_on(terrain, with_added(terrain, points, 1.0, rng))
-    fewer = is_on(terrain, with_deleted(terrain, points, 1.0, rng))
+    points = rng.random((12, search_space.dimensions))
+    points[~is_on(search_space, points).any(axis=1), 1] = 0.75
+    before = is_on(search_space, points)
+    more = is_on(search_space, with_added(search_space, points, 1.0, rng))
+    fewer = is_on(search_space, with_deleted(search_space, points, 1.0, rng))
     np.testing.assert_array_equal(more.sum(axis=1), np.minimum(before.sum(axis=1) + 1, units))
     np.testing.assert_array_equal(fewer.sum(axis=1), np.maximum(before.sum(axis=1) - 1, 1))
     assert (more >= before).all()
     assert (fewer <= before).all()
-    untouched = ~terrain.switches
-    np.testing.assert_array_equal(with_added(terrain, points, 1.0, rng)[:, untouched], points[:, untouched])
-    assert np.array_equal(with_added(terrain, points, 0.0, rng), points)
+    untouched = ~search_space.switches
+    np.testing.assert_array_equal(with_added(search_space, points, 1.0, rng)[:, untouched], points[:, untouched])
+    assert np.array_equal(with_added(search_space, points, 0.0, rng), points)
 
 
 def test_an_optional_step_is_added_as_any_of_its_alternatives_and_may_go_alone() -> None:
-    terrain = Terrain.of([4], absent={0: 3}, heads=[0])
+    search_space = SearchSpace.of([4], absent={0: 3}, heads=[0])
     off = np.full((300, 1), 3.5 / 4)
-    added = with_added(terrain, off, 1.0, np.random.default_rng(0))
-    assert {float(cell) for cell in terrain.cells(added)[:, 0]} == {0.0, 1.0, 2.0}
-    np.testing.assert_array_equal(with_deleted(terrain, added, 1.0, np.random.default_rng(0)), off)
+    added = with_added(search_space, off, 1.0, np.random.default_rng(0))
+    assert {float(cell) for cell in search_space.cells(added)[:, 0]} == {0.0, 1.0, 2.0}
+    np.testing.assert_array_equal(with_deleted(search_space, added, 1.0, np.random.default_rng(0)), off)
 
 
 def test_minimal_models_have_one_unit_and_no_optional_step() -> None:
-    terrain = Terrain.of([2, 0, 2, 0, 3], absent={0: 0, 2: 0, 4: 2}, families={0: 0, 2: 0})
+    search_space = SearchSpace.of([2, 0, 2, 0, 3], absent={0: 0, 2: 0, 4: 2}, families={0: 0, 2: 0})
     rng = np.random.default_rng(0)
-    least = terrain.cells(minimal(terrain, rng.random((200, 5)), rng))
+    least = search_space.cells(minimal(search_space, rng.random((200, 5)), rng))
     np.testing.assert_array_equal(least[:, [0, 2]].sum(axis=1), 1)
     assert 60 < least[:, 0].sum() < 140
     assert (least[:, 4] == 2).all()
@@ -215,7 +215,7 @@ def test_minimal_models_have_one_unit_and_no_optional_step() -> None:
 # --- together -------------------------------------------------------------------------------------------
 
 
-def generations(played: Played) -> list[list[Told]]:
+def generations(played: Played) -> list[list[Observation]]:
     return [list(event.kept) for event in played.events if event.kind == "generation"]
 
 
@@ -229,18 +229,18 @@ def test_the_elite_lives_on_and_is_not_asked_again() -> None:
 def test_shuffling_gives_every_evaluation_a_turn_of_its_own_and_the_elite_another_one() -> None:
     """Losses that depend on the turn: the elite's is a new one in every generation."""
 
-    def answer(problem: Problem, ask: Ask, number: int) -> Told:
+    def answer(problem: Problem, ask: Query, number: int) -> Observation:
         honest = exact(problem, ask, number)
-        return Told(honest.vector, (honest.loss + 0.01 * (ask.turn % 7),), honest.complexity)
+        return Observation(honest.vector, (honest.loss + 0.01 * (ask.repeat % 7),), honest.complexity)
 
     played = play(occam_ga, options(SMALL.replace(")", ", shuffle = true)")), bits(), answer=answer)
-    assert [ask.turn for ask in played.asks] == list(range(1, 141))
+    assert [ask.repeat for ask in played.asks] == list(range(1, 141))
     assert [len(batch) for batch in played.batches] == [20] * 7
     for before, after, batch in zip(generations(played), generations(played)[1:], played.batches[1:], strict=False):
         elite = occam_elite(before, 5)[0]
         assert np.array_equal(batch[0].vector, elite.vector)
         assert after[0] is not elite
-    assert all(ask.turn == 0 for ask in play(occam_ga, options(SMALL), bits()).asks)
+    assert all(ask.repeat == 0 for ask in play(occam_ga, options(SMALL), bits()).asks)
 
 
 def test_growing_starts_from_one_unit() -> None:
@@ -256,10 +256,10 @@ def hermite(seed: int, regions: int = 15) -> Problem:
     y = 1.1 * (1 - x + 2 * x**2) * np.exp(-(x**2) / 2) + rng.normal(0, 0.1, 40)
     boxes = [(part.min(), part.max()) for part in np.array_split(x, regions)]
     train = np.isin(np.arange(40), rng.permutation(40)[:20])
-    terrain = network(regions, inputs=1)
+    search_space = network(regions, inputs=1)
 
     def losses(point: Vector) -> tuple[float, ...]:
-        on = np.flatnonzero(is_on(terrain, point[None, :])[0])
+        on = np.flatnonzero(is_on(search_space, point[None, :])[0])
         if not len(on):
             return (math.inf,)
         centres = np.array(
@@ -274,7 +274,7 @@ def hermite(seed: int, regions: int = 15) -> Problem:
         weights, *_ = np.linalg.lstsq(design[train], y[train], rcond=None)
         return (float(np.mean((design[~train] @ weights - y[~train]) ** 2)),)
 
-    return Problem("hermite", terrain, losses, 0.0, lambda point: float(is_on(terrain, point[None, :]).sum()))
+    return Problem("hermite", search_space, losses, 0.0, lambda point: float(is_on(search_space, point[None, :]).sum()))
 
 
 def test_occam_ends_with_smaller_networks_than_plain_elitism() -> None:
@@ -293,16 +293,16 @@ def test_two_objectives_keep_the_simplest_of_the_front_and_answer_with_their_med
     problem = features_against_error()
     played = play(occam_ga, options(SMALL), problem)
     for before, after in zip(generations(played), generations(played)[1:], strict=False):
-        kept = occam_front(before, problem.terrain)[:10]
+        kept = occam_front(before, problem.search_space)[:10]
         assert after[: len(kept)] == kept
     last = played.events[-1]
-    assert last.chosen == (median_of(occam_front(list(last.kept), problem.terrain)),)
+    assert last.chosen == (median_of(occam_front(list(last.kept), problem.search_space)),)
     plain = play(occam_ga, options(SMALL.replace(")", ", elitism = plain)")), problem).events[-1]
-    assert list(plain.chosen) == plain_front(list(plain.kept), problem.terrain)
+    assert list(plain.chosen) == plain_front(list(plain.kept), problem.search_space)
 
 
 def test_seeds_are_in_the_first_population() -> None:
-    known = [Told(np.full(2, 0.1 * step), (1.0 - 0.1 * step,)) for step in range(1, 6)]
+    known = [Observation(np.full(2, 0.1 * step), (1.0 - 0.1 * step,)) for step in range(1, 6)]
     played = play(occam_ga, options("occam_ga(population = 4, generations = 1)"), sphere(), known=known)
     np.testing.assert_allclose([ask.vector[0] for ask in played.batches[0]], [0.5, 0.4, 0.3, 0.2])
     grown = play(occam_ga, options("occam_ga(population = 9, generations = 1, grow = true)"), sphere(), known=known)

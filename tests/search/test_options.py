@@ -11,7 +11,7 @@ from msl.check.check_spec import check_source
 from msl.data.read import read_table
 from msl.diagnostics.source import Source
 from msl.runner.plan import make_plan
-from msl.search.base import Told
+from msl.search.base import Observation
 from msl.search.stages import BUILT_IN, load_strategy, then
 from msl.testing.play import Played, play
 from msl.testing.toy_problems import (
@@ -127,7 +127,7 @@ def _quoted(name: str) -> str:
 
 def trace(played: Played) -> list[object]:
     """What was asked, and what would be the answer."""
-    asked = [(ask.vector.tobytes(), ask.share, ask.turn) for ask in played.asks]
+    asked = [(ask.vector.tobytes(), ask.share, ask.repeat) for ask in played.asks]
     chosen = [tuple(one.vector.tobytes() for one in event.chosen) for event in played.events]
     return [asked, chosen]
 
@@ -150,7 +150,7 @@ def asked_by_a_plan(place: Path, search: str) -> list[list[float]]:
     assert checked.spec is not None, checked.diagnostics
     running = then(make_plan(checked.spec, table).stages, seed=0)
     asks = next(running)
-    asks += running.send([Told(ask.vector, (1.0,)) for ask in asks])
+    asks += running.send([Observation(ask.vector, (1.0,)) for ask in asks])
     return [ask.vector.tolist() for ask in asks]
 
 

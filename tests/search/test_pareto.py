@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from msl.search.base import Told
+from msl.search.base import Observation
 from msl.search.operators.pareto import (
     EpsilonArchive,
     Losses,
@@ -42,8 +42,8 @@ def beats(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
     return all(x <= y for x, y in zip(a, b, strict=True)) and a != b
 
 
-def told(losses: tuple[float, ...], complexity: float = 0.0, bound: bool = False) -> Told:
-    return Told(np.zeros(1), losses, complexity, bound)
+def told(losses: tuple[float, ...], complexity: float = 0.0, bound: bool = False) -> Observation:
+    return Observation(np.zeros(1), losses, complexity, bound)
 
 
 @settings(max_examples=200)

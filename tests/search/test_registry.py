@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from offered_package import install
 
-from msl.search.base import Ask, Terrain
+from msl.search.base import Query, SearchSpace
 from msl.search.setting import Setting
 from msl.search.stages import BUILT_IN, load_strategy, strategy_names
 
@@ -38,9 +38,9 @@ def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
 @pytest.mark.usefixtures("offered")
 def test_a_package_can_offer_a_strategy() -> None:
     assert strategy_names() == (*BUILT_IN, "anneal", "bare", "broken", "number")
-    setting = Setting(Terrain.continuous(2), {}, np.random.default_rng(0), start=np.array([0.5, 0.5]))
+    setting = Setting(SearchSpace.continuous(2), {}, np.random.default_rng(0), start=np.array([0.5, 0.5]))
     (ask,) = next(load_strategy("anneal")(setting))
-    assert isinstance(ask, Ask)
+    assert isinstance(ask, Query)
     assert ask.vector.tolist() == [0.5, 0.5]
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.base import Terrain, Told, Vector, Vectors
-from msl.search.operators.initialise import Fresh
+from msl.search.base import Observation, SearchSpace, Vector, Vectors
+from msl.search.operators.initialise import UnseenPoints
 from msl.search.setting import Setting
 from msl.search.strategies.grid import grid
 from msl.search.strategies.halving import halving, largest_round, rungs
@@ -19,7 +19,7 @@ from msl.testing.toy_problems import Problem, bits, mixed, sphere, two_bowls
 
 
 def models(played: Played) -> list[Hashable | None]:
-    return [played.problem.terrain.decode(ask.vector) for ask in played.asks]
+    return [played.problem.search_space.decode(ask.vector) for ask in played.asks]
 
 
 # --- random ---------------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def test_random_is_uniform_in_the_cube() -> None:
     assert np.abs(points.std(axis=0) - 12**-0.5).max() < 0.02
 
 
-class Lopsided(Terrain):
+class Lopsided(SearchSpace):
     """The first value of the first gene is one model, the second one a thousand."""
 
     __slots__ = ()
@@ -62,14 +62,14 @@ class Lopsided(Terrain):
 
 
 def test_random_draws_choices_or_models() -> None:
-    terrain = Lopsided.of([2, 1000])
-    problem = Problem("lopsided", terrain, lambda point: (float(point[1]),), 0.0)
+    search_space = Lopsided.of([2, 1000])
+    problem = Problem("lopsided", search_space, lambda point: (float(point[1]),), 0.0)
 
     def share_of_first(draw: str) -> float:
         rng = np.random.default_rng(0)
         if draw == "models":
-            return float(np.mean(terrain.cells(terrain.draw(rng, 2000))[:, 0] == 0))
-        return float(np.mean(terrain.cells(rng.random((2000, 2)))[:, 0] == 0))
+            return float(np.mean(search_space.cells(search_space.draw(rng, 2000))[:, 0] == 0))
+        return float(np.mean(search_space.cells(rng.random((2000, 2)))[:, 0] == 0))
 
     assert share_of_first("choices") == pytest.approx(0.5, abs=0.05)
     assert share_of_first("models") == pytest.approx(0.001, abs=0.003)
@@ -90,11 +90,11 @@ def test_random_answers_with_the_best_or_the_front() -> None:
 
 def test_what_the_best_so_far_makes_useless_is_said() -> None:
     played = play(random, options("random(evaluations = 80)"), sphere())
-    beats = [batch[0].beat for batch in played.batches]
+    beats = [batch[0].cutoff for batch in played.batches]
     assert beats[0] is None
     bests = [event.figures["best"] for event in played.events]
     assert beats[1:] == [np.nextafter(best, np.inf) for best in bests[:-1]]
-    assert all(ask.beat is None for ask in play(random, options("random(evaluations = 80)"), two_bowls()).asks)
+    assert all(ask.cutoff is None for ask in play(random, options("random(evaluations = 80)"), two_bowls()).asks)
 
 
 # --- grid -----------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_what_the_best_so_far_makes_useless_is_said() -> None:
 def test_grid_is_every_model_once_in_order() -> None:
     problem = mixed()
     played = play(grid, options("grid(steps = 3)"), problem)
-    cells = [problem.terrain.cells(ask.vector).tolist() for ask in played.asks]
+    cells = [problem.search_space.cells(ask.vector).tolist() for ask in played.asks]
     assert len(cells) == 4 * 7 * 2 * 3
     assert cells == sorted(cells)
     assert sorted({cell[3] for cell in cells}) == [0.0, 0.5, 1.0]
@@ -181,7 +181,7 @@ def test_only_losses_on_all_rows_are_answers() -> None:
 
 
 def test_halving_starts_with_what_is_known_and_goes_on_with_new_models() -> None:
-    known = [Told(np.array([0.2, 0.3]), (0.5,)), Told(np.array([0.6, 0.7]), (0.1,))]
+    known = [Observation(np.array([0.2, 0.3]), (0.5,)), Observation(np.array([0.6, 0.7]), (0.1,))]
     played = play(halving, options("halving(evaluations = 60)"), sphere(), known=known)
     assert played.batches[0][0].vector.tolist() == [0.6, 0.7]
     assert played.batches[0][1].vector.tolist() == [0.2, 0.3]
@@ -202,14 +202,14 @@ def test_later_rounds_of_halving_are_bred_from_the_best() -> None:
 def test_halving_ends_when_there_is_nothing_new() -> None:
     played = play(halving, options("halving(evaluations = 500)"), bits(5))
     assert played.events[-1].figures["why"] == "all models are known"
-    fully = {played.problem.terrain.decode(ask.vector) for ask in played.asks if ask.share < 1.0}
+    fully = {played.problem.search_space.decode(ask.vector) for ask in played.asks if ask.share < 1.0}
     assert len(fully) == 32
 
 
 # --- fresh ----------------------------------------------------------------------------------------------
 
 
-class Empty(Terrain):
+class Empty(SearchSpace):
     """No models at all."""
 
     __slots__ = ()
@@ -219,10 +219,10 @@ class Empty(Terrain):
 
 
 def test_nothing_is_fresh_where_there_are_no_models() -> None:
-    terrain = Empty.continuous(2)
-    fresh = Fresh(terrain)
+    search_space = Empty.continuous(2)
+    fresh = UnseenPoints(search_space)
     rng = np.random.default_rng(0)
     assert fresh.draws(lambda size: rng.random((size, 2)), 10) == []
     assert not fresh.has_all
     for name, strategy in (("random", random), ("halving", halving)):
-        assert next(strategy(Setting(terrain, options(name), rng)), None) is None
+        assert next(strategy(Setting(search_space, options(name), rng)), None) is None

@@ -9,7 +9,7 @@ import pytest
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
-from msl.search.base import Ask, Told
+from msl.search.base import Observation, Query
 from msl.search.stages import load_strategy
 from msl.testing.play import Played, exact, play
 from msl.testing.toy_problems import Problem, bits, conditional, features_against_error, mixed, sphere, two_bowls
@@ -101,15 +101,15 @@ def test_stored_answers_bring_it_back_to_where_it_was(name: str) -> None:
         assert vectors(again) == vectors(whole)
 
 
-def failing(problem: Problem, ask: Ask, number: int) -> Told:
+def failing(problem: Problem, ask: Query, number: int) -> Observation:
     """Every third point fails."""
     told = exact(problem, ask, number)
-    return Told(told.vector, (float("inf"),) * len(told.losses)) if number % 3 == 0 else told
+    return Observation(told.vector, (float("inf"),) * len(told.losses)) if number % 3 == 0 else told
 
 
-def hopeless(problem: Problem, ask: Ask, number: int) -> Told:
+def hopeless(problem: Problem, ask: Query, number: int) -> Observation:
     told = exact(problem, ask, number)
-    return Told(told.vector, (float("inf"),) * len(told.losses))
+    return Observation(told.vector, (float("inf"),) * len(told.losses))
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -120,11 +120,11 @@ def test_failures_neither_stop_nor_poison_it(name: str, answer: Any) -> None:
     assert np.isfinite(np.array([ask.vector for ask in run.asks])).all()
 
 
-def bounded(problem: Problem, ask: Ask, number: int) -> Told:
-    """What racing tells: at or above `beat`, only that it is at least so large."""
+def bounded(problem: Problem, ask: Query, number: int) -> Observation:
+    """What racing tells: at or above `cutoff`, only that it is at least so large."""
     told = exact(problem, ask, number)
-    if ask.beat is not None and told.loss >= ask.beat:
-        return Told(told.vector, (ask.beat,), told.complexity, bound=True)
+    if ask.cutoff is not None and told.loss >= ask.cutoff:
+        return Observation(told.vector, (ask.cutoff,), told.complexity, bound=True)
     return told
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.search.base import Ask, Terrain, Told, Vector, best_of
-from msl.search.operators.swarm import Bests, Flight, scattered
+from msl.search.base import Observation, Query, SearchSpace, Vector, best_of
+from msl.search.operators.swarm import Bests, VelocityRule, scattered
 from msl.search.strategies.bpso import bpso
 from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
@@ -20,7 +20,7 @@ from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigi
 
 
 def swarm(losses: list[float], topology: object = "global") -> Bests:
-    told = [Told(np.array([float(place)]), (loss,)) for place, loss in enumerate(losses)]
+    told = [Observation(np.array([float(place)]), (loss,)) for place, loss in enumerate(losses)]
     return Bests(np.array([one.vector for one in told]), told, topology)
 
 
@@ -35,7 +35,7 @@ def test_all_follow_the_best_or_the_best_of_their_neighbours() -> None:
 def test_only_what_is_lower_and_exact_is_a_best() -> None:
     bests = swarm([0.5, 0.5, 0.5, 0.5])
     new = [0.5, 0.4, 0.1, math.inf]
-    told = [Told(np.array([9.0]), (loss,), bound=place == 2) for place, loss in enumerate(new)]
+    told = [Observation(np.array([9.0]), (loss,), bound=place == 2) for place, loss in enumerate(new)]
     assert bests.update(np.full((4, 1), 9.0), told)
     assert bests.losses.tolist() == [0.5, 0.4, 0.5, 0.5]
     assert bests.positions[:, 0].tolist() == [0, 9, 2, 3]
@@ -45,10 +45,10 @@ def test_only_what_is_lower_and_exact_is_a_best() -> None:
 def test_walls_stop_particles_or_throw_them_back() -> None:
     x, v = np.array([[0.9, 0.1, 0.5, 0.5]]), np.array([[0.3, -0.4, 0.2, 1.7]])
     rng = np.random.default_rng(0)
-    stopped, after = Flight(2, 2, None, rng).moved(x, v)
+    stopped, after = VelocityRule(2, 2, None, rng).moved(x, v)
     np.testing.assert_allclose(stopped, [[1.0, 0.0, 0.7, 1.0]])
     np.testing.assert_allclose(after, v)
-    back, after = Flight(2, 2, None, rng, "reflect").moved(x, v)
+    back, after = VelocityRule(2, 2, None, rng, "reflect").moved(x, v)
     np.testing.assert_allclose(back, [[0.8, 0.3, 0.7, 0.2]])
     np.testing.assert_allclose(after, [[-0.3, 0.4, 0.2, -1.7]])
 
@@ -56,17 +56,17 @@ def test_walls_stop_particles_or_throw_them_back() -> None:
 def test_velocities_are_clamped_and_stay_numbers() -> None:
     """With an inertia above 1 and no clamp, velocities grow for ever; positions stay in the cube."""
     rng = np.random.default_rng(0)
-    slow = Flight(2, 2, 0.1, rng).velocity(1.0, np.full((1, 3), 5.0), *np.zeros((3, 1, 3)))
+    slow = VelocityRule(2, 2, 0.1, rng).velocity(1.0, np.full((1, 3), 5.0), *np.zeros((3, 1, 3)))
     assert slow.tolist() == [[0.1, 0.1, 0.1]]
     played = play(pso, options("pso(swarm = 3, iterations = 4000, inertia = 5)"), sphere(2))
     assert np.isfinite([ask.vector for ask in played.asks]).all()
 
 
 def test_idle_particles_are_scattered() -> None:
-    terrain = Terrain.of([4, 4])
+    search_space = SearchSpace.of([4, 4])
     before = np.array([[0.1, 0.1], [0.1, 0.1]])
     x, v = np.array([[0.2, 0.2], [0.2, 0.3]]), np.ones((2, 2))
-    moved, after = scattered(terrain, before, x, v, np.random.default_rng(0))
+    moved, after = scattered(search_space, before, x, v, np.random.default_rng(0))
     assert moved[0].tolist() != [0.2, 0.2], "still the same model"
     assert moved[1].tolist() == [0.2, 0.3]
     assert after.tolist() == [[0.0, 0.0], [1.0, 1.0]]
@@ -74,7 +74,7 @@ def test_idle_particles_are_scattered() -> None:
 
 @pytest.mark.parametrize(("name", "strategy"), [("pso", pso), ("bpso", bpso)])
 def test_a_swarm_gives_up_after_iterations_in_vain(name: str, strategy: object) -> None:
-    flat = Problem("flat", Terrain.of([2, 2, 0]), lambda point: (1.0,), 0.0)
+    flat = Problem("flat", SearchSpace.of([2, 2, 0]), lambda point: (1.0,), 0.0)
     played = play(strategy, options(f"{name}(swarm = 4, iterations = 99, stall = 3)"), flat)  # type: ignore[arg-type]
     assert len(played.batches) == 1 + 3
     assert played.events[-1].figures["why"] == "no better point in 3 iterations"
@@ -83,8 +83,8 @@ def test_a_swarm_gives_up_after_iterations_in_vain(name: str, strategy: object) 
 def test_progress_starts_the_count_of_a_stall_again() -> None:
     """Better in every second iteration."""
 
-    def answer(problem: Problem, ask: Ask, number: int) -> Told:
-        return Told(ask.vector, (1.0 - 0.01 * (number // 8),))
+    def answer(problem: Problem, ask: Query, number: int) -> Observation:
+        return Observation(ask.vector, (1.0 - 0.01 * (number // 8),))
 
     played = play(pso, options("pso(swarm = 4, iterations = 20, stall = 2)"), sphere(), answer=answer)
     assert len(played.batches) == 21
@@ -139,8 +139,8 @@ def test_halving_only_after_failure_follows_a_valley_further() -> None:
         x, y = point
         return (float(20 * (x - y) ** 2 + (x + y - 1.8) ** 2),)
 
-    problem = Problem("valley", Terrain.continuous(2), valley, 0.0)
-    start = [Told(np.array([0.1, 0.13]), (9.0,))]
+    problem = Problem("valley", SearchSpace.continuous(2), valley, 0.0)
+    start = [Observation(np.array([0.1, 0.13]), (9.0,))]
 
     def reached(call: str) -> float:
         return play(pattern, options(call), problem, known=start).result

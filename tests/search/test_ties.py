@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategy_options import options
 
-from msl.search.base import Ask, Terrain, Told, Vector, best_of, worse_than
+from msl.search.base import Observation, Query, SearchSpace, Vector, best_of, worse_than
 from msl.search.stages import load_strategy
 from msl.testing.play import Played, exact, play
 from msl.testing.toy_problems import Problem
@@ -17,23 +17,23 @@ from msl.testing.toy_problems import Problem
 
 def plateaus() -> Problem:
     """Few different losses, and on each plateau some points that are simpler than others."""
-    terrain = Terrain.of([3, 40], ordered=[True, True])
+    search_space = SearchSpace.of([3, 40], ordered=[True, True])
 
     def losses(point: Vector) -> tuple[float, ...]:
-        return (0.1 + 0.2 * float(terrain.cells(point)[0]),)
+        return (0.1 + 0.2 * float(search_space.cells(point)[0]),)
 
-    return Problem("plateaus", terrain, losses, 0.1, lambda point: 40.0 - float(terrain.cells(point)[1]))
+    return Problem("plateaus", search_space, losses, 0.1, lambda point: 40.0 - float(search_space.cells(point)[1]))
 
 
-def raced(problem: Problem, ask: Ask, number: int) -> Told:
-    """What is told of a race: whoever has not come below `beat` is at least that bad, and no more is known."""
+def raced(problem: Problem, ask: Query, number: int) -> Observation:
+    """What is told of a race: whoever has not come below `cutoff` is at least that bad, and no more is known."""
     told = exact(problem, ask, number)
-    if ask.beat is not None and told.loss >= ask.beat:
-        return Told(told.vector, (ask.beat,), told.complexity, bound=True)
+    if ask.cutoff is not None and told.loss >= ask.cutoff:
+        return Observation(told.vector, (ask.cutoff,), told.complexity, bound=True)
     return told
 
 
-def chosen(played: Played) -> Told:
+def chosen(played: Played) -> Observation:
     best = best_of(played.told)
     assert best is not None
     return best
@@ -57,16 +57,16 @@ def test_races_do_not_hide_a_model_that_is_as_good_and_simpler(call: str) -> Non
     best = chosen(openly)
     first = next(one for one in openly.told if one.loss == best.loss)
     assert best.complexity < first.complexity, "it was found after one that is as good"
-    assert any(ask.beat is not None for ask in in_races.asks)
+    assert any(ask.cutoff is not None for ask in in_races.asks)
     assert (chosen(in_races).loss, chosen(in_races).complexity) == (best.loss, best.complexity)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False))
 def test_what_is_to_beat_parts_those_as_good_from_those_worse(loss: float, other: float) -> None:
-    beat = worse_than(loss)
-    assert beat is not None
-    assert (other < beat) == (other <= loss)
-    assert loss < beat
+    cutoff = worse_than(loss)
+    assert cutoff is not None
+    assert (other < cutoff) == (other <= loss)
+    assert loss < cutoff
 
 
 def test_before_there_is_a_loss_there_is_nothing_to_beat() -> None:

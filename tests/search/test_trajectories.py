@@ -6,20 +6,23 @@ import numpy as np
 import pytest
 from strategy_options import FixedNumbers, options
 
-from msl.search.base import Ask, Terrain, Told
+from msl.search.base import Observation, Query, SearchSpace
 from msl.search.setting import Setting, Strategy
 from msl.search.strategies.bpso import bpso
 from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
 
 
-def points(asks: list[Ask]) -> list[list[float]]:
+def points(asks: list[Query]) -> list[list[float]]:
     return [[round(float(gene), 9) for gene in ask.vector] for ask in asks]
 
 
-def told(terrain: Terrain, asks: list[Ask], *losses: float) -> list[Told]:
+def told(search_space: SearchSpace, asks: list[Query], *losses: float) -> list[Observation]:
     """Answers as a decoder gives them: genes with levels in the middle of their values."""
-    return [Told(terrain.centres(terrain.cells(ask.vector)), (loss,)) for ask, loss in zip(asks, losses, strict=True)]
+    return [
+        Observation(search_space.centres(search_space.cells(ask.vector)), (loss,))
+        for ask, loss in zip(asks, losses, strict=True)
+    ]
 
 
 def just_above(loss: float) -> float:
@@ -27,14 +30,14 @@ def just_above(loss: float) -> float:
     return float(np.nextafter(loss, np.inf))
 
 
-def ends(strategy: Strategy, answers: list[Told]) -> bool:
+def ends(strategy: Strategy, answers: list[Observation]) -> bool:
     with pytest.raises(StopIteration):
         strategy.send(answers)
     return True
 
 
 def test_particle_swarm() -> None:
-    terrain = Terrain.continuous(2)
+    search_space = SearchSpace.continuous(2)
     # Positions, then r1 and r2 of both particles for each of the two iterations.
     rng = FixedNumbers(
         *(0.2, 0.4, 0.9, 0.5),
@@ -43,40 +46,40 @@ def test_particle_swarm() -> None:
         *(0.7, 0.7, 0.5, 0.25),
         *(0.9, 0.9, 0.5, 0.5),
     )
-    strategy = pso(Setting(terrain, options("pso(swarm = 2, iterations = 2)"), rng))  # type: ignore[arg-type]
+    strategy = pso(Setting(search_space, options("pso(swarm = 2, iterations = 2)"), rng))  # type: ignore[arg-type]
 
     asks = next(strategy)
     assert points(asks) == [[0.2, 0.4], [0.9, 0.5]]
-    assert [ask.beat for ask in asks] == [None, None]
+    assert [ask.cutoff for ask in asks] == [None, None]
 
     # W = 1.2, but nothing moves yet. The first particle leads and is its own best: it stays. The second:
     # v = 2·1·(0.2 − 0.9) = −1.4 and 2·0.5·(0.4 − 0.5) = −0.1; x = (−0.5 → 0, 0.4).
-    asks = strategy.send(told(terrain, asks, 0.1, 0.7))
+    asks = strategy.send(told(search_space, asks, 0.1, 0.7))
     assert points(asks) == [[0.2, 0.4], [0.0, 0.4]]
-    assert [ask.beat for ask in asks] == [just_above(0.1), just_above(0.7)]
+    assert [ask.cutoff for ask in asks] == [just_above(0.1), just_above(0.7)]
 
     # The second got worse, so its best is where it started. W = 0.4:
     # v = 0.4·(−1.4) + 2·0.5·(0.9 − 0) + 2·0.5·(0.2 − 0) = 0.54
     # and 0.4·(−0.1) + 2·0.25·(0.5 − 0.4) + 2·0.5·(0.4 − 0.4) = 0.01.
-    asks = strategy.send(told(terrain, asks, 0.1, 0.9))
+    asks = strategy.send(told(search_space, asks, 0.1, 0.9))
     assert points(asks) == [[0.2, 0.4], [0.54, 0.41]]
-    assert ends(strategy, told(terrain, asks, 0.1, 0.2))
+    assert ends(strategy, told(search_space, asks, 0.1, 0.2))
     assert rng.left == 0
 
 
 def test_particles_go_on_from_where_the_decoder_put_them() -> None:
     """Three values: 0.5 is the middle of the second, to which 0.4 is rounded before the next step."""
-    terrain = Terrain.of([3])
+    search_space = SearchSpace.of([3])
     rng = FixedNumbers(0.4, 0.9, 0.5, 0.5, 0.5, 0.25)
-    strategy = pso(Setting(terrain, options("pso(swarm = 2, iterations = 1)"), rng))  # type: ignore[arg-type]
+    strategy = pso(Setting(search_space, options("pso(swarm = 2, iterations = 1)"), rng))  # type: ignore[arg-type]
     asks = next(strategy)
     # The second particle is at 5/6: v = 2·0.25·(0.5 − 5/6) = −1/6.
-    asks = strategy.send(told(terrain, asks, 0.1, 0.2))
+    asks = strategy.send(told(search_space, asks, 0.1, 0.2))
     assert [float(ask.vector[0]) for ask in asks] == pytest.approx([0.5, 5 / 6 - 1 / 6])
 
 
 def test_binary_particle_swarm() -> None:
-    terrain = Terrain.of([2, 2])
+    search_space = SearchSpace.of([2, 2])
     rng = FixedNumbers(
         *(0.1, 0.9, 0.7, 0.2),  # below one half is off: (0, 1) and (1, 0)
         *(0.5, 0.5, 0.5, 0.5),
@@ -86,40 +89,40 @@ def test_binary_particle_swarm() -> None:
         *(0.3, 0.1, 1.0, 1.0),
         *(0.32, 0.67, 0.115, 0.93),
     )
-    strategy = bpso(Setting(terrain, options("bpso(swarm = 2, iterations = 2)"), rng))  # type: ignore[arg-type]
+    strategy = bpso(Setting(search_space, options("bpso(swarm = 2, iterations = 2)"), rng))  # type: ignore[arg-type]
 
     asks = next(strategy)
     assert points(asks) == [[0, 1], [1, 0]]
 
     # The leader has no velocity: each bit is on with one half, so 0.49 switches on and 0.51 off. The other one:
     # v = 1.49618·0.5·(0 − 1) = −0.74809 and 1.49618·1·(1 − 0) = 1.49618, so 0.32124 and 0.81701 against 0.32 and 0.82.
-    asks = strategy.send(told(terrain, asks, 0.1, 0.7))
+    asks = strategy.send(told(search_space, asks, 0.1, 0.7))
     assert points(asks) == [[1, 0], [1, 0]]
 
     # The first is worse than before, its best is still (0, 1):
     # v = 1.49618·(0.2 + 0.3)·(0 − 1) = −0.74809 and 1.49618·(0.4 + 0.1)·(1 − 0) = 0.74809: 0.32124 and 0.67876.
     # The second is where its best is, and follows the first's:
     # v = 0.7298·(−0.74809) + 1.49618·(0 − 1) = −2.04214 and 0.7298·1.49618 + 1.49618 = 2.58809: 0.11487 and 0.93009.
-    asks = strategy.send(told(terrain, asks, 0.5, 0.7))
+    asks = strategy.send(told(search_space, asks, 0.5, 0.7))
     assert points(asks) == [[1, 1], [0, 1]]
-    assert ends(strategy, told(terrain, asks, 1.0, 1.0))
+    assert ends(strategy, told(search_space, asks, 1.0, 1.0))
     assert rng.left == 0
 
 
 def test_a_velocity_of_bits_is_clamped() -> None:
     """With vmax = 0.5 a bit that is drawn on is on with at most 1 / (1 + e^−0.5) = 0.62246."""
-    terrain = Terrain.of([2])
+    search_space = SearchSpace.of([2])
     rng = FixedNumbers(0.9, 0.1, 0.5, 0.5, 0.5, 1.0, 0.4, 0.623)
     call = "bpso(swarm = 2, iterations = 1, vmax = 0.5)"
-    strategy = bpso(Setting(terrain, options(call), rng))  # type: ignore[arg-type]
+    strategy = bpso(Setting(search_space, options(call), rng))  # type: ignore[arg-type]
     asks = next(strategy)
-    assert points(strategy.send(told(terrain, asks, 0.1, 0.2))) == [[1], [0]]
+    assert points(strategy.send(told(search_space, asks, 0.1, 0.2))) == [[1], [0]]
 
 
 def test_pattern_search() -> None:
-    terrain = Terrain.continuous(2)
+    search_space = SearchSpace.continuous(2)
     rng = FixedNumbers(0.3, 0.6)
-    strategy = pattern(Setting(terrain, options("pattern(evaluations = 11)"), rng))  # type: ignore[arg-type]
+    strategy = pattern(Setting(search_space, options("pattern(evaluations = 11)"), rng))  # type: ignore[arg-type]
     here = [0.3, 0.6]
     answers = [
         # Half the range: up along each axis, then down, each from the best point at the time.
@@ -138,40 +141,40 @@ def test_pattern_search() -> None:
         ([0.55, 0.475], 0.6, 0.2),
     ]
     asks = next(strategy)
-    for number, (here, loss, beat) in enumerate(answers):
+    for number, (here, loss, cutoff) in enumerate(answers):
         assert points(asks) == [here]
-        assert asks[0].beat == (None if beat is None else just_above(beat))
-        answer = told(terrain, asks, loss)
+        assert asks[0].cutoff == (None if cutoff is None else just_above(cutoff))
+        answer = told(search_space, asks, loss)
         if number + 1 < len(answers):
             asks = strategy.send(answer)
     assert ends(strategy, answer)
 
 
 def test_complete_polling_takes_the_best_of_a_sweep() -> None:
-    terrain = Terrain.continuous(2)
+    search_space = SearchSpace.continuous(2)
     rng = FixedNumbers(0.3, 0.6)
     call = "pattern(evaluations = 10, poll = complete)"
-    strategy = pattern(Setting(terrain, options(call), rng))  # type: ignore[arg-type]
+    strategy = pattern(Setting(search_space, options(call), rng))  # type: ignore[arg-type]
     asks = next(strategy)
-    asks = strategy.send(told(terrain, asks, 1.0))
+    asks = strategy.send(told(search_space, asks, 1.0))
     assert points(asks) == [[0.8, 0.6], [0.3, 1.0], [0.0, 0.6], [0.3, 0.1]]
-    asks = strategy.send(told(terrain, asks, 0.5, 0.9, 1.1, 0.4))
+    asks = strategy.send(told(search_space, asks, 0.5, 0.9, 1.1, 0.4))
     assert points(asks) == [[0.55, 0.1], [0.3, 0.35], [0.05, 0.1], [0.3, 0.0]]
-    asks = strategy.send(told(terrain, asks, 0.5, 0.5, 0.5, 0.5))
+    asks = strategy.send(told(search_space, asks, 0.5, 0.5, 0.5, 0.5))
     assert points(asks) == [[0.425, 0.1]], "the last of ten evaluations"
 
 
 def test_steps_of_a_pattern_end_where_they_lead_to_the_same_value() -> None:
     """A gene with four values: from the middle of one, a step of 1/8 reaches the next, and 1/16 none."""
-    terrain = Terrain.of([4])
+    search_space = SearchSpace.of([4])
     rng = FixedNumbers(0.3)
-    strategy = pattern(Setting(terrain, options("pattern"), rng))  # type: ignore[arg-type]
+    strategy = pattern(Setting(search_space, options("pattern"), rng))  # type: ignore[arg-type]
     asks = next(strategy)
     asked = points(asks)
     for _ in range(5):
-        asks = strategy.send(told(terrain, asks, 1.0))
+        asks = strategy.send(told(search_space, asks, 1.0))
         asked.extend(points(asks))
-    assert ends(strategy, told(terrain, asks, 1.0))
+    assert ends(strategy, told(search_space, asks, 1.0))
     # 0.375 is the middle of [0.25, 0.5): both steps of 1/2 leave it, 1/4 too, 1/8 only up.
     assert asked == [[0.3], [0.875], [0.0], [0.625], [0.125], [0.5]]
 

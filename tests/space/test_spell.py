@@ -59,13 +59,13 @@ from msl.space.spec import Space
 from msl.space.to_text import (
     RESERVED,
     is_identifier,
+    model_to_file_text,
+    model_to_text,
+    node_to_text,
+    requirement_to_text,
     spell_condition,
-    spell_model,
-    spell_model_file,
-    spell_node,
     spell_number,
-    spell_requirement,
-    spell_value,
+    value_to_text,
 )
 from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
 
@@ -161,8 +161,8 @@ models = st.builds(Model, st.lists(_steps, min_size=1, max_size=3).map(tuple))
 
 @given(models)
 def test_a_model_reads_back_as_itself(model: Model) -> None:
-    assert read_chain(f"chain m = {spell_model(model)}") == plain_model(model)
-    assert read_chain(spell_model_file(model)) == plain_model(model)
+    assert read_chain(f"chain m = {model_to_text(model)}") == plain_model(model)
+    assert read_chain(model_to_file_text(model)) == plain_model(model)
 
 
 @given(models)
@@ -172,7 +172,7 @@ def test_order_of_parameters_does_not_show(model: Model) -> None:
             return Branches(tuple(tuple(map(turned, branch)) for branch in step.branches))
         return BlockValue(step.block, step.params[::-1])
 
-    assert spell_model(Model(tuple(map(turned, model.steps)))) == spell_model(model)
+    assert model_to_text(Model(tuple(map(turned, model.steps)))) == model_to_text(model)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -213,13 +213,13 @@ def test_a_real_reads_back_exactly_and_as_a_real(number: float) -> None:
     ],
 )
 def test_values(value: Value, text: str) -> None:
-    assert spell_value(value) == text
+    assert value_to_text(value) == text
 
 
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
 def test_what_cannot_be_written_is_refused(number: float) -> None:
     with pytest.raises(ValueError, match="only finite numbers"):
-        spell_value(number)
+        value_to_text(number)
 
 
 def test_the_words_that_need_quotes_are_those_of_the_language() -> None:
@@ -240,11 +240,11 @@ def test_a_file_stands_on_its_own() -> None:
         BlockValue(STANDARDIZE, (("center", True),)),
         BlockValue(SVC, (("kernel", kernel), ("gamma", 0.1), ("coef0", 0))),
     )
-    assert spell_model_file(Model(steps)) == (
+    assert model_to_file_text(Model(steps)) == (
         "msl 1\nuse clop\n\n"
         "chain model = standardize(center = true) >> svc(coef0 = 0, gamma = 0.1, kernel = rbf(gamma = 0.5))\n"
     )
-    longer = spell_model_file(Model(steps * 2), name="winner")
+    longer = model_to_file_text(Model(steps * 2), name="winner")
     assert longer.startswith("msl 1\nuse clop\n\nchain winner =\n  standardize(center = true)\n  >> svc(")
     assert max(map(len, longer.splitlines())) < 100
 
@@ -252,7 +252,7 @@ def test_a_file_stands_on_its_own() -> None:
 def test_two_origins_of_one_name_are_told_apart() -> None:
     ours, theirs = block("svc", origin="clop 2"), block("svc", origin="team/my blocks.msl")
     model = Model((BlockValue(ours, ()), BlockValue(theirs, ()), BlockValue(STANDARDIZE, ())))
-    text = spell_model_file(model)
+    text = model_to_file_text(model)
     assert text.splitlines()[1] == 'use clop, clop 2 as clop_2, "team/my blocks.msl" as my_blocks'
     assert text.splitlines()[-1] == "chain model = clop_2.svc >> my_blocks.svc >> standardize"
     parsed(text)
@@ -260,9 +260,9 @@ def test_two_origins_of_one_name_are_told_apart() -> None:
 
 def test_names_that_other_files_declare_too_can_be_qualified() -> None:
     model = Model((BlockValue(SVC, (("d", BlockValue(block("gaussian", "basis", "rbf"), ())),)),))
-    assert spell_model(model) == "svc(d = gaussian)"
-    assert spell_model(model, ambiguous={"svc"}) == "clop.svc(d = gaussian)"
-    assert spell_model_file(model, ambiguous={"gaussian"}).splitlines()[1:] == [
+    assert model_to_text(model) == "svc(d = gaussian)"
+    assert model_to_text(model, ambiguous={"svc"}) == "clop.svc(d = gaussian)"
+    assert model_to_file_text(model, ambiguous={"gaussian"}).splitlines()[1:] == [
         "use clop, rbf",
         "",
         "chain model = svc(d = rbf.gaussian)",
@@ -270,8 +270,8 @@ def test_names_that_other_files_declare_too_can_be_qualified() -> None:
 
 
 def test_an_empty_model_is_none() -> None:
-    assert spell_model(Model(())) == "none"
-    assert read_chain(spell_model_file(Model(()))) == "none"
+    assert model_to_text(Model(())) == "none"
+    assert read_chain(model_to_file_text(Model(()))) == "none"
 
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -288,11 +288,11 @@ def test_models_of_the_papers_specs_read_back_as_themselves(spec: str) -> None:
     models, rng = Models(checked.spec.space), Random(1)
     for _ in range(8):
         model = models.draw(rng)
-        read, problems = text_to_model(spell_model(model), source)
+        read, problems = text_to_model(model_to_text(model), source)
         assert problems == []
         assert read is not None
         assert model_digest(read) == model_digest(model)
-        alone = check_source(Source("winner.msl", spell_model_file(model)), facts)
+        alone = check_source(Source("winner.msl", model_to_file_text(model)), facts)
         assert alone.spec is not None, alone.diagnostics
         (same,) = Models(alone.spec.space)
         assert model_digest(same) == model_digest(model)
@@ -348,7 +348,7 @@ N = Formula("n_features")
     ],
 )
 def test_nodes(node: Node, text: str) -> None:
-    assert spell_node(node) == text
+    assert node_to_text(node) == text
     as_text = (
         text
         if not isinstance(node, Const | IntRange | RealRange | Bool | Vector | Regions | Listing)
@@ -360,30 +360,30 @@ def test_nodes(node: Node, text: str) -> None:
 @pytest.mark.parametrize("build", [psms, kms, everything, similarity, network])
 def test_whole_spaces_can_be_read(build: object) -> None:
     space = build()  # type: ignore[operator]
-    parsed(f"chain m = {spell_node(space.root)}")
-    parsed(f"chain m = {spell_node(space.root, parameters=False)}")
+    parsed(f"chain m = {node_to_text(space.root)}")
+    parsed(f"chain m = {node_to_text(space.root, parameters=False)}")
 
 
 def test_long_texts_are_cut_even_where_the_whole_would_never_end() -> None:
     node: Node = choice(*(use(f"block_{i}") for i in range(30)))
-    assert spell_node(node, most=40) == "block_0 | block_1 | block_2 | … 27 more"
-    assert spell_node(seq(a, optional(node)), most=80) == "a >> (block_0 | block_1 | block_2 | … 27 more)?"
-    assert spell_node(use("x" * 50), most=40) == "x" * 39 + "…"
+    assert node_to_text(node, most=40) == "block_0 | block_1 | block_2 | … 27 more"
+    assert node_to_text(seq(a, optional(node)), most=80) == "a >> (block_0 | block_1 | block_2 | … 27 more)?"
+    assert node_to_text(use("x" * 50), most=40) == "x" * 39 + "…"
     for _ in range(40):
         node = Sequence((node, node))
-    assert len(spell_node(node, most=40)) <= 40
+    assert len(node_to_text(node, most=40)) <= 40
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(generated(finite=False))
 def test_any_space_and_any_requirement_can_be_read(space: Space) -> None:
-    parsed(f"chain m = {spell_node(space.root)}")
+    parsed(f"chain m = {node_to_text(space.root)}")
     for requirement in space.requirements:
-        parsed(spell_requirement(requirement))
+        parsed(requirement_to_text(requirement))
 
 
 def test_names_are_qualified_where_two_blocks_share_one() -> None:
-    assert spell_node(choice(use(block("g", origin="x")), use(block("g", origin="y")))) == "x.g | y.g"
+    assert node_to_text(choice(use(block("g", origin="x")), use(block("g", origin="y")))) == "x.g | y.g"
 
 
 # --- conditions ---------------------------------------------------------------------------------------------------
@@ -421,6 +421,6 @@ def test_conditions(condition: object, text: str) -> None:
 
 def test_requirements() -> None:
     rule = Requirement(Comparison("<", gamma, Literal(2)), Present(STANDARDIZE))
-    assert spell_requirement(rule) == "require svc.gamma < 2 if standardize"
+    assert requirement_to_text(rule) == "require svc.gamma < 2 if standardize"
     written = Requirement(rule.condition, rule.when, "svc.gamma<2\n  if standardize")
-    assert spell_requirement(written) == "require svc.gamma<2 if standardize"
+    assert requirement_to_text(written) == "require svc.gamma<2 if standardize"

@@ -121,7 +121,7 @@ def content(store: Path, which: Callable[[Run], bool] = lambda run: True) -> dic
             "status": run.status,
             "result": {name: value for name, value in run.result.items() if name not in _COSTS},
             "evaluations": {
-                key: repr((one.text, one.losses, one.measures, one.complexity, one.bound, one.beat, one.trouble))
+                key: repr((one.text, one.losses, one.measures, one.complexity, one.bound, one.cutoff, one.trouble))
                 for key, one in asked.items()
             },
             "asks": repr(asks),

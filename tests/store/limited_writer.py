@@ -14,7 +14,7 @@ from pathlib import Path
 from run_examples import asked, evaluation, is_whole, order
 
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 
 def limit_files(size: int | None) -> None:
@@ -32,7 +32,7 @@ def fill(folder: Path, batches: int) -> tuple[int, str]:
                 positions = range(batch * 5, batch * 5 + 5)
                 store.record(run, map(evaluation, positions), list(map(asked, positions)))
                 stored += 1
-    except StoreProblem as problem:
+    except StoreError as problem:
         return stored, problem.code
     return stored, ""
 

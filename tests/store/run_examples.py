@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from msl.store.evaluation import Asked, Evaluation, Question, Trouble
-from msl.store.stored_run import Digests, Order
+from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
+from msl.store.stored_run import Digests, NewRun
 
 BEGINNING = datetime(2025, 11, 16, 2, 53, 1, tzinfo=UTC)
 DATA, PROTOCOL = "d" * 64, "p" * 64
@@ -31,8 +31,8 @@ def digest(*parts: object) -> str:
     return sha256(repr(parts).encode()).hexdigest()
 
 
-def question(number: int, writer: object = 0, data: str = DATA) -> Question:
-    return Question(digest("model", number, writer), {"sklearn": "1.8.0"}, data, PROTOCOL, seed=7)
+def question(number: int, writer: object = 0, data: str = DATA) -> EvaluationInputs:
+    return EvaluationInputs(digest("model", number, writer), {"sklearn": "1.8.0"}, data, PROTOCOL, seed=7)
 
 
 def evaluation(number: int, writer: object = 0, data: str = DATA) -> Evaluation:
@@ -41,10 +41,10 @@ def evaluation(number: int, writer: object = 0, data: str = DATA) -> Evaluation:
     loss = number / 1000
     text = f'standardize(center = true) >> knn(k = {number}, note = "{writer}")'
     if number % 10 == 3:
-        trouble = Trouble("memory", "not enough memory", "knn", peak_memory=1_000_000 + number)
+        trouble = StoredFailure("memory", "not enough memory", "knn", peak_memory=1_000_000 + number)
         return Evaluation(asked, text, (float("inf"),), trouble=trouble, seconds=1.5, fits=1)
     if number % 10 == 7:
-        return Evaluation(asked, text, (loss,), bound=True, beat=loss / 2, seconds=0.1, fits=2, folds_skipped=3)
+        return Evaluation(asked, text, (loss,), bound=True, cutoff=loss / 2, seconds=0.1, fits=2, folds_skipped=3)
     measures = {"ber": loss, "features": float(number)}
     warnings = ("did not converge",) if number % 4 == 0 else ()
     return Evaluation(
@@ -52,9 +52,9 @@ def evaluation(number: int, writer: object = 0, data: str = DATA) -> Evaluation:
     )
 
 
-def asked(position: int, writer: object = 0, batch_size: int = 5) -> Asked:
+def asked(position: int, writer: object = 0, batch_size: int = 5) -> StoredQuery:
     answer = evaluation(position, writer)
-    return Asked(
+    return StoredQuery(
         position=position,
         stage=0,
         batch=position // batch_size,
@@ -62,15 +62,15 @@ def asked(position: int, writer: object = 0, batch_size: int = 5) -> Asked:
         losses=answer.losses,
         complexity=answer.complexity,
         bound=answer.bound,
-        beat=answer.beat,
+        cutoff=answer.cutoff,
         vector=(position / 7, 0.1),
     )
 
 
-def order(name: str = "psms", seed: int = 7) -> Order:
+def order(name: str = "psms", seed: int = 7) -> NewRun:
     digests = Digests(*(digest(kind, name, seed) for kind in ("space", "run", "data", "evaluation", "search")))
     sources = {f"{name}.msl": f"msl 1\nuse clop\n\nchain {name} = knn\n", "clop": "block knn = …\n"}
-    return Order(name, f"{name}.msl", sources, digests, seed, {"msl": "0.1.0"}, {"jobs": 2})
+    return NewRun(name, f"{name}.msl", sources, digests, seed, {"msl": "0.1.0"}, {"jobs": 2})
 
 
 def is_whole(database: Path) -> bool:

@@ -15,7 +15,7 @@ from run_examples import asked, evaluation, is_whole, order
 
 from msl.store import database
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 WRITER = Path(__file__).parent / "batch_writer.py"
 
@@ -59,7 +59,7 @@ def test_a_store_that_stays_locked_is_a_problem_in_words(store: Store) -> None:
     with (
         store.database.transaction(),
         Store.open(store.folder, patience=0.05) as other,
-        pytest.raises(StoreProblem, match=r"keeps .* locked") as caught,
+        pytest.raises(StoreError, match=r"keeps .* locked") as caught,
     ):
         other.evaluations.write([evaluation(1)])
     assert caught.value.code == "MSL505"
@@ -102,7 +102,7 @@ def test_transactions_do_not_nest(store: Store) -> None:
 
 
 def test_an_exact_value_survives_a_late_bound_from_another_process(store: Store) -> None:
-    exact = replace(evaluation(7), bound=False, beat=None, losses=(0.3,))
+    exact = replace(evaluation(7), bound=False, cutoff=None, losses=(0.3,))
     with Store.open(store.folder) as other:
         store.evaluations.write([evaluation(7)])
         other.evaluations.write([exact])

@@ -15,11 +15,11 @@ from run_examples import BEGINNING, Ticking, asked, evaluation, is_whole, order
 
 from msl.store import doctor
 from msl.store.doctor import Finding, examine, repair
-from msl.store.evaluation import Asked, Evaluation
+from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.files import write_whole
 from msl.store.schema import APPLICATION
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 from msl.store.stored_run import Event, Process
 
 PAGE = 4096
@@ -52,7 +52,7 @@ def kinds(findings: list[Finding]) -> list[str]:
     return [finding.kind for finding in findings]
 
 
-def content(folder: Path) -> tuple[dict[str, Evaluation], list[Asked], int]:
+def content(folder: Path) -> tuple[dict[str, Evaluation], list[StoredQuery], int]:
     with Store.open(folder) as store:
         found = store.evaluations.read(evaluation(number).key for number in range(COUNT))
         asks = [one for run in store.runs.ids() for one in store.runs.asks(run)]
@@ -165,7 +165,7 @@ def test_a_rebuilt_store_with_everything_is_the_old_one(folder: Path) -> None:
 @pytest.mark.parametrize("damage", [truncate, zero_first_page, spoil_header, spoil_schema])
 def test_a_damaged_store_is_a_problem_in_words(folder: Path, damage: Callable[[Path], None]) -> None:
     damage(folder / DATABASE)
-    with pytest.raises(StoreProblem, match="is damaged") as caught, Store.open(folder) as store:
+    with pytest.raises(StoreError, match="is damaged") as caught, Store.open(folder) as store:
         list(store.evaluations.about("d" * 64, "p" * 64))
     assert caught.value.code == "MSL503"
     assert "msl doctor --repair" in caught.value.help
@@ -216,7 +216,7 @@ def test_the_journal_is_saved_too(healthy: Path, tmp_path: Path) -> None:
         shutil.copytree(folder, broken)
         damage(broken / DATABASE)
         if damage is not zero_first_page:  # there, the journal has the page
-            with pytest.raises(StoreProblem, match="journal is still there") as caught:
+            with pytest.raises(StoreError, match="journal is still there") as caught:
                 Store.open(broken)
             assert caught.value.code == "MSL503"
             assert kinds(repair(broken))[:2] == ["damage", "rebuilt"]
@@ -246,7 +246,7 @@ def test_a_store_that_someone_works_on_is_not_replaced(folder: Path) -> None:
                 connection.execute("UPDATE runs SET pid = ?, born = '' WHERE id = ?", (other.pid, run))
         zero_first_page(folder / DATABASE)
         spoilt = (folder / DATABASE).read_bytes()
-        with pytest.raises(StoreProblem, match=f"process {other.pid}"):
+        with pytest.raises(StoreError, match=f"process {other.pid}"):
             repair(folder)
         assert (folder / DATABASE).read_bytes() == spoilt
         assert list(folder.glob("store.*")) == [folder / DATABASE]

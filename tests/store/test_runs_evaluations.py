@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from run_examples import BEGINNING, DATA, PROTOCOL, Ticking, evaluation, order, question
 
 import msl
-from msl.store.evaluation import Evaluation, Question, Trouble, evaluation_key
+from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, evaluation_key
 from msl.store.store import Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 PARTS = {
     "model": "m",
@@ -37,20 +37,20 @@ texts = st.text(max_size=20)
 strange_texts = st.text(st.characters(), max_size=20)
 
 
-def questions() -> st.SearchStrategy[Question]:
+def questions() -> st.SearchStrategy[EvaluationInputs]:
     return st.builds(
-        Question,
+        EvaluationInputs,
         model=texts,
         versions=st.dictionaries(texts, texts, max_size=3),
         data=texts,
         protocol=texts,
         seed=st.integers(),
         share=finite,
-        turn=st.integers(),
+        repeat=st.integers(),
     )
 
 
-def evaluations(asked: st.SearchStrategy[Question]) -> st.SearchStrategy[Evaluation]:
+def evaluations(asked: st.SearchStrategy[EvaluationInputs]) -> st.SearchStrategy[Evaluation]:
     numbers = st.floats(allow_nan=False)
     common = {
         "question": asked,
@@ -63,15 +63,15 @@ def evaluations(asked: st.SearchStrategy[Question]) -> st.SearchStrategy[Evaluat
         "folds_skipped": st.integers(0, 100),
         "warnings": st.lists(texts, max_size=3).map(tuple),
     }
-    troubles = st.builds(Trouble, texts, texts, texts, st.none() | st.integers(0, 2**40))
+    troubles = st.builds(StoredFailure, texts, texts, texts, st.none() | st.integers(0, 2**40))
     losses = st.lists(numbers, min_size=1, max_size=3).map(tuple)
     bounds = st.tuples(finite, finite).map(sorted)
     return st.one_of(
-        st.builds(Evaluation, losses=losses, beat=st.none() | numbers, **common),
+        st.builds(Evaluation, losses=losses, cutoff=st.none() | numbers, **common),
         st.builds(Evaluation, losses=losses, trouble=troubles, **common),
         bounds.flatmap(
             lambda pair: st.builds(
-                Evaluation, losses=st.just((pair[1],)), bound=st.just(True), beat=st.just(pair[0]), **common
+                Evaluation, losses=st.just((pair[1],)), bound=st.just(True), cutoff=st.just(pair[0]), **common
             )
         ),
     )
@@ -109,7 +109,7 @@ def test_what_means_the_same_has_the_same_key() -> None:
     shuffled = {**PARTS, "versions": {"sklearn": "2", "msl": "1"}}
     assert evaluation_key(**shuffled) == evaluation_key(**PARTS)
     assert evaluation_key(**{**PARTS, "share": 1}) == evaluation_key(**{**PARTS, "share": 1.0})
-    assert Question(**PARTS).key == evaluation_key(**PARTS)
+    assert EvaluationInputs(**PARTS).key == evaluation_key(**PARTS)
 
 
 # --- what an evaluation may be ---
@@ -117,10 +117,10 @@ def test_what_means_the_same_has_the_same_key() -> None:
 
 @given(bound=finite, other=st.none() | finite)
 def test_a_bound_answers_only_those_it_beats(bound: float, other: float | None) -> None:
-    known = Evaluation(question(1), "knn", (bound,), bound=True, beat=bound)
+    known = Evaluation(question(1), "knn", (bound,), bound=True, cutoff=bound)
     assert known.answers(other) == (other is not None and bound >= other)
     assert Evaluation(question(1), "knn", (bound,)).answers(other)
-    assert Evaluation(question(1), "knn", (math.inf,), trouble=Trouble("crash", "")).answers(other)
+    assert Evaluation(question(1), "knn", (math.inf,), trouble=StoredFailure("crash", "")).answers(other)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_bound_answers_only_those_it_beats(bound: float, other: float | None) 
         {"losses": (0.1,), "bound": True},
         {"losses": (0.1,), "bound": True, "beat": 0.2},
         {"losses": (0.1, 0.2), "bound": True, "beat": 0.1},
-        {"losses": (0.1,), "bound": True, "beat": 0.1, "trouble": Trouble("crash", "")},
+        {"losses": (0.1,), "bound": True, "beat": 0.1, "trouble": StoredFailure("crash", "")},
     ],
 )
 def test_an_evaluation_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
@@ -161,9 +161,9 @@ def same(one: Evaluation, other: Evaluation) -> bool:
 
     def plain(each: Evaluation) -> str:
         complexity = each.complexity + 0.0
-        beat = None if each.beat is None else each.beat + 0.0
+        cutoff = None if each.cutoff is None else each.cutoff + 0.0
         asked = replace(each.question, versions=dict(sorted(each.question.versions.items())))
-        return repr(replace(each, question=asked, complexity=complexity, beat=beat, seconds=each.seconds + 0.0))
+        return repr(replace(each, question=asked, complexity=complexity, cutoff=cutoff, seconds=each.seconds + 0.0))
 
     return plain(one) == plain(other)
 
@@ -204,7 +204,7 @@ def test_the_better_known_one_stays(writes: list[list[Evaluation]]) -> None:
 @settings(max_examples=50)
 def test_any_words_of_a_failing_block_can_be_stored(message: str) -> None:
     failed = Evaluation(
-        question(1), "knn", (math.inf,), trouble=Trouble("exception", message, message), warnings=(message,)
+        question(1), "knn", (math.inf,), trouble=StoredFailure("exception", message, message), warnings=(message,)
     )
     store = emptied_store()
     store.evaluations.write([failed])
@@ -214,7 +214,7 @@ def test_any_words_of_a_failing_block_can_be_stored(message: str) -> None:
 
 
 def test_endless_words_are_cut(store: Store) -> None:
-    failed = Evaluation(question(1), "knn", (math.inf,), trouble=Trouble("exception", "x" * 1_000_000))
+    failed = Evaluation(question(1), "knn", (math.inf,), trouble=StoredFailure("exception", "x" * 1_000_000))
     store.evaluations.write([failed])
     (found,) = store.evaluations.read([failed.key]).values()
     assert found.trouble is not None
@@ -271,6 +271,6 @@ def test_a_changed_row_is_not_believed(store: Store) -> None:
     store.evaluations.write([evaluation(1)])
     with store.database.transaction() as connection:
         connection.execute("UPDATE evaluations SET losses = ?", (json.dumps([0.0]),))
-    with pytest.raises(StoreProblem, match="checksum") as caught:
+    with pytest.raises(StoreError, match="checksum") as caught:
         store.evaluations.read([evaluation(1).key])
     assert caught.value.code == "MSL503"

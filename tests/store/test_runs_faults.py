@@ -21,7 +21,7 @@ from run_examples import asked, evaluation, is_whole, order
 from msl.store.doctor import examine, repair
 from msl.store.files import write_whole
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 HERE = Path(__file__).parent
 SIZE = 5  # evaluations a batch
@@ -167,7 +167,7 @@ def mount(disk: Path, options: str, *more: str) -> bool:
 def fill_up(store: Store, run: str, first: int = 0) -> int:
     """Writes batches until the disk is full; the number of the one that no longer fitted."""
     batches = count(first)
-    with pytest.raises(StoreProblem, match="the disk is full") as caught:
+    with pytest.raises(StoreError, match="the disk is full") as caught:
         record_batches(store, run, batches)
     assert caught.value.code == "MSL502"
     assert "msl gc" in caught.value.help
@@ -185,7 +185,7 @@ def test_a_full_disk_is_a_problem_in_words_and_work_goes_on_when_there_is_room(s
         run = store.runs.start(order()).id
         stored = fill_up(store, run)
         assert store.runs.asks(run) == [asked(position) for position in range(stored * SIZE)]
-        with pytest.raises(StoreProblem) as caught:
+        with pytest.raises(StoreError) as caught:
             write_whole(store.files.report(run), "x" * 2_000_000)
         assert caught.value.code == "MSL502"
         assert store.files.everything() == []
@@ -209,7 +209,7 @@ def test_a_store_on_a_full_disk_can_be_left_and_opened_again(small_disk: Path) -
         assert len(store.evaluations) == stored * SIZE
     with Store.open(folder) as store:
         stored = fill_up(store, store.runs.ids()[0], stored)  # the journal may have room for a few
-    with pytest.raises(StoreProblem) as caught:
+    with pytest.raises(StoreError) as caught:
         Store.open(small_disk / "new")
     assert caught.value.code == "MSL502"
     assert mount(small_disk, "remount,size=3m")
@@ -267,7 +267,7 @@ def test_a_read_only_folder_can_be_read(lockable: tuple[Path, Callable[[Path], N
         assert run.status == ("interrupted" if killed else "finished")
         assert len(store.runs.asks(run.id)) >= 8 * SIZE
     for path in (folder, disk / "new"):
-        with pytest.raises(StoreProblem, match="cannot be written") as caught, Store.open(path) as store:
+        with pytest.raises(StoreError, match="cannot be written") as caught, Store.open(path) as store:
             store.evaluations.write([evaluation(10**6)])
         assert caught.value.code == "MSL501"
         assert "--store" in caught.value.help
@@ -276,22 +276,22 @@ def test_a_read_only_folder_can_be_read(lockable: tuple[Path, Callable[[Path], N
 
 def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / ".msl").write_text("not a folder")
-    with pytest.raises(StoreProblem) as caught:
+    with pytest.raises(StoreError) as caught:
         Store.open(tmp_path / ".msl")
     assert caught.value.code == "MSL501"
 
 
 def test_a_folder_where_the_database_should_be(tmp_path: Path) -> None:
     (tmp_path / DATABASE).mkdir()
-    with pytest.raises(StoreProblem) as caught:
+    with pytest.raises(StoreError) as caught:
         Store.open(tmp_path)
     assert caught.value.code == "MSL501"
 
 
 def test_reading_makes_no_store(tmp_path: Path) -> None:
-    with pytest.raises(StoreProblem, match="there is no store") as caught:
+    with pytest.raises(StoreError, match="there is no store") as caught:
         Store.open(tmp_path / ".msl", read_only=True)
     assert caught.value.code == "MSL514"
-    with pytest.raises(StoreProblem, match="there is no store"):
+    with pytest.raises(StoreError, match="there is no store"):
         examine(tmp_path / ".msl")
     assert list(tmp_path.iterdir()) == []

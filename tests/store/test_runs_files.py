@@ -20,7 +20,7 @@ from msl.store.database import kind_of_mount
 from msl.store.files import run_of_file, write_whole
 from msl.store.gc import collect, old_runs
 from msl.store.store import Store, store_folder
-from msl.store.store_error import MEANINGS, StoreProblem
+from msl.store.store_error import MEANINGS, StoreError
 from msl.store.stored_run import Event, Process, is_alive, this_process
 
 RUN, OTHER = "20251116-025301-lusab", "20251116-025301-lusaf"
@@ -46,7 +46,7 @@ def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(StoreProblem) as caught:
+    with pytest.raises(StoreError) as caught:
         write_whole(path, b"new")
     assert caught.value.code == "MSL502"
     assert [file.name for file in tmp_path.iterdir()] == ["run.html"]
@@ -144,7 +144,7 @@ def test_an_evaluation_whose_run_was_killed_before_it_was_told_is_kept(store: St
 
 def test_a_run_that_is_going_on_is_never_dropped(store: Store) -> None:
     run = store.runs.start(order()).id
-    with pytest.raises(StoreProblem, match="is going on"):
+    with pytest.raises(StoreError, match="is going on"):
         collect(store, [run])
     assert old_runs(store.runs.all(), keep=0) == []
     assert store.runs.ids() == [run]
@@ -217,6 +217,6 @@ def test_a_folder_is_where_its_deepest_mount_is(folder: str, kind: str) -> None:
 
 def test_every_code_has_a_meaning_and_nothing_else_is_a_code() -> None:
     assert list(MEANINGS) == [f"MSL{number}" for number in range(501, 501 + len(MEANINGS))]
-    assert str(StoreProblem("MSL502", "full", "make room")) == "error[MSL502]: full\nhelp: make room"
+    assert str(StoreError("MSL502", "full", "make room")) == "error[MSL502]: full\nhelp: make room"
     with pytest.raises(KeyError):
-        StoreProblem("MSL999", "", "")
+        StoreError("MSL999", "", "")

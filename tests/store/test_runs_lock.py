@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msl.store.lock import Lock, differences, lock_path, lock_to_text, read_lock, text_to_lock, write_lock
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 LOCK = Lock(
     seed=7,
@@ -109,17 +109,17 @@ def test_a_lock_lies_beside_its_spec(tmp_path: Path) -> None:
 def test_a_file_that_is_no_lock_is_a_problem(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "psms.lock"
     path.write_text(text)
-    with pytest.raises(StoreProblem, match=words) as caught:
+    with pytest.raises(StoreError, match=words) as caught:
         read_lock(path)
     assert caught.value.code == "MSL513"
 
 
 def test_a_lock_that_is_not_there_or_not_text(tmp_path: Path) -> None:
-    with pytest.raises(StoreProblem, match="there is no lock file"):
+    with pytest.raises(StoreError, match="there is no lock file"):
         read_lock(tmp_path / "psms.lock")
     (tmp_path / "psms.lock").write_bytes(b"\xff\xfe")
-    with pytest.raises(StoreProblem, match="cannot be read"):
+    with pytest.raises(StoreError, match="cannot be read"):
         read_lock(tmp_path / "psms.lock")
     (tmp_path / "folder.lock").mkdir()
-    with pytest.raises(StoreProblem):
+    with pytest.raises(StoreError):
         read_lock(tmp_path / "folder.lock")

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from run_examples import BEGINNING, Ticking, asked, evaluation, order
 
-from msl.store.evaluation import Asked
+from msl.store.evaluation import StoredQuery
 from msl.store.store import Store
-from msl.store.store_error import StoreProblem
-from msl.store.stored_run import Event, Order, Process, find_run_id, make_run_id, this_process
+from msl.store.store_error import StoreError
+from msl.store.stored_run import Event, NewRun, Process, find_run_id, make_run_id, this_process
 
 
 def start_by(store: Store, process: Process, name: str = "psms") -> str:
@@ -68,7 +68,7 @@ def test_names_of_files_that_are_no_text_can_be_stored(store: Store) -> None:
     strange = "psms-\udcff.msl"
     ordered = order()
     run = store.runs.start(
-        Order(strange, strange, {strange: "msl 1"}, ordered.digests),
+        NewRun(strange, strange, {strange: "msl 1"}, ordered.digests),
     )
     assert store.runs.sources(run.id) == {"psms-\\udcff.msl": "msl 1"}
 
@@ -92,7 +92,7 @@ def test_what_does_not_exist_cannot_go_on(store: Store) -> None:
         lambda: store.runs.note("nothing", Event("odd")),
         lambda: store.record("nothing", [evaluation(1)], [asked(1)]),
     ):
-        with pytest.raises(StoreProblem) as caught:
+        with pytest.raises(StoreError) as caught:
             act()
         assert caught.value.code == "MSL506"
     assert len(store.evaluations) == 0
@@ -120,7 +120,7 @@ def test_on_another_machine_silence_tells(tmp_path: Path) -> None:
     with Store.open(tmp_path, clock=clock) as store:
         run = start_by(store, Process("elsewhere.example", 1))
         assert store.runs.get(run).status == "running"
-        with pytest.raises(StoreProblem, match=r"process 1 on elsewhere\.example"):
+        with pytest.raises(StoreError, match=r"process 1 on elsewhere\.example"):
             store.runs.claim(run)
         clock.now += timedelta(hours=1)
         assert store.runs.get(run).status == "interrupted"
@@ -130,7 +130,7 @@ def test_on_another_machine_silence_tells(tmp_path: Path) -> None:
 def test_only_one_process_works_on_a_run(store: Store) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         run = start_by(store, Process(this_process().host, other.pid))
-        with pytest.raises(StoreProblem, match=f"process {other.pid}") as caught:
+        with pytest.raises(StoreError, match=f"process {other.pid}") as caught:
             store.runs.claim(run)
         assert caught.value.code == "MSL511"
         other.communicate(b"\n")
@@ -152,7 +152,7 @@ def test_an_ended_run_can_be_taken_up_again(store: Store) -> None:
 
 def test_asks_come_back_in_order_to_the_last_bit(store: Store) -> None:
     run, other = store.runs.start(order()).id, store.runs.start(order()).id
-    outside = Asked(12, 1, 3, None, (float("inf"), 0.1 + 0.2), complexity=float("nan"), beat=float("inf"))
+    outside = StoredQuery(12, 1, 3, None, (float("inf"), 0.1 + 0.2), complexity=float("nan"), cutoff=float("inf"))
     written = [*(asked(position) for position in range(12)), outside]
     store.record(run, asks=written[7:])
     store.record(run, asks=written[:7])
@@ -176,7 +176,7 @@ def test_a_replay_changes_nothing(store: Store) -> None:
 def test_a_replay_that_asks_something_else_is_a_problem(store: Store, change: dict[str, object]) -> None:
     run = store.runs.start(order()).id
     store.record(run, asks=[asked(position) for position in range(5)])
-    with pytest.raises(StoreProblem, match="question 3") as caught:
+    with pytest.raises(StoreError, match="question 3") as caught:
         store.record(run, [evaluation(9)], [asked(2), replace(asked(3), **change), asked(5)])
     assert caught.value.code == "MSL512"
     assert len(store.runs.asks(run)) == 5
@@ -242,17 +242,17 @@ def test_a_run_is_found_by_name(name: str, found: int) -> None:
     ],
 )
 def test_a_name_that_means_no_run_gets_an_answer(name: str, code: str, words: str) -> None:
-    with pytest.raises(StoreProblem) as caught:
+    with pytest.raises(StoreError) as caught:
         find_run_id(name, IDS)
     assert caught.value.code == code
     assert words in str(caught.value)
 
 
 def test_names_in_an_empty_store(store: Store) -> None:
-    with pytest.raises(StoreProblem, match="has no runs yet") as caught:
+    with pytest.raises(StoreError, match="has no runs yet") as caught:
         store.runs.find("@")
     assert caught.value.code == "MSL506"
     run = store.runs.start(order())
     assert store.runs.find("@").id == run.id
-    with pytest.raises(StoreProblem, match="`@` is the oldest"):
+    with pytest.raises(StoreError, match="`@` is the oldest"):
         store.runs.find("@1")

@@ -13,7 +13,7 @@ from msl.store import database, schema
 from msl.store.recover import is_sound
 from msl.store.schema import APPLICATION, MIGRATIONS, TABLES, migrate, selection
 from msl.store.store import DATABASE, Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 from msl.store.stored_run import Event
 
 #: Stores of every version so far, as SQL that was once dumped from one.
@@ -79,7 +79,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monke
         store.evaluations.write([evaluation(1)])
     with monkeypatch.context() as patch:
         use_migrations(patch, *MIGRATIONS, fail_half_way)
-        with pytest.raises(StoreProblem):
+        with pytest.raises(StoreError):
             Store.open(tmp_path)
     with Store.open(tmp_path) as store:
         assert store.database.rows("PRAGMA user_version") == [(1,)]
@@ -94,7 +94,7 @@ def test_an_older_store_is_read_without_changing_it(tmp_path: Path, monkeypatch:
     use_migrations(monkeypatch, *MIGRATIONS, add_note)
     with Store.open(tmp_path, read_only=True) as store:
         assert store.database.rows("SELECT note FROM evaluations") == [("old",)]
-        with pytest.raises(StoreProblem, match="opened to be read"):
+        with pytest.raises(StoreError, match="opened to be read"):
             store.evaluations.write([evaluation(2)])
     assert (tmp_path / DATABASE).read_bytes() == before
 
@@ -103,7 +103,7 @@ def test_an_older_store_is_read_without_changing_it(tmp_path: Path, monkeypatch:
 def test_a_newer_store_is_left_alone(tmp_path: Path, read_only: bool) -> None:
     make(tmp_path, f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 99; CREATE TABLE runs (id);")
     before = (tmp_path / DATABASE).read_bytes()
-    with pytest.raises(StoreProblem, match="newer version of MSL") as caught:
+    with pytest.raises(StoreError, match="newer version of MSL") as caught:
         Store.open(tmp_path, read_only=read_only)
     assert caught.value.code == "MSL504"
     assert (tmp_path / DATABASE).read_bytes() == before
@@ -112,7 +112,7 @@ def test_a_newer_store_is_left_alone(tmp_path: Path, read_only: bool) -> None:
 def test_the_database_of_someone_else_is_left_alone(tmp_path: Path) -> None:
     make(tmp_path, "CREATE TABLE songs (title);")
     before = (tmp_path / DATABASE).read_bytes()
-    with pytest.raises(StoreProblem, match="not one of MSL") as caught:
+    with pytest.raises(StoreError, match="not one of MSL") as caught:
         Store.open(tmp_path)
     assert caught.value.code == "MSL510"
     assert (tmp_path / DATABASE).read_bytes() == before

@@ -8,7 +8,7 @@ import pytest
 from run_examples import Ticking, order
 
 from msl.store.store import DATABASE, Store, find_store, place_of_run
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_a_store_of_which_only_the_journal_is_left_is_still_one() -> None:
 
 
 def help_of(named: Path | None = None) -> str:
-    with pytest.raises(StoreProblem) as caught:
+    with pytest.raises(StoreError) as caught:
         find_store(named)
     assert caught.value.code == "MSL514"
     return caught.value.help
@@ -96,11 +96,11 @@ def test_a_spec_means_its_latest_run() -> None:
     place = place_of_run("specs/psms.msl")
     with Store.open(place.folder, read_only=True) as store:
         assert place.run_in(store).id == second
-        with pytest.raises(StoreProblem, match=r"no run of `kms.msl`"):
+        with pytest.raises(StoreError, match=r"no run of `kms.msl`"):
             place_of_run("specs/kms.msl").run_in(store)
 
 
 def test_a_folder_that_has_no_store_is_told() -> None:
     make_store(Path("specs/.msl"), "psms")
-    with pytest.raises(StoreProblem, match="there is no store in nowhere"):
+    with pytest.raises(StoreError, match="there is no store in nowhere"):
         place_of_run("nowhere/@")

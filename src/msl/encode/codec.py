@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from msl.encode.columns import Column, Cube, Flags, all_rows, as_vectors
 from msl.encode.compile import compile_space
-from msl.encode.layout import Encoding, Gene, Group, Layout, Meaning
+from msl.encode.layout import Dimension, Encoding, Group, Layout, Meaning
 from msl.encode.scale import Shares
-from msl.encode.value_plan import GenePlan, Plan
+from msl.encode.value_plan import DecodePlan, DimensionPlan
 from msl.space.enumerate.watch import Watch
 from msl.space.logic import Derivation
 from msl.space.membership import Deriver, NotInSpace, requirement_broken
@@ -39,7 +39,7 @@ def space_to_codec(space: Space, encoding: Encoding = "shared") -> Codec:
 class Codec:
     """Made by `space_to_codec`."""
 
-    def __init__(self, space: Space, layout: Layout, plan: Plan) -> None:
+    def __init__(self, space: Space, layout: Layout, plan: DecodePlan) -> None:
         self.space = space
         self.layout = layout
         self._plan = plan
@@ -52,7 +52,7 @@ class Codec:
         return self.layout.dimensions
 
     @property
-    def genes(self) -> tuple[Gene, ...]:
+    def genes(self) -> tuple[Dimension, ...]:
         return self.layout.genes
 
     @property
@@ -87,7 +87,7 @@ class Codec:
         readers = self.readers(vector)
         return tuple(readers[slot].meaning if slot in readers else None for slot in range(self.dimensions))
 
-    def readers(self, vector: ArrayLike) -> dict[int, GenePlan]:
+    def readers(self, vector: ArrayLike) -> dict[int, DimensionPlan]:
         """The plans behind the dimensions that have an effect at one point."""
         cube = Cube(as_vectors(np.asarray(vector, dtype=np.float64)[None, :], self.dimensions))
         self._plan.read(cube, all_rows(1))

@@ -15,7 +15,7 @@ from msl.encode.scale import Scale, Shares, Values
 from msl.space.values import side_by_side
 
 if TYPE_CHECKING:
-    from msl.encode.value_plan import GenePlan
+    from msl.encode.value_plan import DimensionPlan
 
 
 class Cube:
@@ -31,7 +31,7 @@ class Cube:
         #: What each use of a part that requirements speak of came to: its mark, for which rows, and the steps.
         self.parts: list[tuple[str, Rows, Kept]] = []
         #: Which plan read which dimension; only the last row's where they differ.
-        self.readers: dict[int, GenePlan] = {}
+        self.readers: dict[int, DimensionPlan] = {}
 
     @property
     def snapped(self) -> Shares:

@@ -15,6 +15,7 @@ from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of, shaped
 from msl.encode.scale import Scale, Steps, scale_of
 from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrangement_count
 from msl.encode.value_plan import (
+    DecodePlan,
     Fixed,
     Listed,
     Maker,
@@ -23,7 +24,6 @@ from msl.encode.value_plan import (
     ParamPlan,
     Pick,
     PickFixed,
-    Plan,
     Record,
     Units,
     asked_siblings,
@@ -76,7 +76,7 @@ class Compiled:
 
     root: Node
     layout: Layout
-    plan: Plan | None
+    plan: DecodePlan | None
 
 
 @paused_collector()
@@ -133,7 +133,7 @@ class _Place:
 
 
 #: Lays out a node from a slot on.
-_Inner = Callable[[Node, Slot, _Place], tuple[Plan, Slot]]
+_Inner = Callable[[Node, Slot, _Place], tuple[DecodePlan, Slot]]
 
 
 class _Compiler:
@@ -149,7 +149,7 @@ class _Compiler:
 
     # --- steps ---
 
-    def steps(self, node: Node, slot: Slot, place: _Place) -> tuple[Plan, Slot]:
+    def steps(self, node: Node, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         """The plan of a step, and the first slot after it."""
         match node:
             case Empty():
@@ -178,14 +178,14 @@ class _Compiler:
                 return self._repeated(node, slot, place)
         raise TypeError(f"{type(node).__name__} is a value, not a step")
 
-    def _one_by_one(self, nodes: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[tuple[Plan, ...], Slot]:
+    def _one_by_one(self, nodes: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[tuple[DecodePlan, ...], Slot]:
         plans = []
         for node in nodes:
             plan, slot = self.steps(node, slot, place)
             plans.append(plan)
         return tuple(plans), slot
 
-    def _subset(self, node: Node, members: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[Plan, Slot]:
+    def _subset(self, node: Node, members: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         levels = 2 ** len(members)
         gene = self._gene(slot, place, "subset", self._text(node), levels)
         plans, end = self._one_by_one(members, _after(slot), place)
@@ -193,7 +193,7 @@ class _Compiler:
 
     def _arranged(
         self, node: Node, low: int, high: int, members: tuple[Node, ...], slot: Slot, place: _Place
-    ) -> tuple[Plan, Slot]:
+    ) -> tuple[DecodePlan, Slot]:
         levels = arrangement_count(len(members), low, high)
         kind: Kind = "order" if low == len(members) else "arrangement"
         own = self._grouped(replace(place, label=place.label or f"{kind} of {self._text(node)}"), node)
@@ -201,7 +201,7 @@ class _Compiler:
         plans, end = self._one_by_one(members, _after(slot), replace(place, label=""))
         return self._with_slot(slot, lambda at: Arranged(at, plans, low, high, Steps(levels), gene)), end
 
-    def _repeated(self, node: Repeat, slot: Slot, place: _Place) -> tuple[Plan, Slot]:
+    def _repeated(self, node: Repeat, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         start, levels = slot, node.high - node.low + 1
         if levels > 1:
             own = self._grouped(replace(place, label=place.label or f"count of {self._text(node.member)}"), node)
@@ -218,7 +218,7 @@ class _Compiler:
 
     # --- values ---
 
-    def value(self, node: Node, slot: Slot, place: _Place) -> tuple[Plan, Slot]:
+    def value(self, node: Node, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         """The plan of a value, and the first slot after it."""
         match node:
             case Const(value=Formula()):
@@ -275,7 +275,7 @@ class _Compiler:
         except ValueError as error:
             raise ValueError(f"`{'.'.join(place.path)}`: {error}") from None
 
-    def _vector(self, size: Amount, element: Any, slot: Slot, place: _Place) -> tuple[Plan, Slot]:
+    def _vector(self, size: Amount, element: Any, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         width = None if isinstance(size, Formula) else int(size)
         self.follows_table = self.follows_table or width is None
         if isinstance(element, Const):
@@ -286,7 +286,7 @@ class _Compiler:
             return _UNKNOWN, _after(slot, width)
         return self._with_slot(slot, lambda at: Numbers(at, width, scale, gene), scale), _after(slot, width)
 
-    def _regions(self, count: Amount, width: Amount, slot: Slot, place: _Place) -> tuple[Plan, Slot]:
+    def _regions(self, count: Amount, width: Amount, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         many = 1 if isinstance(count, Formula) else int(count)  # one stands for all in a table of what it means
         wide = None if isinstance(width, Formula) else int(width)
         units = []
@@ -305,11 +305,13 @@ class _Compiler:
 
     # --- choices and parameters ---
 
-    def _choice(self, node: Choice, slot: Slot, place: _Place, inner: _Inner, part: str = "") -> tuple[Plan, Slot]:
+    def _choice(
+        self, node: Choice, slot: Slot, place: _Place, inner: _Inner, part: str = ""
+    ) -> tuple[DecodePlan, Slot]:
         levels = len(node.options)
         own = place.under(part) if part else place
         gene = self._gene(slot, own, "ordered" if is_ordered(node) else "choice", self._text(node), levels)
-        plans: list[Plan] = []
+        plans: list[DecodePlan] = []
         start = end = _after(slot)
         for option in node.options:
             here = replace(place, alternative=self._text(option))
@@ -321,7 +323,7 @@ class _Compiler:
             return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), gene)), end
         return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), gene)), end
 
-    def _record(self, params: tuple[Param, ...], slot: Slot, place: _Place, make_all: Maker) -> tuple[Plan, Slot]:
+    def _record(self, params: tuple[Param, ...], slot: Slot, place: _Place, make_all: Maker) -> tuple[DecodePlan, Slot]:
         plans: list[ParamPlan] = []
         for position, param in enumerate(params):
             plan, slot = self.value(param.node, slot, place.under(param.name))
@@ -363,7 +365,7 @@ class _Compiler:
         self.meanings.append(meaning)
         return meaning
 
-    def _with_slot(self, slot: Slot, plan: Callable[[int], Plan], *needs: object) -> Plan:
+    def _with_slot(self, slot: Slot, plan: Callable[[int], DecodePlan], *needs: object) -> DecodePlan:
         return _UNKNOWN if slot is None or None in needs else plan(slot)
 
     def _grouped(self, place: _Place, node: Node) -> _Place:

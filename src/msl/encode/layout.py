@@ -105,7 +105,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Gene:
+class Dimension:
     """One dimension: all that it can mean. `levels` is the most values that any meaning has, None if one is open."""
 
     index: int
@@ -124,7 +124,7 @@ class Layout:
     dimensions: int | None
     meanings: tuple[Meaning, ...]
     groups: tuple[Group, ...]
-    genes: tuple[Gene, ...] = field(repr=False)
+    genes: tuple[Dimension, ...] = field(repr=False)
 
     def genes_of(self, name: str) -> tuple[int, ...]:
         """The dimensions that a path, a part, a block or a parameter name stands for."""
@@ -145,7 +145,7 @@ def layout_of(encoding: Encoding, dimensions: int | None, meanings: Iterable[Mea
     return Layout(encoding, dimensions, renumbered, groups, genes)
 
 
-def _genes(meanings: tuple[Meaning, ...]) -> tuple[Gene, ...]:
+def _genes(meanings: tuple[Meaning, ...]) -> tuple[Dimension, ...]:
     """Those dimensions whose place is known."""
     by_slot: dict[int, list[Meaning]] = defaultdict(list)
     for meaning in meanings:
@@ -155,10 +155,10 @@ def _genes(meanings: tuple[Meaning, ...]) -> tuple[Gene, ...]:
     return tuple(_gene(slot, tuple(by_slot[slot])) for slot in sorted(by_slot))
 
 
-def _gene(slot: int, meanings: tuple[Meaning, ...]) -> Gene:
+def _gene(slot: int, meanings: tuple[Meaning, ...]) -> Dimension:
     kinds = {meaning.kind for meaning in meanings}
     levels = [meaning.levels for meaning in meanings]
-    return Gene(
+    return Dimension(
         slot,
         kinds.pop() if len(kinds) == 1 else "mixed",
         meanings[0].group,

@@ -15,7 +15,7 @@ import numpy as np
 from msl.encode.columns import Beside, Column, Cube, InOrder, InRow, Kept, Rows, Same, Sparse
 from msl.encode.layout import Meaning
 from msl.encode.scale import Steps
-from msl.encode.value_plan import Plan
+from msl.encode.value_plan import DecodePlan
 from msl.space.membership_of_values import ABSENT
 
 
@@ -23,7 +23,7 @@ from msl.space.membership_of_values import ABSENT
 class Row:
     """Steps one after the other."""
 
-    steps: tuple[Plan, ...]
+    steps: tuple[DecodePlan, ...]
 
     def read(self, cube: Cube, rows: Rows) -> Column:
         return InRow(tuple(step.read(cube, rows) for step in self.steps))
@@ -37,7 +37,7 @@ class Row:
 class Fork:
     """Branches side by side."""
 
-    branches: tuple[Plan, ...]
+    branches: tuple[DecodePlan, ...]
 
     def read(self, cube: Cube, rows: Rows) -> Column:
         return Beside(tuple(branch.read(cube, rows) for branch in self.branches))
@@ -52,7 +52,7 @@ class Part:
     """A part that requirements speak of: what it comes to is kept for them."""
 
     mark: str
-    plan: Plan
+    plan: DecodePlan
 
     def read(self, cube: Cube, rows: Rows) -> Column:
         column = Kept(self.plan.read(cube, rows))
@@ -68,7 +68,7 @@ class Some:
     """Any of the members: bit i of the level says whether member i is there."""
 
     slot: int
-    members: tuple[Plan, ...]
+    members: tuple[DecodePlan, ...]
     scale: Steps
     meaning: Meaning
 
@@ -95,7 +95,7 @@ class Arranged:
     """`low` to `high` of the members in an order; all of them where both are their number."""
 
     slot: int
-    members: tuple[Plan, ...]
+    members: tuple[DecodePlan, ...]
     low: int
     high: int
     scale: Steps
@@ -151,7 +151,7 @@ class Times:
 
     slot: int
     low: int
-    copies: tuple[Plan, ...]
+    copies: tuple[DecodePlan, ...]
     scale: Steps
     meaning: Meaning
 
@@ -170,7 +170,7 @@ class Times:
         return self.scale.near(share, step)
 
 
-def _where(plan: Plan, cube: Cube, rows: Rows, flags: Any) -> Column:
+def _where(plan: DecodePlan, cube: Cube, rows: Rows, flags: Any) -> Column:
     """A plan for those rows that have it; the others have no step."""
     places = np.flatnonzero(flags)
     if len(places) == len(rows):

@@ -26,12 +26,12 @@ from msl.space.membership_of_values import ABSENT
 from msl.space.values import BlockType, BlockValue, symbol_value
 
 
-class Plan(Protocol):
+class DecodePlan(Protocol):
     def read(self, cube: Cube, rows: Rows) -> Column: ...
     def write(self, tree: Any, vector: list[float]) -> None: ...
 
 
-class GenePlan(Protocol):
+class DimensionPlan(Protocol):
     """A plan with dimensions of its own: what they mean, and the shares of the values next to one."""
 
     @property
@@ -131,7 +131,7 @@ class Units:
 class Listed:
     """A list, element by element."""
 
-    elements: tuple[Plan, ...]
+    elements: tuple[DecodePlan, ...]
 
     def read(self, cube: Cube, rows: Rows) -> Column:
         return Made(_rows_of, tuple(element.read(cube, rows) for element in self.elements), len(rows))
@@ -153,7 +153,7 @@ class Pick:
     """One of several options, each with a plan of its own."""
 
     slot: int
-    options: tuple[Plan, ...]
+    options: tuple[DecodePlan, ...]
     scale: Steps
     meaning: Meaning
 
@@ -214,7 +214,7 @@ class ParamPlan:
     """A parameter; where it has a condition, `asks` are the siblings that may decide it."""
 
     name: str
-    plan: Plan
+    plan: DecodePlan
     condition: Condition | None
     asks: tuple[str, ...] = ()
 

@@ -11,14 +11,14 @@ from sklearn.feature_selection import SelectorMixin
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.load import load_class
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
-from msl.evaluate.model_plan import Plan, Planner
-from msl.evaluate.outcome import Diary, FitFigures
+from msl.evaluate.model_plan import ModelPlan, ModelPlanner
+from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.racing import LostRace, Race
-from msl.evaluate.resampling import Trial
-from msl.evaluate.shortcuts import Generalisation, Generaliser, LeaveOneOuts
+from msl.evaluate.resampling import Resampling
+from msl.evaluate.shortcuts import GcvResult, GcvShortcut, LooShortcut
 from msl.evaluate.splits import Split
 from msl.space.canonical.digest import model_digest
 from msl.space.spec import MEASURES, Call
@@ -26,40 +26,40 @@ from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A model to judge.
+class EvaluationRequest:
+    """A model to evaluate.
 
-    `beat` is the loss that would matter: at or above it, a bound will do. `share` is the share of the rows to judge on.
-    `turn` tells evaluations of one model apart where each draws its own split.
+    `cutoff` is the loss that would matter: at or above it, a bound will do. `share` is the share of the rows to
+    evaluate on. `repeat` tells evaluations of one model apart where each draws its own split.
     """
 
     model: Model
-    beat: float | None = None
+    cutoff: float | None = None
     share: float = 1.0
-    turn: int = 0
+    repeat: int = 0
 
 
 @dataclass(slots=True)
-class Case:
+class EvaluationState:
     """`figures` are those of the fits of each estimate; `generalised` is what was judged together with siblings."""
 
-    request: Request
+    request: EvaluationRequest
     digest: str
-    diary: Diary
+    log: EvaluationLog
     figures: dict[Call, FitFigures] = field(default_factory=dict)
-    generalised: dict[Call, Generalisation] = field(default_factory=dict)
-    _plan: Plan | None = None
+    generalised: dict[Call, GcvResult] = field(default_factory=dict)
+    _plan: ModelPlan | None = None
 
     @classmethod
-    def of(cls, request: Request, diary: Diary) -> Case:
-        return cls(request, model_digest(request.model), diary)
+    def of(cls, request: EvaluationRequest, log: EvaluationLog) -> EvaluationState:
+        return cls(request, model_digest(request.model), log)
 
     @property
     def stream(self) -> int:
         """A number that stands for the model, to draw its own splits from."""
         return int(self.digest[:15], 16)
 
-    def plan(self, planner: Planner) -> Plan:
+    def plan(self, planner: ModelPlanner) -> ModelPlan:
         """The plan of the model, made once; raises BlockProblem when there is none."""
         if self._plan is None:
             self._plan = planner.plan(self.request.model)
@@ -69,33 +69,39 @@ class Case:
 # --- Judge: a planned model and the splits of an estimate in, its measures out. ---------------------------------------
 
 
-class Judge:
+class CrossValidator:
     """Judges models on one table; `weighs_all` says that the complexity of every fit counts."""
 
     def __init__(self, fitter: Fitter, keeps: bool, weighs_all: bool) -> None:
         self._fitter, self._weighs_all = fitter, weighs_all
-        self._left_out = LeaveOneOuts(fitter, keeps)
-        self._generaliser = Generaliser(fitter)
+        self._left_out = LooShortcut(fitter, keeps)
+        self._generaliser = GcvShortcut(fitter)
 
     def measures(
-        self, plan: Plan, trial: Trial, wanted: Collection[str], diary: Diary, figures: FitFigures, race: Race | None
+        self,
+        plan: ModelPlan,
+        trial: Resampling,
+        wanted: Collection[str],
+        log: EvaluationLog,
+        figures: FitFigures,
+        race: Race | None,
     ) -> dict[str, float]:
         """The measures that are asked for; raises LostRace when a race makes the rest superfluous.
 
         `relative_error` comes as the error itself: only the caller knows that of the model with all features.
         """
         of_outputs = [name for name in wanted if not MEASURES[name].of_model]
-        outputs = self.outputs(plan, trial, diary, figures, race)
-        found = {name: trial.score(name, outputs, self._fitter.ground.n_classes) for name in of_outputs}
+        outputs = self.outputs(plan, trial, log, figures, race)
+        found = {name: trial.score(name, outputs, self._fitter.dataset.n_classes) for name in of_outputs}
         return found | self._of_fits(figures, wanted)
 
-    def generalised(self, plans: Sequence[Plan], trial: Trial, diary: Diary) -> list[Generalisation]:
+    def generalised(self, plans: Sequence[ModelPlan], trial: Resampling, log: EvaluationLog) -> list[GcvResult]:
         """Generalised cross-validation of models, which may be siblings."""
         fold = self._fitter.fold(trial.splits[0], trial.fold_key(0))
-        return self._generaliser.judge(plans, fold, diary)
+        return self._generaliser.judge(plans, fold, log)
 
     def generalised_measures(
-        self, judged: Generalisation, wanted: Collection[str], figures: FitFigures, seconds: float
+        self, judged: GcvResult, wanted: Collection[str], figures: FitFigures, seconds: float
     ) -> dict[str, float]:
         """The measures that are asked for, out of a generalised cross-validation."""
         figures.add(judged.features, judged.complexity, seconds)
@@ -103,28 +109,28 @@ class Judge:
         return {name: errors[name] for name in wanted if name in errors} | self._of_fits(figures, wanted)
 
     def outputs(
-        self, plan: Plan, trial: Trial, diary: Diary, figures: FitFigures, race: Race | None = None
+        self, plan: ModelPlan, trial: Resampling, log: EvaluationLog, figures: FitFigures, race: Race | None = None
     ) -> list[Floats]:
         """The outputs of each pool, in the order of its rows; raises LostRace when a race makes them superfluous."""
-        if trial.is_by_row and (left_out := self._left_out.outputs(plan, trial, diary, figures)) is not None:
+        if trial.is_by_row and (left_out := self._left_out.outputs(plan, trial, log, figures)) is not None:
             return [left_out]
         outputs: list[list[Floats]] = [[] for _ in trial.pools]
         for position, split in enumerate(trial.splits):
             # Unless it is an objective, complexity only tells equals apart, for which that of one fit will do.
             is_weighed = self._weighs_all or position == 0
             fold = self._fitter.fold(split, trial.fold_key(position), is_weighed)
-            outputs[split.pool].append(self._fitter.outputs(plan, fold, diary, figures))
+            outputs[split.pool].append(self._fitter.outputs(plan, fold, log, figures))
             left = len(trial.splits) - position - 1
             if race is not None and left:
                 try:
                     race.add(split.pool, outputs[split.pool][-1], figures)
                 except LostRace:
-                    diary.folds_skipped += left
+                    log.folds_skipped += left
                     raise
         return [np.concatenate(pool) for pool in outputs]
 
     def _of_fits(self, figures: FitFigures, wanted: Collection[str]) -> dict[str, float]:
-        known = figures.means(self._fitter.ground.columns.n_columns)
+        known = figures.means(self._fitter.dataset.columns.n_columns)
         return {name: value for name, value in known.items() if name in wanted}
 
 
@@ -161,12 +167,12 @@ def _all_on(value: Value) -> Value:
 class SplitOutputs:
     """Fits models on splits of one table, and keeps nothing of them."""
 
-    def __init__(self, ground: Ground, seed: int, trusted: Collection[str]) -> None:
-        self._fitter = Fitter(ground, PrefixCache(0))
-        self._planner = Planner(ground.columns, ground.task, seed, trusted)
+    def __init__(self, dataset: Dataset, seed: int, trusted: Collection[str]) -> None:
+        self._fitter = Fitter(dataset, PrefixCache(0))
+        self._planner = ModelPlanner(dataset.columns, dataset.task, seed, trusted)
 
     def of(self, model: Model, split: Split) -> Floats:
         """Raises whatever a block raises."""
         with config_context(assume_finite=True, skip_parameter_validation=True):
             plan = self._planner.plan(model)
-            return self._fitter.outputs(plan, self._fitter.fold(split, None), Diary(), FitFigures())
+            return self._fitter.outputs(plan, self._fitter.fold(split, None), EvaluationLog(), FitFigures())

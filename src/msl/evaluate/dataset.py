@@ -13,34 +13,34 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import ColumnKinds
 from msl.data.table import Table
-from msl.evaluate.splits import Population, Rows
+from msl.evaluate.splits import Rows, SplitGroups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ground:
+class Dataset:
     """`y` holds codes of classes, or numbers when `n_classes` is 0."""
 
     X: Floats
     y: NDArray[Any]
     n_classes: int
-    population: Population
+    population: SplitGroups
     columns: ColumnKinds
 
     @classmethod
-    def of(cls, table: Table) -> Ground:
+    def of(cls, table: Table) -> Dataset:
         """The rows of a table whose target is known."""
         if table.y is None:
             raise ValueError(f"models can only be judged where the target is known, and {table.origin} lacks it")
         n_classes = len(table.classes)
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
-        population = Population(len(table), table.y if n_classes else None, table.groups, table.order)
+        population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order)
         return cls(table.X, table.y, n_classes, population, ColumnKinds(table.X.shape[1], symbolic, incomplete))
 
     @classmethod
-    def of_arrays(cls, X: Floats, y: NDArray[Any], n_classes: int) -> Ground:
+    def of_arrays(cls, X: Floats, y: NDArray[Any], n_classes: int) -> Dataset:
         """Rows of numbers, some of them perhaps missing, in no groups and no order."""
-        population = Population(len(X), y if n_classes else None)
+        population = SplitGroups(len(X), y if n_classes else None)
         incomplete = tuple(np.flatnonzero(np.isnan(X).any(axis=0)).tolist())
         return cls(X, y, n_classes, population, ColumnKinds(X.shape[1], (), incomplete))
 
@@ -55,7 +55,7 @@ class Ground:
 # Of a large table, what a fold is judged on need not be in memory while models are fitted on the rest of it.
 
 
-class LateRows:
+class LazyRows:
     """Rows that are made when they are first asked for; what they are made of is let go then."""
 
     __slots__ = ("_made", "_make")
@@ -75,9 +75,9 @@ class LateRows:
         return self._made
 
 
-def at_hand(rows: Floats | LateRows) -> Floats:
+def at_hand(rows: Floats | LazyRows) -> Floats:
     """The rows, made now if they are not there."""
-    return rows.rows() if isinstance(rows, LateRows) else rows
+    return rows.rows() if isinstance(rows, LazyRows) else rows
 
 
 def taken(values: NDArray[Any], rows: Rows) -> NDArray[Any]:

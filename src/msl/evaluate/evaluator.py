@@ -9,38 +9,43 @@ from time import perf_counter
 
 from sklearn import config_context
 
-from msl.evaluate.cross_validate import Case, Judge, Request, with_all_features
-from msl.evaluate.dataset import Ground
+from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState, with_all_features
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
-from msl.evaluate.model_plan import Planner
-from msl.evaluate.outcome import Diary, Effort, Failure, FitFigures, Listener, Outcome, failure_of
+from msl.evaluate.model_plan import ModelPlanner
+from msl.evaluate.outcome import Effort, EvaluationLog, Failure, FitFigures, Outcome, WarningCapture, failure_of
 from msl.evaluate.prefix_cache import CacheFigures, PrefixCache
 from msl.evaluate.racing import LostRace, Race
-from msl.evaluate.resampling import Trial, Trials
+from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.space.canonical.digest import model_digest
 from msl.space.spec import Call, Objective, loss_value, measures_of
 from msl.space.values import Model
 
-__all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses", "Request"]
+__all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses"]
 
 
 class Losses:
     """The objectives of one search on one table."""
 
     def __init__(
-        self, ground: Ground, objectives: tuple[Objective, ...], seed: int, trusted: Collection[str], judge: Judge
+        self,
+        dataset: Dataset,
+        objectives: tuple[Objective, ...],
+        seed: int,
+        trusted: Collection[str],
+        judge: CrossValidator,
     ) -> None:
         """Raises ValueError when the table cannot be split as the objectives ask."""
-        self._ground, self._objectives, self._trusted, self._judge = ground, objectives, trusted, judge
-        self._trials = Trials(ground, (objective.estimate for objective in objectives), seed)
-        self._planner = Planner(ground.columns, ground.task, seed, trusted)
+        self._ground, self._objectives, self._trusted, self._judge = dataset, objectives, trusted, judge
+        self._trials = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
+        self._planner = ModelPlanner(dataset.columns, dataset.task, seed, trusted)
         self._errors_with_all: dict[Hashable, float] = {}
         self._wanted: dict[Call, list[str]] = {}
         for objective in objectives:
             wanted = self._wanted.setdefault(objective.estimate, [])
             wanted.extend(name for name in measures_of(objective.loss) if name not in wanted)
 
-    def of(self, case: Case) -> tuple[dict[str, float], tuple[float, ...]]:
+    def of(self, case: EvaluationState) -> tuple[dict[str, float], tuple[float, ...]]:
         """The measures of a model and its losses; raises LostRace, or whatever a block raises."""
         found = {estimate: self._measures(estimate, case) for estimate in self._trials.estimates}
         losses = []
@@ -49,61 +54,61 @@ class Losses:
             losses.append(value if objective.minimize else -value)
         return _named(found), tuple(losses)
 
-    def complexity(self, case: Case) -> float:
+    def complexity(self, case: EvaluationState) -> float:
         """That of the first estimate's models, as far as they were weighed."""
         figures = case.figures.get(self._objectives[0].estimate)
         return 0.0 if figures is None else figures.complexity
 
-    def generalise(self, cases: Sequence[Case]) -> None:
+    def generalise(self, cases: Sequence[EvaluationState]) -> None:
         """Judges siblings together where an estimate allows; what goes wrong here goes wrong again one by one."""
         for estimate in self._trials.estimates:
             if estimate.name != "gcv" or self._trials.is_fresh(estimate):
                 continue
-            judged: dict[tuple[float, int], list[Case]] = {}
+            judged: dict[tuple[float, int], list[EvaluationState]] = {}
             for case in cases:
-                judged.setdefault((case.request.share, case.request.turn), []).append(case)
+                judged.setdefault((case.request.share, case.request.repeat), []).append(case)
             for siblings in judged.values():
                 self._generalise(estimate, siblings)
 
-    def _generalise(self, estimate: Call, cases: Sequence[Case]) -> None:
-        trial = self._trials.trial(estimate, 0, cases[0].request.share, cases[0].request.turn)
+    def _generalise(self, estimate: Call, cases: Sequence[EvaluationState]) -> None:
+        trial = self._trials.trial(estimate, 0, cases[0].request.share, cases[0].request.repeat)
         try:
             plans = [case.plan(self._planner) for case in cases]
-            judged = self._judge.generalised(plans, trial, cases[0].diary)
+            judged = self._judge.generalised(plans, trial, cases[0].log)
         except Exception:
             return
         for case, one in zip(cases, judged, strict=True):
             case.generalised[estimate] = one
 
-    def _measures(self, estimate: Call, case: Case) -> dict[str, float]:
+    def _measures(self, estimate: Call, case: EvaluationState) -> dict[str, float]:
         """The measures that objectives need of one estimate."""
         request, wanted = case.request, self._wanted[estimate]
         figures = case.figures[estimate] = FitFigures()
         plan = case.plan(self._planner)
-        trial = self._trials.trial(estimate, case.stream, request.share, request.turn)
+        trial = self._trials.trial(estimate, case.stream, request.share, request.repeat)
         if estimate.name == "gcv":
             start = perf_counter()
-            one = case.generalised.get(estimate) or self._judge.generalised([plan], trial, case.diary)[0]
+            one = case.generalised.get(estimate) or self._judge.generalised([plan], trial, case.log)[0]
             return self._judge.generalised_measures(one, wanted, figures, perf_counter() - start)
         unit = self._error_with_all(trial, case) if "relative_error" in wanted else 1.0
         race = None
-        if request.beat is not None and len(self._objectives) == 1:
+        if request.cutoff is not None and len(self._objectives) == 1:
             n_features = self._ground.columns.n_columns
-            race = Race(self._objectives[0], request.beat, trial, self._ground.n_classes, n_features, unit)
-        found = self._judge.measures(plan, trial, wanted, case.diary, figures, race)
+            race = Race(self._objectives[0], request.cutoff, trial, self._ground.n_classes, n_features, unit)
+        found = self._judge.measures(plan, trial, wanted, case.log, figures, race)
         if "relative_error" in found:
             found["relative_error"] /= unit
         return found
 
-    def _error_with_all(self, trial: Trial, case: Case) -> float:
+    def _error_with_all(self, trial: Resampling, case: EvaluationState) -> float:
         """The error of the same model with every feature, at least that of one row: less cannot be told from it."""
         model = with_all_features(case.request.model, self._ground.task, self._trusted)
         # Of later turns there may be as many as evaluations, and each is asked for once.
-        key = None if trial.key is None or case.request.turn else (model_digest(model), trial.key)
+        key = None if trial.key is None or case.request.repeat else (model_digest(model), trial.key)
         if key is not None and key in self._errors_with_all:
             return self._errors_with_all[key]
         plan = self._planner.plan(model)
-        found = self._judge.measures(plan, trial, ["error"], case.diary, FitFigures(), race=None)
+        found = self._judge.measures(plan, trial, ["error"], case.log, FitFigures(), race=None)
         error = max(found["error"], 1.0 / len(trial.pools[0].rows))
         if key is not None:
             self._errors_with_all[key] = error
@@ -132,7 +137,7 @@ class Evaluator:
 
     def __init__(
         self,
-        ground: Ground,
+        dataset: Dataset,
         objectives: tuple[Objective, ...],
         seed: int = 0,
         trusted: Collection[str] = (),
@@ -148,9 +153,9 @@ class Evaluator:
         if "fit_time" in measured:
             cache_bytes = 0
         self._n_objectives, self._on_step = len(objectives), on_step
-        self._cache = PrefixCache(cache_bytes, lent=(ground.X, ground.y))
-        judge = Judge(Fitter(ground, self._cache), keeps=cache_bytes > 0, weighs_all="complexity" in measured)
-        self._losses = Losses(ground, objectives, seed, trusted, judge)
+        self._cache = PrefixCache(cache_bytes, lent=(dataset.X, dataset.y))
+        judge = CrossValidator(Fitter(dataset, self._cache), keeps=cache_bytes > 0, weighs_all="complexity" in measured)
+        self._losses = Losses(dataset, objectives, seed, trusted, judge)
         self._remembers = cache_bytes > 0
         self._memo: dict[Hashable, Outcome] = {}
 
@@ -158,19 +163,19 @@ class Evaluator:
     def cache_figures(self) -> CacheFigures:
         return self._cache.figures()
 
-    def evaluate(self, model: Model, beat: float | None = None, share: float = 1.0, turn: int = 0) -> Outcome:
+    def evaluate(self, model: Model, cutoff: float | None = None, share: float = 1.0, repeat: int = 0) -> Outcome:
         """The losses of a model; one that cannot be fitted or judged gives a failure, never an exception."""
-        return self.evaluate_many([Request(model, beat, share, turn)])[0]
+        return self.evaluate_many([EvaluationRequest(model, cutoff, share, repeat)])[0]
 
-    def evaluate_many(self, requests: Sequence[Request]) -> list[Outcome]:
+    def evaluate_many(self, requests: Sequence[EvaluationRequest]) -> list[Outcome]:
         """The outcome of each request, the same as one by one; siblings that can be judged together are."""
-        with Listener() as listener, config_context(assume_finite=True, skip_parameter_validation=True):
-            cases = [Case.of(request, Diary(self._on_step)) for request in requests]
+        with WarningCapture() as listener, config_context(assume_finite=True, skip_parameter_validation=True):
+            cases = [EvaluationState.of(request, EvaluationLog(self._on_step)) for request in requests]
             if len(cases) > 1:
                 self._losses.generalise([case for case in cases if self._known(case) is None])
             return [self._outcome(case, listener) for case in cases]
 
-    def _outcome(self, case: Case, listener: Listener) -> Outcome:
+    def _outcome(self, case: EvaluationState, listener: WarningCapture) -> Outcome:
         start = perf_counter()
         known = self._known(case)
         if known is not None:
@@ -182,12 +187,12 @@ class Evaluator:
         except LostRace as lost:
             losses, is_bound = (lost.bound,), True
         except (Exception, SystemExit) as reason:  # a block may raise anything: it is a row, not the end of the run
-            failure = failure_of(reason, case.diary.step)
+            failure = failure_of(reason, case.log.step)
         if failure is None and not all(map(math.isfinite, losses)):
-            failure = Failure("not a number", _why_not_finite(measures, losses), case.diary.step)
+            failure = Failure("not a number", _why_not_finite(measures, losses), case.log.step)
             losses = self._nothing()
-        diary = case.diary
-        effort = Effort(perf_counter() - start, diary.fits, diary.fits_saved, diary.folds_skipped)
+        log = case.log
+        effort = Effort(perf_counter() - start, log.fits, log.fits_saved, log.folds_skipped)
         size = self._losses.complexity(case)
         outcome = Outcome(losses, measures, size, is_bound, failure, effort, listener.told)
         if self._remembers and (failure is None or failure.cause != "memory"):
@@ -200,16 +205,16 @@ class Evaluator:
 
     # --- what was judged before ---
 
-    def _key(self, case: Case) -> Hashable:
-        return case.digest, case.request.share, case.request.turn
+    def _key(self, case: EvaluationState) -> Hashable:
+        return case.digest, case.request.share, case.request.repeat
 
-    def _known(self, case: Case) -> Outcome | None:
+    def _known(self, case: EvaluationState) -> Outcome | None:
         """The remembered outcome, if it answers the request: a bound only says that a loss is not below it."""
         known = self._memo.get(self._key(case))
         if known is None or not known.bound:
             return known
-        beat = case.request.beat
-        return known if beat is not None and known.losses[0] >= beat else None
+        cutoff = case.request.cutoff
+        return known if cutoff is not None and known.losses[0] >= cutoff else None
 
     def _remember(self, key: Hashable, outcome: Outcome) -> None:
         if len(self._memo) >= _MOST_REMEMBERED:

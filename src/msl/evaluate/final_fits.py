@@ -15,13 +15,13 @@ from sklearn import config_context
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import sum_to_one
-from msl.evaluate.cross_validate import Case, Judge, Request
-from msl.evaluate.dataset import Ground
+from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
-from msl.evaluate.model_plan import Planner
-from msl.evaluate.outcome import Diary, FitFigures, failure_of
+from msl.evaluate.model_plan import ModelPlanner
+from msl.evaluate.outcome import EvaluationLog, FitFigures, failure_of
 from msl.evaluate.prefix_cache import PrefixCache
-from msl.evaluate.resampling import Trial, Trials, cv
+from msl.evaluate.resampling import Resampling, ResamplingPlan, cv
 from msl.space.spec import Call, Objective
 from msl.space.values import Model
 
@@ -43,7 +43,7 @@ class OutputsRequest:
     model: Model
     estimate: Call
     stream: int = 0
-    turn: int = 0
+    repeat: int = 0
     turns: int = 1
 
 
@@ -67,47 +67,47 @@ class FittedModel:
 
 def request_stream(model: Model) -> int:
     """The number that stands for a model, which its own splits are drawn from."""
-    return Case.of(Request(model), Diary()).stream
+    return EvaluationState.of(EvaluationRequest(model), EvaluationLog()).stream
 
 
 def requested_trials(
-    ground: Ground, objectives: Sequence[Objective], seed: int, request: OutputsRequest
-) -> list[Trial]:
+    dataset: Dataset, objectives: Sequence[Objective], seed: int, request: OutputsRequest
+) -> list[Resampling]:
     """The splits that a request is about, one trial a turn."""
     if request.estimate == COMMON_FOLDS:
         rng = np.random.default_rng([seed, _COMMON_FOLDS])
-        splits = cv(ground.population, dict(COMMON_FOLDS.options), rng)
-        return [Trial.of(COMMON_FOLDS, splits, ground.y, "common folds")]
-    trials = Trials(ground, (objective.estimate for objective in objectives), seed)
-    turns = range(request.turn, request.turn + request.turns)
-    return [trials.trial(request.estimate, request.stream, 1.0, turn) for turn in turns]
+        splits = cv(dataset.population, dict(COMMON_FOLDS.options), rng)
+        return [Resampling.of(COMMON_FOLDS, splits, dataset.y, "common folds")]
+    trials = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
+    turns = range(request.repeat, request.repeat + request.turns)
+    return [trials.trial(request.estimate, request.stream, 1.0, repeat) for repeat in turns]
 
 
 class FinalFitter:
     """Answers such requests for one search on one table. Whatever a block raises comes through."""
 
     def __init__(
-        self, ground: Ground, objectives: tuple[Objective, ...], seed: int, trusted: Collection[str], cache_bytes: int
+        self, dataset: Dataset, objectives: tuple[Objective, ...], seed: int, trusted: Collection[str], cache_bytes: int
     ) -> None:
-        self._ground, self._objectives, self._seed, self._trusted = ground, objectives, seed, trusted
-        self._planner = Planner(ground.columns, ground.task, seed, trusted)
-        self._judge = Judge(Fitter(ground, PrefixCache(cache_bytes)), keeps=False, weighs_all=False)
+        self._ground, self._objectives, self._seed, self._trusted = dataset, objectives, seed, trusted
+        self._planner = ModelPlanner(dataset.columns, dataset.task, seed, trusted)
+        self._judge = CrossValidator(Fitter(dataset, PrefixCache(cache_bytes)), keeps=False, weighs_all=False)
 
-    def outputs(self, request: OutputsRequest, diary: Diary) -> tuple[Floats, ...]:
+    def outputs(self, request: OutputsRequest, log: EvaluationLog) -> tuple[Floats, ...]:
         """The outputs of each pool of each turn, in the order of its rows."""
         with config_context(assume_finite=True, skip_parameter_validation=True):
             plan = self._planner.plan(request.model)
             found: list[Floats] = []
             for trial in requested_trials(self._ground, self._objectives, self._seed, request):
-                found.extend(self._judge.outputs(plan, trial, diary, FitFigures()))
+                found.extend(self._judge.outputs(plan, trial, log, FitFigures()))
             return tuple(found)
 
     def fitted(self, request: FitRequest) -> FittedModel:
-        ground = self._ground
-        chain = model_to_chain(request.model, ground.task, self._seed, self._trusted, ground.columns)
-        X = np.array(ground.X)  # of its own: a model may keep its rows, and those of a job are mapped from a file
-        chain.fit_arrays(X, np.array(ground.y), ground.n_classes)
-        gives = bool(ground.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
+        dataset = self._ground
+        chain = model_to_chain(request.model, dataset.task, self._seed, self._trusted, dataset.columns)
+        X = np.array(dataset.X)  # of its own: a model may keep its rows, and those of a job are mapped from a file
+        chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes)
+        gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
         if request.rows is None:
             return FittedModel(chain, gives)
         try:

@@ -22,7 +22,7 @@ from msl.blocks.base.build import (
 )
 from msl.blocks.preprocessing.prepare import Columns, Prepare
 from msl.blocks.selection.selectors import FeatureSelector
-from msl.evaluate.dataset import LateRows
+from msl.evaluate.dataset import LazyRows
 from msl.evaluate.splits import Split
 from msl.space.values import BlockValue, Branches, Model, Step, Value
 
@@ -65,7 +65,7 @@ class PlannedStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class ModelPlan:
     """The steps before the learner, the learner, and those after it."""
 
     before: tuple[PlannedStep, ...]
@@ -73,18 +73,18 @@ class Plan:
     after: tuple[PlannedStep, ...]
 
 
-class Planner:
+class ModelPlanner:
     """Makes plans for one table, one task and one seed."""
 
     def __init__(self, columns: ColumnKinds, task: str, seed: int, trusted: Collection[str]) -> None:
         self._columns, self._task, self._seed, self._trusted = columns, task, seed, trusted
 
-    def plan(self, model: Model) -> Plan:
+    def plan(self, model: Model) -> ModelPlan:
         """Raises BlockProblem for a model that this table has no use for."""
         adapted = adapt_model(model, self._columns, self._task, self._trusted)
         before, _, _ = split_at_learner(adapted)
         steps = tuple(self._step(step, f"{self._seed}/{position}") for position, step in enumerate(adapted.steps))
-        return Plan(steps[: len(before)], steps[len(before)], steps[len(before) + 1 :])
+        return ModelPlan(steps[: len(before)], steps[len(before)], steps[len(before) + 1 :])
 
     def _step(self, step: Step, place: str) -> PlannedStep:
         if isinstance(step, Branches):
@@ -133,7 +133,7 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stage:
+class FoldData:
     """How far some steps have brought the rows of a fold, those to fit on and those to judge on, all of them read-only;
     `seconds` is what the last of the steps took to fit.
 
@@ -142,25 +142,25 @@ class Stage:
 
     identity: str
     X: Floats
-    X_test: Floats | LateRows
+    X_test: Floats | LazyRows
     sources: Codes
     complexity: float = 0.0
     seconds: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
-class Way:
+class PrefixResult:
     """Where some steps have led, and what all of them add to the figures of the fit. The rows of the steps between are
     not held: of a large table they would be many times its memory. It belongs to one evaluation, which takes the end
     away when it has no more use for it."""
 
-    end: Stage
+    end: FoldData
     complexity: float
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Said:
+class Predictions:
     """Outputs for the rows to judge on, and for those fitted on where these are needed; and what the block that gave
     them adds to the figures of the fit."""
 

@@ -122,7 +122,7 @@ class FitFigures:
 
 
 @dataclass(slots=True)
-class Diary:
+class EvaluationLog:
     """`step` is the block at work, for whoever has to say where trouble came from; `on_step` hears of it."""
 
     on_step: Callable[[str], None] | None = None
@@ -146,7 +146,7 @@ _MOST = 5
 _LONGEST_WARNING = 300
 
 
-class Listener:
+class WarningCapture:
     """While entered, hears every warning and keeps the first few different ones."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from msl.blocks.base.block import Floats
 from msl.evaluate.metrics import Interval, loss_bounds
 from msl.evaluate.outcome import FitFigures
-from msl.evaluate.resampling import Pool, Trial
+from msl.evaluate.resampling import OutputPool, Resampling
 from msl.space.spec import Objective, measures_of
 
 #: Sums in another order differ in the last digits; a race is only called when it is lost for certain.
@@ -45,14 +45,14 @@ class Race:
     def __init__(
         self,
         objective: Objective,
-        beat: float,
-        trial: Trial,
+        cutoff: float,
+        trial: Resampling,
         n_classes: int,
         n_features: int,
         error_with_all: float,
     ) -> None:
         """`error_with_all` is what `relative_error` divides by."""
-        self._objective, self._beat = objective, beat
+        self._objective, self._beat = objective, cutoff
         names = [name for name in measures_of(objective.loss) if name in _ADDED_BY_ROW]
         self._sums = {name: [_Sum(pool, n_classes if name == "ber" else 0) for pool in trial.pools] for name in names}
         self._unit = {"relative_error": error_with_all}
@@ -84,7 +84,7 @@ class Race:
 class _Sum:
     """What the rows of a pool have added so far, class by class where classes count the same."""
 
-    def __init__(self, pool: Pool, n_classes: int) -> None:
+    def __init__(self, pool: OutputPool, n_classes: int) -> None:
         self._pool, self._n_classes, self._seen = pool, n_classes, 0
         weights = np.ones(len(pool.y)) if pool.weights is None else pool.weights
         self._weights = weights

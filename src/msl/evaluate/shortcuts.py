@@ -19,9 +19,9 @@ from msl.blocks.base.complexity import learner_complexity
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import checked_outputs
 from msl.evaluate.fit import Fitter, features_seen
-from msl.evaluate.model_plan import Fold, Plan, PlannedStep, Stage, Way
-from msl.evaluate.outcome import Diary, FitFigures
-from msl.evaluate.resampling import Trial
+from msl.evaluate.model_plan import Fold, FoldData, ModelPlan, PlannedStep, PrefixResult
+from msl.evaluate.outcome import EvaluationLog, FitFigures
+from msl.evaluate.resampling import Resampling
 from msl.evaluate.splits import Split
 
 #: What a learner may keep of a table, such as the distances between all rows feature by feature. It never depends on
@@ -29,18 +29,18 @@ from msl.evaluate.splits import Split
 _MEMORY = 1 << 28
 
 
-class LeaveOneOuts:
+class LooShortcut:
     """Judges row by row in one go: exact only where no step before the learner looks at the rows left out."""
 
     def __init__(self, fitter: Fitter, keeps: bool) -> None:
         self._fitter, self._keeps = fitter, keeps
         self._kept: tuple[Any, LeaveOneOutTable | None] | None = None
 
-    def outputs(self, plan: Plan, trial: Trial, diary: Diary, figures: FitFigures) -> Floats | None:
+    def outputs(self, plan: ModelPlan, trial: Resampling, log: EvaluationLog, figures: FitFigures) -> Floats | None:
         """The outputs for all rows, in their order; None when each fold has to be fitted."""
         if plan.after or not all(map(self._is_row_by_row, plan.before)):
             return None
-        diary.at(plan.learner.name)
+        log.at(plan.learner.name)
         learner = plan.learner.estimator()
         if not isinstance(learner, Block) or _family(learner) is _family(Block()):
             return None
@@ -48,24 +48,26 @@ class LeaveOneOuts:
         start = perf_counter()
         # One row to judge on, since some steps refuse none at all.
         fold = self._fitter.fold(Split(rows, rows[:1]), None if trial.key is None else (trial.key, "all"))
-        way = self._fitter.way(plan.before, fold, diary)
-        diary.at(plan.learner.name)
+        way = self._fitter.way(plan.before, fold, log)
+        log.at(plan.learner.name)
         table = self._table(plan, trial, learner, way.end, fold)
         if table is None or not table.serves(learner):
             return None
         left = table.left_out(learner)
-        diary.fits_saved += len(rows)
+        log.fits_saved += len(rows)
         figures.add(left.features, way.complexity + left.complexity, (perf_counter() - start) / len(rows))
-        return checked_outputs(left.outputs, len(rows), self._fitter.ground.n_classes)
+        return checked_outputs(left.outputs, len(rows), self._fitter.dataset.n_classes)
 
-    def _table(self, plan: Plan, trial: Trial, learner: Block, stage: Stage, fold: Fold) -> LeaveOneOutTable | None:
+    def _table(
+        self, plan: ModelPlan, trial: Resampling, learner: Block, stage: FoldData, fold: Fold
+    ) -> LeaveOneOutTable | None:
         """What siblings share. Only that of the last siblings is kept: it may be large."""
         key = (trial.key, stage.identity, _family(learner))
         if self._kept is not None and self._kept[0] == key:
             return self._kept[1]
         # Behind other steps the table is another one for almost every model, and not worth much memory.
         memory = 0 if plan.before else _MEMORY
-        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.ground.n_classes, memory)
+        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
         if self._keeps and trial.key is not None and not plan.before:
             self._kept = (key, table)
         return table
@@ -100,7 +102,7 @@ _LINEAR = (LinearRegression, Ridge, KernelRidge)
 
 
 @dataclass(frozen=True, slots=True)
-class Generalisation:
+class GcvResult:
     """The score of a model, as a mean squared error, and the figures of its fit."""
 
     score: float
@@ -108,41 +110,41 @@ class Generalisation:
     features: float
 
 
-class Generaliser:
+class GcvShortcut:
     """Judges models on all rows of a fold, siblings together."""
 
     def __init__(self, fitter: Fitter) -> None:
         self._fitter = fitter
 
-    def judge(self, plans: Sequence[Plan], fold: Fold, diary: Diary) -> list[Generalisation]:
+    def judge(self, plans: Sequence[ModelPlan], fold: Fold, log: EvaluationLog) -> list[GcvResult]:
         """One for each plan; whether others are judged with it changes no number."""
         siblings: dict[tuple[str, type], list[int]] = defaultdict(list)
         learners: list[Any] = []
-        ways: list[Way] = []
+        ways: list[PrefixResult] = []
         start = self._fitter.start(fold)
         for place, plan in enumerate(plans):
-            diary.at(plan.learner.name)
+            log.at(plan.learner.name)
             if plan.after:
                 message = f"`gcv` cannot judge what `{plan.after[0].name}` makes of the outputs"
                 raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.after[0].name)
             learners.append(plan.learner.estimator())
-            ways.append(self._fitter.way(plan.before, fold, diary, start))
+            ways.append(self._fitter.way(plan.before, fold, log, start))
             siblings[ways[-1].end.identity, type(learners[-1])].append(place)
-        judged: dict[int, Generalisation] = {}
+        judged: dict[int, GcvResult] = {}
         for places in siblings.values():
             plan, stage = plans[places[0]], ways[places[0]].end
-            diary.at(plan.learner.name)
-            together = self._siblings([learners[place] for place in places], plan, stage, fold, diary)
+            log.at(plan.learner.name)
+            together = self._siblings([learners[place] for place in places], plan, stage, fold, log)
             features = float(features_seen(None, stage.sources))
             for place, (score, own) in zip(places, together, strict=True):
-                judged[place] = Generalisation(score, ways[place].complexity + own, features)
+                judged[place] = GcvResult(score, ways[place].complexity + own, features)
         return [judged[place] for place in range(len(plans))]
 
     def _siblings(
-        self, learners: list[Any], plan: Plan, stage: Stage, fold: Fold, diary: Diary
+        self, learners: list[Any], plan: ModelPlan, stage: FoldData, fold: Fold, log: EvaluationLog
     ) -> list[tuple[float, float]]:
         """The score and the complexity of learners of one class on the same rows."""
-        diary.fits += len(learners)
+        log.fits += len(learners)
         table = self._table(learners[0], stage, fold)
         if table is not None:
             scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
@@ -152,11 +154,11 @@ class Generaliser:
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
-    def _table(self, learner: Any, stage: Stage, fold: Fold) -> GeneralisedTable | None:
+    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GeneralisedTable | None:
         if not isinstance(learner, Block):
             return None
         key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
-        n_classes = self._fitter.ground.n_classes
+        n_classes = self._fitter.dataset.n_classes
         return self._fitter.cache.get(
             key,
             lambda: learner.generalised_table(stage.X, fold.y, n_classes, self._fitter.laid_out(learner, stage)),

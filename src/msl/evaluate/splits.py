@@ -56,7 +56,7 @@ class SplitsByUnit(Sequence[Split]):
         return split if self._rows is None else split.of(self._rows)
 
 
-def fold_splits(population: Population, folds: int, repeats: int, rng: np.random.Generator) -> Splits:
+def fold_splits(population: SplitGroups, folds: int, repeats: int, rng: np.random.Generator) -> Splits:
     """Every row judged once a repeat, by a model of the other folds."""
     if repeats == 1 and folds < MANY_ROWS < population.n_rows:
         return SplitsByUnit(deal(population, folds, rng))
@@ -69,7 +69,7 @@ def fold_splits(population: Population, folds: int, repeats: int, rng: np.random
     return splits
 
 
-def deal(population: Population, folds: int, rng: np.random.Generator) -> Rows:
+def deal(population: SplitGroups, folds: int, rng: np.random.Generator) -> Rows:
     """The fold of each row."""
     if population.groups is None:
         return deal_rows(population.strata, min(folds, population.n_rows), rng)
@@ -108,7 +108,7 @@ def deal_groups(groups: Rows, strata: Rows, folds: int, rng: np.random.Generator
     return fold_of_group[group_of]
 
 
-def time_splits(population: Population, folds: int) -> list[Split]:
+def time_splits(population: SplitGroups, folds: int) -> list[Split]:
     """Each fold judged by a model of what came before it; what happened at one moment stays together."""
     assert population.order is not None
     moments = np.unique(population.order)
@@ -116,7 +116,7 @@ def time_splits(population: Population, folds: int) -> list[Split]:
     return [_from(population, test_moments[0], test_moments[-1]) for test_moments in later]
 
 
-def _from(population: Population, first: int, last: int) -> Split:
+def _from(population: SplitGroups, first: int, last: int) -> Split:
     """The rows from one moment to another, judged by earlier ones, of other groups where there are groups."""
     assert population.order is not None
     test = (population.order >= first) & (population.order <= last)
@@ -126,7 +126,7 @@ def _from(population: Population, first: int, last: int) -> Split:
     return Split(np.flatnonzero(train), np.flatnonzero(test))
 
 
-def holdout_split(population: Population, share: float, rng: np.random.Generator) -> Split:
+def holdout_split(population: SplitGroups, share: float, rng: np.random.Generator) -> Split:
     """A share of the rows held out: the latest, whole groups, or of every class in its proportion."""
     if population.order is not None:
         moments, counts = np.unique(population.order, return_counts=True)
@@ -150,7 +150,7 @@ def _nearest_end(counts: Rows, wanted: float) -> int:
     return int(np.abs(ends - wanted).argmin()) + 1
 
 
-def _quotas(population: Population, share: float, rng: np.random.Generator) -> list[tuple[Rows, int]]:
+def _quotas(population: SplitGroups, share: float, rng: np.random.Generator) -> list[tuple[Rows, int]]:
     """The rows of each class in random order and how many to take: its share, the largest remainders rounded up, and
     one row of each left to fit on."""
     wanted = min(max(1, round(share * population.n_rows)), population.n_rows - 1)
@@ -166,7 +166,7 @@ def _quotas(population: Population, share: float, rng: np.random.Generator) -> l
     return list(zip(by_class, quotas.tolist(), strict=True))
 
 
-def bootstrap_splits(population: Population, samples: int, rng: np.random.Generator) -> list[Split]:
+def bootstrap_splits(population: SplitGroups, samples: int, rng: np.random.Generator) -> list[Split]:
     """Resamples with replacement (of rows, or of whole groups), each judged on the rows that it lacks."""
     units = np.arange(population.n_rows) if population.groups is None else population.groups
     names, unit_of = np.unique(units, return_inverse=True)
@@ -194,7 +194,7 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Population:
+class SplitGroups:
     """Rows by their classes (None for regression), groups and moments (None where the table has none)."""
 
     n_rows: int
@@ -207,13 +207,13 @@ class Population:
         """What each split is to have in proportion: the classes, or one stratum of all rows."""
         return np.zeros(self.n_rows, dtype=np.intp) if self.classes is None else self.classes
 
-    def part(self, rows: Rows) -> Population:
+    def part(self, rows: Rows) -> SplitGroups:
         """Some of the rows."""
 
         def cut(values: Rows | None) -> Rows | None:
             return None if values is None else values[rows]
 
-        return Population(len(rows), cut(self.classes), cut(self.groups), cut(self.order))
+        return SplitGroups(len(rows), cut(self.classes), cut(self.groups), cut(self.order))
 
     def subsample(self, share: float, rng: np.random.Generator) -> Rows:
         """A share of the rows: whole groups, or every class in its proportion with two rows of each where it has two.

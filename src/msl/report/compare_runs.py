@@ -13,9 +13,9 @@ from msl.check.read_model import text_to_model
 from msl.data.table import Table
 from msl.diagnostics.source import Source
 from msl.evaluate.cross_validate import SplitOutputs
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import score
-from msl.evaluate.resampling import Trial, Trials
+from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.language.printer import ast_to_text
@@ -210,11 +210,11 @@ def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str
     """
     first = winners[0].run
     objective = _objective(winners[0], table)
-    ground = Ground.of(table)
+    dataset = Dataset.of(table)
     estimate = objective.estimate if objective is not None and objective.estimate.name in _IN_PARTS else _FOLDS
-    measure = _measure(objective, ground.task)
-    trial = Trials(ground, [estimate], first.seed).trial(estimate, 0, 1.0, 0)
-    found = {one.run.id: _losses(one, ground, trial, measure, trusted) for one in winners}
+    measure = _measure(objective, dataset.task)
+    trial = ResamplingPlan(dataset, [estimate], first.seed).trial(estimate, 0, 1.0, 0)
+    found = {one.run.id: _losses(one, dataset, trial, measure, trusted) for one in winners}
     return FoldLosses(measure, _written(estimate), first.seed, found)
 
 
@@ -230,18 +230,20 @@ def _measure(objective: Objective | None, task: str) -> str:
     return fitting[0] if fitting else DEFAULT_MEASURES[task]
 
 
-def _losses(winner: Winner, ground: Ground, trial: Trial, measure: str, trusted: Collection[str]) -> tuple[float, ...]:
+def _losses(
+    winner: Winner, dataset: Dataset, trial: Resampling, measure: str, trusted: Collection[str]
+) -> tuple[float, ...]:
     model, seed = winning_model(winner), winner.run.seed
     losses = []
     # What the bootstrap judges on the rows that it fits on is no fold.
     splits = [split for split in trial.splits if split.pool == 1 or trial.estimate.name == "cv"]
-    fitted = SplitOutputs(ground, seed, trusted)
+    fitted = SplitOutputs(dataset, seed, trusted)
     for split in splits:
         try:
             outputs = fitted.of(model, split)
         except BlockProblem as problem:
             raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {problem.message}") from None
-        losses.append(score(measure, ground.y[split.test], outputs, ground.n_classes))
+        losses.append(score(measure, dataset.y[split.test], outputs, dataset.n_classes))
     if not all(map(math.isfinite, losses)):
         raise NoFolds(f"`{measure}` has no value on some folds, which are too small for it")
     return tuple(losses)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from msl.store.evaluation import Evaluation, Trouble
+from msl.store.evaluation import Evaluation, StoredFailure
 
 #: What to do about each cause.
 _ADVICE = {
@@ -55,7 +55,7 @@ class FailureGroup:
 
 def failure_groups(evaluations: Iterable[Evaluation]) -> list[FailureGroup]:
     """The failures among these, the most frequent first."""
-    groups: dict[tuple[str, str], list[tuple[Trouble, str]]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[tuple[StoredFailure, str]]] = defaultdict(list)
     for one in evaluations:
         if one.trouble is not None:
             groups[one.trouble.cause, one.trouble.step].append((one.trouble, one.text))

@@ -12,17 +12,17 @@ from time import monotonic
 import numpy as np
 
 from msl.evaluate.outcome import Outcome
-from msl.runner.final_costs import Reserve
+from msl.runner.final_costs import TimeReserve
 from msl.runner.plan import Plan
 from msl.runner.versions import versions_of
-from msl.search.base import Ask, Told, Vector
+from msl.search.base import Observation, Query, Vector
 from msl.space.canonical.digest import model_digest
 from msl.space.membership import NotInSpace
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 from msl.space.values import Model
-from msl.store.evaluation import Asked, Evaluation, Question, Trouble
+from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
 from msl.store.store import Store
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 from msl.store.stored_run import Event
 from msl.workers.executor import Executor
 from msl.workers.task import Task
@@ -34,7 +34,7 @@ _LIMITS = ("timeout", "memory", "crash", "exit")
 
 
 @dataclass(slots=True)
-class Tally:
+class RunCounts:
     """What a run has done so far."""
 
     evaluations: int = 0
@@ -51,16 +51,16 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Point:
+class DecodedQuery:
     """One point of a batch: its model and its question, or neither if it is not in the space."""
 
-    ask: Ask
+    ask: Query
     told_vector: tuple[float, ...]
     model: Model | None = None
-    question: Question | None = None
+    question: EvaluationInputs | None = None
 
 
-class Answers:
+class QueryEvaluator:
     """Answers batches of asks. Evaluations are stored as they arrive, before the strategy hears of them."""
 
     def __init__(
@@ -73,13 +73,13 @@ class Answers:
     ) -> None:
         """`on_outcome` hears how many evaluations of a batch are done, and how many there are."""
         self.plan, self.store, self.run, self.executor, self._on_outcome = plan, store, run, executor, on_outcome
-        self.tally = Tally()
+        self.tally = RunCounts()
         #: Every model met in this run with what is known of it, by its evaluation's key.
         self.met: dict[str, tuple[Model, Evaluation]] = {}
         #: Evaluations that were not known before, so far.
         self.arrived = 0
         #: The time that is needed after the search, by what was evaluated so far.
-        self.reserve = Reserve(plan, executor.width)
+        self.reserve = TimeReserve(plan, executor.width)
         self._texts: dict[str, str] = {}
         self._counted: set[str] = set()
         self._unstored: list[Evaluation] = []
@@ -89,16 +89,16 @@ class Answers:
         self._asked_before: set[str] = set()
 
     def answer(
-        self, asks: Sequence[Ask], replayed: Sequence[Asked | None], is_cut: Callable[[], bool] = lambda: False
-    ) -> list[Told | None]:
+        self, asks: Sequence[Query], replayed: Sequence[StoredQuery | None], is_cut: Callable[[], bool] = lambda: False
+    ) -> list[Observation | None]:
         """What a strategy is told. What an interrupted run was told already (`replayed`) is told again.
 
         Each outcome is stored when it arrives. When the batch is cut, there are answers to some of the asks only.
         """
-        points = self._points([ask if self.plan.races(ask.stage) else replace(ask, beat=None) for ask in asks])
+        points = self._points([ask if self.plan.races(ask.stage) else replace(ask, cutoff=None) for ask in asks])
         known = self.store.evaluations.read([p.question.key for p in points if p.question is not None])
         self._evaluate(points, known, is_cut)
-        told: list[Told | None] = []
+        told: list[Observation | None] = []
         self._last_points = []
         for point, before in zip(points, replayed, strict=True):
             if not self._is_answered(known, point):
@@ -106,16 +106,16 @@ class Answers:
                 continue
             answer = self._told(point, known)
             if before is not None:
-                answer = Told(answer.vector, before.losses, before.complexity, before.bound)
+                answer = Observation(answer.vector, before.losses, before.complexity, before.bound)
             told.append(answer)
             self._last_points.append(point)
         self._count(self._last_points, known)
         return told
 
-    def record(self, told: Sequence[Told], batch: int, positions: Sequence[int], events: list[Event]) -> None:
+    def record(self, told: Sequence[Observation], batch: int, positions: Sequence[int], events: list[Event]) -> None:
         """Writes the batch down that was answered last: the answers that there are, and where they were asked for."""
         rows = [
-            Asked(
+            StoredQuery(
                 position=position,
                 stage=point.ask.stage,
                 batch=batch,
@@ -123,7 +123,7 @@ class Answers:
                 losses=tuple(float(loss) for loss in one.losses),
                 complexity=float(one.complexity),
                 bound=one.bound,
-                beat=None if point.ask.beat is None else float(point.ask.beat),
+                cutoff=None if point.ask.cutoff is None else float(point.ask.cutoff),
                 vector=tuple(float(share) for share in point.ask.vector),
             )
             for position, one, point in zip(positions, told, self._last_points, strict=True)
@@ -133,34 +133,36 @@ class Answers:
 
     # --- one batch ---
 
-    def _points(self, asks: Sequence[Ask]) -> list[Point]:
+    def _points(self, asks: Sequence[Query]) -> list[DecodedQuery]:
         """Decoded at once, stage by stage: a batch of vectors costs little more than one."""
-        points: list[Point] = []
+        points: list[DecodedQuery] = []
         for stage, together in groupby(asks, key=lambda ask: ask.stage):
             group = list(together)
-            batch = self.plan.terrains[stage].codec.decode(np.array([ask.vector for ask in group]))
+            batch = self.plan.search_spaces[stage].codec.decode(np.array([ask.vector for ask in group]))
             for ask, snapped, model in zip(group, batch.snapped.tolist(), batch, strict=True):
                 if isinstance(model, NotInSpace):
-                    points.append(Point(ask, tuple(snapped)))
+                    points.append(DecodedQuery(ask, tuple(snapped)))
                 else:
-                    points.append(Point(ask, tuple(snapped), model, self._question(model, ask)))
+                    points.append(DecodedQuery(ask, tuple(snapped), model, self._question(model, ask)))
         return points
 
-    def _question(self, model: Model, ask: Ask) -> Question:
+    def _question(self, model: Model, ask: Query) -> EvaluationInputs:
         plan = self.plan
-        return Question(
+        return EvaluationInputs(
             model=model_digest(model),
             versions=versions_of(model),
             data=plan.digests.data,
             protocol=plan.digests.evaluation,
             seed=plan.seed,
             share=ask.share,
-            turn=ask.turn,
+            repeat=ask.repeat,
         )
 
-    def _evaluate(self, points: Sequence[Point], known: dict[str, Evaluation], is_cut: Callable[[], bool]) -> None:
+    def _evaluate(
+        self, points: Sequence[DecodedQuery], known: dict[str, Evaluation], is_cut: Callable[[], bool]
+    ) -> None:
         """Evaluates what the store cannot answer; a model that is asked for twice is evaluated once."""
-        wanted: dict[str, Point] = {}
+        wanted: dict[str, DecodedQuery] = {}
         for point in points:
             if point.question is None:
                 continue
@@ -171,20 +173,20 @@ class Answers:
             if before is None or _asks_more(point.ask, before.ask):
                 wanted[key] = point
         missing = list(wanted.values())
-        tasks = [Task(p.model, p.ask.beat, p.ask.share, p.ask.turn) for p in missing if p.model is not None]
+        tasks = [Task(p.model, p.ask.cutoff, p.ask.share, p.ask.repeat) for p in missing if p.model is not None]
         self._stored_at = monotonic()
         try:
             with closing(self.executor.arrivals(tasks)) as arrivals:
                 self._take(arrivals, missing, known, is_cut)
         except BaseException:
-            with suppress(StoreProblem):  # what has gone wrong first is what matters
+            with suppress(StoreError):  # what has gone wrong first is what matters
                 self._store_arrived()
             raise
 
     def _take(
         self,
         arrivals: Iterable[list[tuple[int, Outcome]]],
-        missing: Sequence[Point],
+        missing: Sequence[DecodedQuery],
         known: dict[str, Evaluation],
         is_cut: Callable[[], bool],
     ) -> None:
@@ -210,21 +212,21 @@ class Answers:
             self.store.evaluations.write(self._unstored, self.run)
         self._unstored, self._stored_at = [], monotonic()
 
-    def _is_answered(self, known: dict[str, Evaluation], point: Point) -> bool:
+    def _is_answered(self, known: dict[str, Evaluation], point: DecodedQuery) -> bool:
         return point.question is None or (
             point.question.key in known and self._will_do(known[point.question.key], point.ask)
         )
 
-    def _will_do(self, known: Evaluation, ask: Ask) -> bool:
+    def _will_do(self, known: Evaluation, ask: Query) -> bool:
         """Whether a stored answer serves. One that hit a limit is asked again by others, whose limits may differ.
 
         A crash may have come from outside, so that a run asks again even for its own, unless it has told it already.
         """
         if known.trouble is None or known.trouble.cause not in _LIMITS or known.key in self._stands_by:
-            return known.answers(ask.beat)
+            return known.answers(ask.cutoff)
         return known.run == self.run and known.trouble.cause != "crash"
 
-    def _evaluation(self, point: Point, outcome: Outcome) -> Evaluation:
+    def _evaluation(self, point: DecodedQuery, outcome: Outcome) -> Evaluation:
         assert point.model is not None
         assert point.question is not None
         failure = outcome.failure
@@ -236,10 +238,10 @@ class Answers:
             measures=outcome.measures,
             complexity=outcome.complexity,
             bound=outcome.bound,
-            beat=point.ask.beat,
+            cutoff=point.ask.cutoff,
             trouble=None
             if failure is None
-            else Trouble(failure.cause, failure.message, failure.step, failure.peak_memory),
+            else StoredFailure(failure.cause, failure.message, failure.step, failure.peak_memory),
             seconds=outcome.effort.seconds,
             fits=outcome.effort.fits,
             fits_saved=outcome.effort.fits_saved,
@@ -250,21 +252,21 @@ class Answers:
 
     def _text(self, digest: str, model: Model) -> str:
         if digest not in self._texts:
-            self._texts[digest] = spell_model(model)
+            self._texts[digest] = model_to_text(model)
         return self._texts[digest]
 
-    def _told(self, point: Point, known: dict[str, Evaluation]) -> Told:
+    def _told(self, point: DecodedQuery, known: dict[str, Evaluation]) -> Observation:
         vector = points_vector(point)
         if point.question is None or point.model is None:
-            return Told(vector, (math.inf,) * len(self.plan.objectives))
+            return Observation(vector, (math.inf,) * len(self.plan.objectives))
         evaluation = known[point.question.key]
         self.met[point.question.key] = (point.model, evaluation)
         self.reserve.take(evaluation)
         # A store may know exactly what a race would only have bounded: the strategy is told the same either way.
-        lost = point.ask.beat is not None and point.ask.beat <= evaluation.losses[0] < math.inf
-        return Told(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
+        lost = point.ask.cutoff is not None and point.ask.cutoff <= evaluation.losses[0] < math.inf
+        return Observation(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
 
-    def _count(self, points: Sequence[Point], known: dict[str, Evaluation]) -> None:
+    def _count(self, points: Sequence[DecodedQuery], known: dict[str, Evaluation]) -> None:
         """What this run has evaluated counts as its own also after it was interrupted."""
         tally = self.tally
         keys = dict.fromkeys(point.question.key for point in points if point.question is not None)
@@ -285,12 +287,12 @@ class Answers:
             tally.seconds += evaluation.seconds
 
 
-def points_vector(point: Point) -> Vector:
+def points_vector(point: DecodedQuery) -> Vector:
     return np.array(point.told_vector)
 
 
-def _asks_more(one: Ask, other: Ask) -> bool:
+def _asks_more(one: Query, other: Query) -> bool:
     """Whether the answer to `one` serves `other` too: no race, or a race against a higher loss."""
-    if other.beat is None:
+    if other.cutoff is None:
         return False
-    return one.beat is None or one.beat > other.beat
+    return one.cutoff is None or one.cutoff > other.cutoff

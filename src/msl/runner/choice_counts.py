@@ -55,7 +55,7 @@ def preferences(plan: Plan, models: Iterable[Model], judged: Sequence[Candidate]
 
     `models` are all that were evaluated, each once; the best quarter is taken of those that are known exactly.
     """
-    reader = _Reader(plan.terrains[-1].codec.space)
+    reader = _Reader(plan.search_spaces[-1].codec.space)
     everything = [reader.taken(model) for model in models]
     ranked = sorted(judged, key=lambda one: (one.losses, one.complexity))
     best = [reader.taken(one.model) for one in ranked[: max(1, len(ranked) // 4)]]

@@ -13,7 +13,7 @@ from msl.blocks.base.chain import sum_to_one
 from msl.blocks.ensemble import Voting, as_probabilities, voted
 from msl.check.strategies import SWARMS
 from msl.evaluate.final_fits import COMMON_FOLDS
-from msl.evaluate.resampling import Trials
+from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
 from msl.runner.uncertainty import HeldOut, interval, judges_rows
@@ -26,7 +26,7 @@ _SMALLEST, _LARGEST = 3, 51  # sizes that `top = auto` tries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Members:
+class EnsembleMembers:
     """The models of an ensemble, the weights of their votes, and whether they vote by classes or by probabilities."""
 
     candidates: tuple[Candidate, ...]
@@ -62,11 +62,13 @@ def shortlist(plan: Plan, found: Search) -> Shortlist:
             return Shortlist(tuple(_remembered(plan, found)))
 
 
-def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> Members:
+def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> EnsembleMembers:
     """These candidates with the weights that the spec asks for."""
     call = plan.spec.ensemble
     is_weighted = call is not None and bool(call["weighted"])
-    return Members(tuple(candidates), _weights(plan, candidates) if is_weighted else (1.0,) * len(candidates), voting)
+    return EnsembleMembers(
+        tuple(candidates), _weights(plan, candidates) if is_weighted else (1.0,) * len(candidates), voting
+    )
 
 
 def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
@@ -74,7 +76,7 @@ def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
     them, since a count of hands forgets how sure a member is."""
     call = plan.spec.ensemble
     asked = "auto" if call is None else call["voting"]
-    if asked == "hard" or not plan.job.ground.n_classes:
+    if asked == "hard" or not plan.job.dataset.n_classes:
         return "hard"
     if asked == "soft" or any(MEASURES[name].of_probabilities for name in measures_of(plan.objectives[0].loss)):
         return "soft"
@@ -116,7 +118,7 @@ def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
         away = losses - losses.min() + spread
     else:
         away = losses - perfect
-        away += max(float(away.max()) / plan.job.ground.population.n_rows - float(away.min()), 0.0)
+        away += max(float(away.max()) / plan.job.dataset.population.n_rows - float(away.min()), 0.0)
     return tuple((away.min() / away).tolist()) if away.min() > 0.0 else (1.0,) * len(chosen)
 
 
@@ -138,8 +140,8 @@ def _remembered(plan: Plan, found: Search) -> list[Candidate]:
     known = {one.model for one in everyone}
     for event in reversed(found.events):
         if event.kept and plan.spec.search[int(event.figures["stage"])].call.name in SWARMS:
-            terrain = plan.terrains[int(event.figures["stage"])]
-            models = [model for one in event.kept if isinstance(model := terrain.decode(one.vector), Model)]
+            search_space = plan.search_spaces[int(event.figures["stage"])]
+            models = [model for one in event.kept if isinstance(model := search_space.decode(one.vector), Model)]
             if remembered := known.intersection(models):
                 return [one for one in everyone if one.model in remembered]
             break
@@ -174,7 +176,7 @@ def _consensus_size(plan: Plan, vote: Vote, ranked: list[Candidate]) -> int:
     if not sizes:
         return len(ranked)
     votes = {size: vote(ranked[:size]) for size in [*sizes, sizes[-1] + 2]}
-    if plan.job.ground.n_classes:
+    if plan.job.dataset.n_classes:
         differ = [float(np.mean(votes[n].argmax(axis=1) != votes[n + 2].argmax(axis=1))) for n in sizes]
     else:
         differ = [float(np.mean(np.abs(votes[n] - votes[n + 2]))) for n in sizes]
@@ -213,7 +215,7 @@ def vote_estimates(plan: Plan) -> list[Call]:
 
 
 def estimate_vote(
-    plan: Plan, members: Members, outputs: Mapping[Call, Sequence[HeldOut]], winner: Mapping[Call, HeldOut]
+    plan: Plan, members: EnsembleMembers, outputs: Mapping[Call, Sequence[HeldOut]], winner: Mapping[Call, HeldOut]
 ) -> VoteEstimate:
     """From the outputs of each member and of the winner by estimate, those of `vote_estimates`."""
     held = {estimate: _together(plan, members, each) for estimate, each in outputs.items()}
@@ -230,7 +232,7 @@ def estimate_vote(
     else:
         name = row_measure(plan)
         (vote, alone) = (
-            each.trial.score(name, each.outputs, plan.job.ground.n_classes)
+            each.trial.score(name, each.outputs, plan.job.dataset.n_classes)
             for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS])
         )
         sign = -1.0 if MEASURES[name].larger_is_better else 1.0
@@ -240,13 +242,13 @@ def estimate_vote(
 def row_measure(plan: Plan) -> str:
     """The first metric of the first objective that looks at rows; the usual one of the task where there is none."""
     named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
-    return next((name for name in named if name != "relative_error"), DEFAULT_MEASURES[plan.job.ground.task])
+    return next((name for name in named if name != "relative_error"), DEFAULT_MEASURES[plan.job.dataset.task])
 
 
 def _judging_votes(plan: Plan) -> list[tuple[str, Objective]]:
     """The objectives that can be told of a vote, with their names: not what is measured on the model itself, nor
     `relative_error`, a multiple of another model's error, nor where every evaluation has rows of its own."""
-    trials = Trials(plan.job.ground, (objective.estimate for objective in plan.objectives), plan.seed)
+    trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     return [
         (name, objective)
         for name, objective in zip(plan.objective_names(), plan.objectives, strict=True)
@@ -257,17 +259,17 @@ def _judging_votes(plan: Plan) -> list[tuple[str, Objective]]:
 
 
 def _scores(plan: Plan, objective: Objective, held: HeldOut) -> dict[str, float]:
-    n_classes = plan.job.ground.n_classes
+    n_classes = plan.job.dataset.n_classes
     return {name: held.trial.score(name, held.outputs, n_classes) for name in measures_of(objective.loss)}
 
 
-def _together(plan: Plan, members: Members, held: Sequence[HeldOut]) -> HeldOut:
+def _together(plan: Plan, members: EnsembleMembers, held: Sequence[HeldOut]) -> HeldOut:
     return HeldOut(held[0].trial, vote_outputs(plan, members, [one.outputs for one in held]))
 
 
-def vote_outputs(plan: Plan, members: Members, outputs: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+def vote_outputs(plan: Plan, members: EnsembleMembers, outputs: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
     """The vote on each pool, from the outputs of each member."""
-    n_classes = plan.job.ground.n_classes
+    n_classes = plan.job.dataset.n_classes
     softly = members.voting == "soft" and n_classes > 0
     said = [_probabilities(one) if softly else one for one in outputs]
     return tuple(voted(pool, members.weights, n_classes, members.voting) for pool in zip(*said, strict=True))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
-from msl.evaluate.resampling import Trials
+from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.plan import Plan
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation
@@ -45,7 +45,7 @@ class FinalCosts:
         return _CAUTION * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
 
 
-class Reserve:
+class TimeReserve:
     """The time that a search leaves to the end of its run: for the best model so far, and for an ensemble."""
 
     def __init__(self, plan: Plan, workers: int) -> None:
@@ -79,7 +79,7 @@ class Reserve:
 
 def fit_factor(plan: Plan) -> float:
     """How long a fit on all rows takes, over an evaluation."""
-    trials = Trials(plan.job.ground, (objective.estimate for objective in plan.objectives), plan.seed)
+    trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     splits = trials.trial(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
 

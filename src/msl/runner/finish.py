@@ -18,7 +18,7 @@ from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Failure, Outcome
 from msl.runner.ensembles import (
-    Members,
+    EnsembleMembers,
     Shortlist,
     VoteEstimate,
     choose_members,
@@ -54,7 +54,7 @@ _Outputs = dict[tuple[Model, Call], tuple[Floats, ...]]
 class Ensemble:
     """The ensemble of a run, whether it is what predicts, and why. Without an `estimate` it was not judged."""
 
-    members: Members
+    members: EnsembleMembers
     is_used: bool
     why: str
     estimate: VoteEstimate | None = None
@@ -198,7 +198,7 @@ class _Finish:
             why = "there was no time left for other models beside it"
         else:
             why = "there is no other model that could vote with it"
-        return Ensemble(Members((winner,), (1.0,)), False, why)
+        return Ensemble(EnsembleMembers((winner,), (1.0,)), False, why)
 
     def _choose(self, listed: Shortlist, winner: Candidate) -> list[Candidate]:
         """Members chosen by what they say of rows held out in folds that none of them was judged on."""
@@ -208,11 +208,11 @@ class _Finish:
         if len(pool) < 2:
             return pool
         y = requested_trial(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
-        metric, n_classes = row_measure(plan), plan.job.ground.n_classes
+        metric, n_classes = row_measure(plan), plan.job.dataset.n_classes
         voting = settled_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
 
         def vote(chosen: Sequence[Candidate]) -> Floats:
-            members = Members(tuple(chosen), (1.0,) * len(chosen), voting)
+            members = EnsembleMembers(tuple(chosen), (1.0,) * len(chosen), voting)
             return vote_outputs(plan, members, [self._outputs[one.model, COMMON_FOLDS] for one in chosen])[0]
 
         def loss(outputs: Floats) -> float:
@@ -235,7 +235,7 @@ class _Finish:
             for estimate in estimates
         }
         gives = (sum_to_one(np.concatenate(one.outputs)) for one in held[estimates[0]])
-        members = make_members(plan, chosen, settled_voting(plan, gives if plan.job.ground.n_classes else ()))
+        members = make_members(plan, chosen, settled_voting(plan, gives if plan.job.dataset.n_classes else ()))
         estimate = estimate_vote(plan, members, held, held_winner)
         figures = f"on rows held out from both, {estimate.metric} {estimate.ensemble:.4g} against {estimate.best:.4g}"
         why = f"better than the best model alone {figures}"
@@ -248,16 +248,16 @@ class _Finish:
         fitted = self._fitted.get(candidate.model)
         return fitted is None or fitted.gives_probabilities
 
-    def _committee(self, members: Members) -> CommitteeClassifier | CommitteeRegressor:
+    def _committee(self, members: EnsembleMembers) -> CommitteeClassifier | CommitteeRegressor:
         fitted = [self._fitted[one.model] for one in members.candidates]
-        n_classes = self._plan.job.ground.n_classes
+        n_classes = self._plan.job.dataset.n_classes
         kind = CommitteeClassifier if n_classes else CommitteeRegressor
         gives = [one.gives_probabilities for one in fitted]
         return kind.of_fitted([one.estimator for one in fitted], members.weights, members.voting, n_classes, gives)
 
     def _tested(self, ensemble: Ensemble) -> Ensemble:
         """With its outputs for the rows of the test table, if there is one."""
-        members, n_classes = ensemble.members, self._plan.job.ground.n_classes
+        members, n_classes = ensemble.members, self._plan.job.dataset.n_classes
         fitted = [self._fitted[one.model] for one in members.candidates]
         outputs = [one.outputs for one in fitted if one.outputs is not None]
         if len(outputs) < len(fitted):

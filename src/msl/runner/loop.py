@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from msl.runner.answer_queries import Answers
+from msl.runner.answer_queries import QueryEvaluator
 from msl.runner.final_costs import TimeLimit
 from msl.runner.plan import Plan
 from msl.runner.progress import Progress, Standing
-from msl.search.base import Ask, Event, Told
+from msl.search.base import Event, Observation, Query
 from msl.search.stages import then
 from msl.store.store import Store
 from msl.store.stored_run import Event as StoredEvent
@@ -27,8 +27,8 @@ Ending = Literal["finished", "time", "interrupted"]
 class Search:
     """A search as far as it went."""
 
-    answers: Answers
-    told: list[tuple[Ask, Told]] = field(default_factory=list)
+    answers: QueryEvaluator
+    told: list[tuple[Query, Observation]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     ending: Ending = "finished"
     why: str = ""
@@ -67,7 +67,7 @@ def search(
             return True
         return terminated() and position + len(asks or ()) > resumed
 
-    answers = Answers(plan, store, run, executor, on_outcome)
+    answers = QueryEvaluator(plan, store, run, executor, on_outcome)
     found = Search(answers)
     noted: list[Event] = []
     strategy = then(plan.stages, plan.seed, plan.limits, len(plan.objectives), noted.append)

@@ -9,15 +9,15 @@ from typing import Any
 
 from msl.blocks.base.load import BlockProblem, load_class
 from msl.data.table import Table
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.record import record
-from msl.runner.search_space import SpaceTerrain, space_to_terrain, start_vector
+from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
 from msl.search.stages import Limits, Stage, load_strategy
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
 from msl.space.spec import Objective, Space, Spec
-from msl.space.to_text import spell_node, spell_requirement, spell_value
+from msl.space.to_text import node_to_text, requirement_to_text, value_to_text
 from msl.space.values import BlockType
 from msl.store.evaluation import KEY_FORM
 from msl.store.lock import Lock, Plain
@@ -32,7 +32,7 @@ class Plan:
 
     spec: Spec
     table: Table
-    terrains: tuple[SpaceTerrain, ...]
+    search_spaces: tuple[ModelSearchSpace, ...]
     stages: tuple[Stage, ...]
     limits: Limits
     job: Job
@@ -63,24 +63,26 @@ class Plan:
 
 def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
     """The plan of a spec that was checked against the facts of this table."""
-    made: dict[tuple[str, tuple[str, ...] | None], SpaceTerrain] = {}
-    terrains, stages = [], []
+    made: dict[tuple[str, tuple[str, ...] | None], ModelSearchSpace] = {}
+    search_spaces, stages = [], []
     for stage in spec.search:
         options = dict(stage.call.options)
         encoding = "separate" if options.get("encoding") == "separate" else "shared"
         key = (encoding, stage.channels)
         if key not in made:
-            made[key] = space_to_terrain(spec.space, "separate" if encoding == "separate" else "shared", stage.channels)
-        terrain = made[key]
-        terrains.append(terrain)
+            made[key] = space_to_search_space(
+                spec.space, "separate" if encoding == "separate" else "shared", stage.channels
+            )
+        search_space = made[key]
+        search_spaces.append(search_space)
         strategy = load_strategy(stage.call.name)
-        start = start_vector(terrain, stage.start, table.facts)
-        stages.append(Stage(strategy, options, terrain, start, again=stage.call.name == "confirm"))
+        start = start_vector(search_space, stage.start, table.facts)
+        stages.append(Stage(strategy, options, search_space, start, again=stage.call.name == "confirm"))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
-    job = Job(Ground.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
+    job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
     search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
-    return Plan(spec, table, tuple(terrains), tuple(stages), search_limits, job, _digests(spec, table))
+    return Plan(spec, table, tuple(search_spaces), tuple(stages), search_limits, job, _digests(spec, table))
 
 
 def _good_enough(spec: Spec) -> float | None:
@@ -117,7 +119,7 @@ def _digests(spec: Spec, table: Table) -> Digests:
 
 def written_space(spec: Spec) -> list[str]:
     """The space as it is written: the encoding, and so the search, follows the words, which its digest does not."""
-    return [spell_node(spec.space.root), *map(spell_requirement, spec.space.requirements)]
+    return [node_to_text(spec.space.root), *map(requirement_to_text, spec.space.requirements)]
 
 
 def _judging(objective: Objective) -> Mapping[str, object]:
@@ -133,13 +135,13 @@ def _stage(stage: Any) -> Mapping[str, object]:
     return {
         "name": stage.call.name,
         "options": _options(dict(stage.call.options)),
-        "start": None if stage.start is None else spell_node(stage.start),
+        "start": None if stage.start is None else node_to_text(stage.start),
         "channels": None if stage.channels is None else list(stage.channels),
     }
 
 
 def _options(options: Mapping[str, Any]) -> Mapping[str, str]:
-    return {name: spell_value(value) for name, value in options.items()}
+    return {name: value_to_text(value) for name, value in options.items()}
 
 
 # --- Preflight: every class that a space can ask for is loaded and asked for its parameters before anything runs. -----
@@ -221,7 +223,7 @@ def plan_to_lock(plan: Plan) -> Lock:
 def _bounds(plan: Plan) -> dict[str, Plain]:
     """Each open domain of numbers by its path; one that stands at several places may have several domains."""
     found: dict[str, dict[str, None]] = {}
-    for meaning in plan.terrains[0].codec.layout.meanings:
+    for meaning in plan.search_spaces[0].codec.layout.meanings:
         if meaning.kind in _NUMBERS:
             size = "" if meaning.width == 1 else f"{meaning.width} of "
             found.setdefault(meaning.path, {})[f"{size}{meaning.range}"] = None

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from msl.runner.answer_queries import Tally
+from msl.runner.answer_queries import RunCounts
 from msl.runner.plan import Plan
-from msl.search.base import Ask, Told
+from msl.search.base import Observation, Query
 from msl.search.operators.pareto import non_dominated
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 from msl.space.values import Model
 
 
@@ -44,10 +44,10 @@ class Standing:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._front: list[tuple[int, Told]] = []
+        self._front: list[tuple[int, Observation]] = []
         self._text = ""
 
-    def take(self, asks: Sequence[Ask], told: Sequence[Told]) -> None:
+    def take(self, asks: Sequence[Query], told: Sequence[Observation]) -> None:
         """Takes a batch into account: models judged on all rows whose losses are known."""
         new = [(ask.stage, one) for ask, one in zip(asks, told, strict=True) if one.is_exact and ask.share == 1.0]
         if not new or self._plan.spec.search[new[0][0]].call.name == "confirm":  # luck on one split is no progress
@@ -61,10 +61,10 @@ class Standing:
             self._front = sorted((together[place] for place in chosen), key=_rank)
         if self._front[0] is not before:
             stage, one = self._front[0]
-            model = self._plan.terrains[stage].decode(one.vector)
-            self._text = spell_model(model) if isinstance(model, Model) else ""
+            model = self._plan.search_spaces[stage].decode(one.vector)
+            self._text = model_to_text(model) if isinstance(model, Model) else ""
 
-    def progress(self, tally: Tally, seconds: float, done: int = 0, wanted: int = 0) -> Progress:
+    def progress(self, tally: RunCounts, seconds: float, done: int = 0, wanted: int = 0) -> Progress:
         losses = [one.losses for _, one in self._front]
         return Progress(
             evaluations=tally.evaluations,
@@ -83,6 +83,6 @@ class Standing:
         )
 
 
-def _rank(placed: tuple[int, Told]) -> tuple[tuple[float, ...], float]:
+def _rank(placed: tuple[int, Observation]) -> tuple[tuple[float, ...], float]:
     """The simpler of equals first."""
     return placed[1].losses, placed[1].complexity

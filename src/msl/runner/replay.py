@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from msl.runner.progress import Progress
-from msl.runner.session import Commission, NoModel, run_plan
-from msl.store.evaluation import Asked, same_question
+from msl.runner.session import NoModel, RunRequest, run_plan
+from msl.store.evaluation import StoredQuery, same_question
 from msl.store.store import Store
 from msl.store.stored_run import Digests, Run
 
@@ -40,9 +40,9 @@ def changed_digests(run: Digests, now: Digests) -> list[str]:
 
 
 def repeat_run(
-    commission: Commission,
+    request: RunRequest,
     run: Run,
-    asks: Sequence[Asked],
+    asks: Sequence[StoredQuery],
     *,
     on: Any = "inprocess",
     workers: int | None = None,
@@ -53,7 +53,7 @@ def repeat_run(
     with tempfile.TemporaryDirectory(prefix="msl-replay-") as folder:
         try:
             result = run_plan(
-                _without_clock(commission),
+                _without_clock(request),
                 Path(folder),
                 on=on,
                 workers=workers,
@@ -69,16 +69,16 @@ def repeat_run(
     return _first_difference(asks, again) or _other_result(run.result, summary, compared)
 
 
-def _without_clock(commission: Commission) -> Commission:
+def _without_clock(request: RunRequest) -> RunRequest:
     """The same without a limit of time for the whole run: it was cut where it was cut."""
-    plan = commission.plan
+    plan = request.plan
     spec = replace(plan.spec, budget=replace(plan.spec.budget, time=None))
-    return replace(commission, plan=replace(plan, spec=spec))
+    return replace(request, plan=replace(plan, spec=spec))
 
 
-def _first_difference(before: Sequence[Asked], now: Sequence[Asked]) -> Difference | None:
+def _first_difference(before: Sequence[StoredQuery], now: Sequence[StoredQuery]) -> Difference | None:
     for place, (one, other) in enumerate(zip(before, now, strict=False), 1):
-        if not same_question(one, other) or one.beat != other.beat:
+        if not same_question(one, other) or one.cutoff != other.cutoff:
             return Difference(f"question {place}", one.vector, other.vector)
         if _answer(one) != _answer(other):
             return Difference(f"the answer to question {place}", _answer(one), _answer(other))
@@ -87,7 +87,7 @@ def _first_difference(before: Sequence[Asked], now: Sequence[Asked]) -> Differen
     return None
 
 
-def _answer(asked: Asked) -> object:
+def _answer(asked: StoredQuery) -> object:
     """What a strategy goes by: losses that are known, or that there are none to compare.
 
     How low a race was bounded does not matter: a store that knew more may have answered it.

@@ -23,7 +23,7 @@ _MOST_READ = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class StoredEvaluations:
     """Stored evaluations of a table and a way to judge.
 
     `kept` are in the space and will be reused, `outside` are not in the space, `other` have another seed or were made
@@ -47,7 +47,9 @@ class Stock:
         return f"not reused, because {names} {'has' if len(self.changed) == 1 else 'have'} changed since"
 
 
-def stock_of(store: Store, plan: Plan, source: Source, read_file: ReadFile | None = None) -> Stock:
+def find_stored_evaluations(
+    store: Store, plan: Plan, source: Source, read_file: ReadFile | None = None
+) -> StoredEvaluations:
     """What the store holds for a plan; models of other specs are read with the names of this one."""
     digests = plan.digests
     spaces = {run.id: run.digests.space for run in store.runs.all()}
@@ -56,7 +58,7 @@ def stock_of(store: Store, plan: Plan, source: Source, read_file: ReadFile | Non
     looking = _Looking(plan, source, read_file, spaces)
     looked = [looking.at(row) for row in reversed(own)]
     timings = [row.seconds for row in rows if row.trouble is None and not row.bound]
-    return Stock(
+    return StoredEvaluations(
         kept=looked.count("kept"),
         outside=looked.count("outside"),
         other=looked.count("other") + len(rows) - len(own),
@@ -133,7 +135,7 @@ class Forecast:
         return self.run is not None and self.run.status == "interrupted"
 
 
-def forecast(plan: Plan, store: Store | None, stock: Stock, workers: int) -> Forecast:
+def forecast(plan: Plan, store: Store | None, stock: StoredEvaluations, workers: int) -> Forecast:
     """What to expect of a plan, by what the store knows of its table."""
     most = expected_evaluations(plan)
     same = [] if store is None else store.runs.of_digest(plan.digests.run)
@@ -173,6 +175,6 @@ def _of_stage(stage: Stage, name: str) -> int | None:
     if options.keys() >= {"top", "repeats"}:
         return int(options["top"]) * int(options["repeats"])
     most = options.get("evaluations")
-    if name in _NEW_ONLY and stage.terrain.size is not None:
-        return stage.terrain.size if most is None else min(int(most), stage.terrain.size)
+    if name in _NEW_ONLY and stage.search_space.size is not None:
+        return stage.search_space.size if most is None else min(int(most), stage.search_space.size)
     return None if most is None else int(most)

@@ -46,7 +46,7 @@ _CLASSES = frozenset({"numpy.dtype", "scipy.interpolate._bsplines.BSpline"})
 _NOT_FOR_MODELS = frozenset({"conftest", "datasets", "externals", "tests", "_testing", "_test_common"})
 
 
-class ModelProblem(ValueError):
+class ModelFileError(ValueError):
     """A saved model that cannot be used: what is wrong, and what to do."""
 
     def __init__(self, message: str, help: str) -> None:
@@ -74,7 +74,7 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
     try:
         for tree, width in _trees(estimator):
             _check_links(tree, width, name)
-    except ModelProblem:
+    except ModelFileError:
         raise
     except Exception as reason:  # what should be arrays of numbers may be anything
         raise _damaged(name, reason) from None
@@ -102,7 +102,7 @@ def _is_harmless(module: str, type_name: str) -> bool:
     return module.startswith("sklearn.") and not _NOT_FOR_MODELS & set(module.split("."))
 
 
-def _strange(name: str, types: list[str]) -> ModelProblem:
+def _strange(name: str, types: list[str]) -> ModelFileError:
     shown = ", ".join(f"`{each}`" for each in types[:5]) + (f" and {len(types) - 5} more" if len(types) > 5 else "")
     packages = sorted({each.partition(".")[0] for each in types})
     known = _PACKAGES | {"msl"} | sys.stdlib_module_names  # whose functions no model has to hold
@@ -110,12 +110,12 @@ def _strange(name: str, types: list[str]) -> ModelProblem:
     help = "do not use it unless you know who wrote it"
     if asked and len(asked) == len(packages):
         help = f"if you trust their code, add `{' '.join(asked)}`"
-    return ModelProblem(f"{name} holds what no model of this package holds: {shown}", help)
+    return ModelFileError(f"{name} holds what no model of this package holds: {shown}", help)
 
 
-def _damaged(name: str, reason: BaseException) -> ModelProblem:
+def _damaged(name: str, reason: BaseException) -> ModelFileError:
     lines = str(reason).strip().splitlines() or [type(reason).__name__]
-    return ModelProblem(f"{name} is damaged or no saved model: {lines[0]}", "run `msl run` again to train it anew")
+    return ModelFileError(f"{name} is damaged or no saved model: {lines[0]}", "run `msl run` again to train it anew")
 
 
 # --- trees ------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ _SCHEMA = "schema.json"
 _MOST_UNPACKED = 500_000_000
 
 
-class OddFile(ValueError):
+class MalformedModelFile(ValueError):
     """What is wrong with a file."""
 
 
@@ -185,9 +185,9 @@ def check_model_file(content: bytes) -> None:
     with ZipFile(io.BytesIO(content)) as archive:
         files = {entry.filename: entry for entry in archive.infolist()}
         if any(entry.compress_type != ZIP_STORED for entry in files.values()):
-            raise OddFile("it is packed, which saved models are not")
+            raise MalformedModelFile("it is packed, which saved models are not")
         if sum(entry.file_size for entry in archive.infolist()) > len(content):
-            raise OddFile("its parts overlap")
+            raise MalformedModelFile("its parts overlap")
         schema = json.loads(archive.read(_SCHEMA))
         named = _named_files(schema)
         # What has an id is read once, whichever of the files that are named with it.
@@ -196,7 +196,7 @@ def check_model_file(content: bytes) -> None:
             key = identity or -1 - place
             largest[key] = max(largest.get(key, 0), files[name].file_size)
         if sum(largest.values()) > 2 * len(content):
-            raise OddFile("it holds the same array too often")
+            raise MalformedModelFile("it holds the same array too often")
         for name in {name for _, name in named}:
             if name.endswith(".npy"):
                 _check_array(archive.read(name))
@@ -249,7 +249,7 @@ def _named_files(schema: Any) -> list[tuple[int | None, str]]:
         elif isinstance(part, dict):
             identity = part.get("__id__")
             if identity is not None and (not isinstance(identity, int) or identity < 0):
-                raise OddFile("an id is no number")
+                raise MalformedModelFile("an id is no number")
             if isinstance(part.get("file"), str):
                 files.append((identity, part["file"]))
             pending.extend((inner, len(counts)) for inner in part.values())
@@ -262,7 +262,7 @@ def _named_files(schema: Any) -> list[tuple[int | None, str]]:
     sizes: dict[int, int] = {}
     for identity, count in zip(ids, counts, strict=True):
         if identity and sizes.setdefault(identity, count) != count:
-            raise OddFile("two of its parts claim to be one")
+            raise MalformedModelFile("two of its parts claim to be one")
     return files
 
 
@@ -274,13 +274,13 @@ def _check_array(part: bytes) -> None:
     shape, _, dtype = read(stream)
     count = prod(int(length) for length in shape)
     if dtype.hasobject or count * dtype.itemsize != len(part) - stream.tell() or (count and not dtype.itemsize):
-        raise OddFile("an array does not have the bytes of its shape")
+        raise MalformedModelFile("an array does not have the bytes of its shape")
 
 
 def _check_packed_arrays(part: bytes) -> None:
     with ZipFile(io.BytesIO(part)) as archive:
         entries = archive.infolist()
         if sum(entry.file_size for entry in entries) > _MOST_UNPACKED:
-            raise OddFile("a sparse matrix is too large")
+            raise MalformedModelFile("a sparse matrix is too large")
         for entry in entries:
             _check_array(archive.read(entry))

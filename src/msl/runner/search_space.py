@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from msl.encode.codec import Codec, space_to_codec
-from msl.encode.layout import Encoding, Gene
+from msl.encode.layout import Dimension, Encoding
 from msl.encode.sample import enumerate_models, sample
-from msl.search.base import Terrain, Vector, Vectors
+from msl.search.base import SearchSpace, Vector, Vectors
 from msl.space.defaults import closed
 from msl.space.enumerate.count import count
 from msl.space.formulas import Facts
@@ -20,7 +20,7 @@ from msl.space.membership import NotInSpace
 from msl.space.nodes import BlockUse, Node, bottom_up
 from msl.space.resolve import resolve
 from msl.space.spec import Space
-from msl.space.to_text import spell_value
+from msl.space.to_text import value_to_text
 from msl.space.values import BlockValue, Model
 
 _STRUCTURE = ("choice", "subset", "order", "arrangement", "count", "unit")
@@ -29,7 +29,7 @@ _REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class SpaceTerrain(Terrain):
+class ModelSearchSpace(SearchSpace):
     """Made by `space_to_terrain`."""
 
     codec: Codec
@@ -86,14 +86,14 @@ class SpaceTerrain(Terrain):
         return ", ".join(_described(model, path) for path in paths)
 
 
-def space_to_terrain(
+def space_to_search_space(
     space: Space, encoding: Encoding = "shared", channels: Sequence[str] | None = None
-) -> SpaceTerrain:
+) -> ModelSearchSpace:
     """The terrain of a resolved space. Channels by name, or one for each part and each open parameter."""
     codec = space_to_codec(space, encoding)
     genes = codec.genes
     size = count(space)
-    return SpaceTerrain(
+    return ModelSearchSpace(
         levels=np.array([gene.levels or 0 for gene in genes], dtype=np.int64),
         ordered=np.array([gene.kind in _ORDERED for gene in genes], dtype=np.bool_),
         groups=_groups(genes),
@@ -109,12 +109,12 @@ def space_to_terrain(
     )
 
 
-def start_vector(terrain: SpaceTerrain, start: Node | None, facts: Facts) -> Vector | None:
+def start_vector(search_space: ModelSearchSpace, start: Node | None, facts: Facts) -> Vector | None:
     """The point of a model that a spec starts from; its vectors get the table's size."""
     if start is None:
         return None
     resolved, _ = resolve(Space(start), facts)
-    return _reference(terrain.codec, resolved.root)
+    return _reference(search_space.codec, resolved.root)
 
 
 def _reference(codec: Codec, node: Node) -> Vector:
@@ -128,7 +128,7 @@ def _reference(codec: Codec, node: Node) -> Vector:
         return middle
 
 
-def _is_head(gene: Gene, parameters: set[tuple[str, str]]) -> bool:
+def _is_head(gene: Dimension, parameters: set[tuple[str, str]]) -> bool:
     """Whether a gene decides which steps there are; alternatives of a parameter do not."""
     names = gene.meanings[0].path.split(".")
     return gene.kind in _STRUCTURE and (len(names) < 2 or (names[-2], names[-1]) not in parameters)
@@ -138,14 +138,14 @@ def _parameters(root: Node) -> set[tuple[str, str]]:
     return {(node.block.name, p.name) for node in bottom_up(root) if isinstance(node, BlockUse) for p in node.params}
 
 
-def _groups(genes: tuple[Gene, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _groups(genes: tuple[Dimension, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Steps of the chain; each unit of a network is a group of its own."""
     numbers: dict[tuple[int, int | None], int] = {}
     found = [numbers.setdefault((gene.group, gene.meanings[0].unit), len(numbers)) for gene in genes]
     return np.array(found, dtype=np.int64)
 
 
-def _absent(gene: Gene) -> int:
+def _absent(gene: Dimension) -> int:
     """The value of a gene at which nothing is there: a unit that is off, an empty subset, no repetition, no option."""
     meaning = gene.meanings[0]
     if len(gene.meanings) > 1:
@@ -163,11 +163,11 @@ def _absent(gene: Gene) -> int:
     return -1
 
 
-def _is_optional(gene: Gene) -> bool:
+def _is_optional(gene: Dimension) -> bool:
     return gene.kind == "choice" and len(gene.meanings) == 1 and gene.meanings[0].range.endswith("?")
 
 
-def _family(gene: Gene) -> int:
+def _family(gene: Dimension) -> int:
     """Units of one network: at least one of them stays on."""
     return gene.group if gene.kind == "unit" else -1
 
@@ -191,6 +191,6 @@ def _described(model: Model, path: str) -> str:
         if len(names) >= 2 and found.block.name == names[-2]:
             value = parameter(found.params, names[-1])
             if value is not UNDEFINED:
-                shown = value.block.name if isinstance(value, BlockValue) else spell_value(value)  # type: ignore[arg-type]
+                shown = value.block.name if isinstance(value, BlockValue) else value_to_text(value)  # type: ignore[arg-type]
                 return f"{names[-1]} = {shown}"
     return path

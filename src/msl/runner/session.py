@@ -15,22 +15,22 @@ from typing import Any
 
 from msl.data.table import Table
 from msl.diagnostics.source import Source
-from msl.evaluate.outcome import Failure, Listener
+from msl.evaluate.outcome import Failure, WarningCapture
 from msl.report.failures import FailureGroup, failure_groups, failures_to_text
 from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
 from msl.runner.loop import Search, search
 from msl.runner.plan import Plan, block_problems
 from msl.runner.progress import Progress
-from msl.runner.reuse import Stock, stock_of
+from msl.runner.reuse import StoredEvaluations, find_stored_evaluations
 from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
 from msl.runner.trained import BEST_ALONE, Trained, save_trained
 from msl.runner.verdict import judge
 from msl.runner.versions import versions_of_packages
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
-from msl.store.store_error import StoreProblem
-from msl.store.stored_run import Order
+from msl.store.store_error import StoreError
+from msl.store.stored_run import NewRun
 from msl.workers.local import open_executor
 
 #: Kinds of failures that are told where no model could be evaluated.
@@ -40,7 +40,7 @@ _AFTER_SIGTERM = 10.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Commission:
+class RunRequest:
     """What is to be run, and on what.
 
     `sources` are all texts that were read for it, `source` the spec among them. `data` and `test_path` say where the
@@ -70,12 +70,12 @@ class Commission:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class RunStart:
     """How a run begins: under which name, anew or from where it stopped, with what in store."""
 
     run: str
     resumed: bool
-    stock: Stock
+    stock: StoredEvaluations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,12 +141,12 @@ class NoModel(ValueError):
 
 
 def run_plan(
-    commission: Commission,
+    request: RunRequest,
     folder: Path,
     *,
     on: Any = "inprocess",
     workers: int | None = None,
-    began: Callable[[Beginning], None] = lambda beginning: None,
+    began: Callable[[RunStart], None] = lambda beginning: None,
     progress: Callable[[Progress], None] = lambda progress: None,
     finishing: Callable[[int, int], None] = lambda done, wanted: None,
     stopped: Callable[[], bool] = lambda: False,
@@ -160,17 +160,17 @@ def run_plan(
     batch, `terminated` within one; `only` names the positions that a run which was cut has answers at. The time of the
     budget counts from `started`, on the clock of `monotonic`. Raises NoModel when no model could be judged.
     """
-    plan = commission.plan
+    plan = request.plan
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
     if unusable:
         raise ValueError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:
-        stock = stock_of(store, plan, commission.source)
+        stock = find_stored_evaluations(store, plan, request.source)
         with open_executor(plan.job, on, workers) as executor:
-            run, resumed = start_or_resume(store, commission)
+            run, resumed = start_or_resume(store, request)
             with _kept_for_later(store, run):
-                began(Beginning(run, resumed, stock))
+                began(RunStart(run, resumed, stock))
                 found = search(
                     plan,
                     store,
@@ -185,7 +185,7 @@ def run_plan(
                 if terminated():  # whoever said so does not wait for long
                     limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
                 tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
-                return _concluded(commission, store, run, found, stock, tasks)
+                return _concluded(request, store, run, found, stock, tasks)
 
 
 @contextmanager
@@ -196,36 +196,36 @@ def _kept_for_later(store: Store, run: str) -> Iterator[None]:
     except NoModel:
         raise
     except BaseException:
-        with suppress(StoreProblem):
+        with suppress(StoreError):
             store.runs.end(run, "interrupted")
         raise
 
 
-def start_or_resume(store: Store, commission: Commission) -> tuple[str, bool]:
+def start_or_resume(store: Store, request: RunRequest) -> tuple[str, bool]:
     """A new run, or the unfinished one of the same digest: its id, and whether it was there."""
-    plan, source = commission.plan, commission.source
+    plan, source = request.plan, request.source
     for known in store.runs.of_digest(plan.digests.run):
         if known.status == "interrupted":
             return store.runs.claim(known.id).id, True
-    texts = {each.name: each.text for each in commission.sources if not each.name.startswith("<")}
-    order = Order(
+    texts = {each.name: each.text for each in request.sources if not each.name.startswith("<")}
+    order = NewRun(
         name=plan.spec.name,
         spec=source.name,
         sources={source.name: source.text, **texts},
         digests=plan.digests,
         seed=plan.seed,
         versions=dict(versions_of_packages(frozenset({"msl"}))),
-        options=commission.options(),
+        options=request.options(),
     )
     return store.runs.start(order).id, False
 
 
 def _concluded(
-    commission: Commission, store: Store, run: str, found: Search, stock: Stock, tasks: FinalTasks
+    request: RunRequest, store: Store, run: str, found: Search, stock: StoredEvaluations, tasks: FinalTasks
 ) -> Result:
     """What predicts after a search, trained and saved, and all that there is to say of it."""
-    plan, test = commission.plan, commission.test
-    with Listener() as listener:
+    plan, test = request.plan, request.test
+    with WarningCapture() as listener:
         verdict = judge(plan, found)
         finished = finish(plan, found, verdict, tasks, None if test is None else test.X)
         if isinstance(finished, Finished):
@@ -239,7 +239,7 @@ def _concluded(
             finished if isinstance(finished, Finished) else None,
             run=run,
             stock=stock,
-            path=commission.data,
+            path=request.data,
             test=test,
         )
     told = (*listener.told, *(finished.warnings if isinstance(finished, Finished) else ()))
@@ -266,7 +266,7 @@ def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
         **losses,
         "complexity": float(evaluation.complexity) if isfinite(evaluation.complexity) else None,
         "share": float(evaluation.question.share),
-        "turn": int(evaluation.question.turn),
+        "turn": int(evaluation.question.repeat),
         "seconds": float(evaluation.seconds),
         "failure": None if trouble is None else f"{trouble.cause}: {trouble.message}",
     }

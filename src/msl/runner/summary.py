@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
 from msl.data.table import Table
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import confusion
 from msl.runner.choice_counts import preferences
 from msl.runner.finish import Finished
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
-from msl.runner.reuse import Stock
+from msl.runner.reuse import StoredEvaluations
 from msl.runner.uncertainty import HeldOut, intervals
 from msl.runner.verdict import Candidate, Verdict, candidates_of, test_measures
 from msl.space.spec import Call
-from msl.space.to_text import spell_model
+from msl.space.to_text import model_to_text
 from msl.store.evaluation import Evaluation
 
 #: What random numbers are for, so that no two uses of one seed draw the same.
@@ -45,7 +45,7 @@ def summarize(
     finished: Finished | None,
     *,
     run: str,
-    stock: Stock,
+    stock: StoredEvaluations,
     path: str | None = None,
     test: Table | None = None,
 ) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def summarize(
     record: dict[str, Any] = {
         "run": run,
         "digest": plan.digests.run,
-        "best": None if best is None else spell_model(best.model),
+        "best": None if best is None else model_to_text(best.model),
         "objectives": {} if best is None else signed_losses(plan, best.losses),
         "evaluations": tally.evaluations,
         "reused": tally.reused,
@@ -124,7 +124,7 @@ def _about_winner(plan: Plan, found: Search, verdict: Verdict, finished: Finishe
     if verdict.front:
         record["front"] = [
             {
-                "model": spell_model(one.model),
+                "model": model_to_text(one.model),
                 "objectives": signed_losses(plan, one.losses),
                 "complexity": one.complexity,
             }
@@ -140,7 +140,7 @@ def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
     if ensemble is None:
         return {"used": {"model": "best", "why": ""}, "judged": _judged_held_out(plan, held)}
     record: dict[str, Any] = {
-        "ensemble": [spell_model(one.model) for one in ensemble.members.candidates],
+        "ensemble": [model_to_text(one.model) for one in ensemble.members.candidates],
         "voting": ensemble.members.voting,
         "used": {"model": "ensemble" if ensemble.is_used else "best", "why": ensemble.why},
     }
@@ -155,14 +155,14 @@ def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
 
 def _measures(found: Search, best: Candidate) -> Mapping[str, float]:
     """What the winner's losses were made of; where they are means, the means."""
-    turns = range(best.turn, best.turn + best.turns)
+    turns = range(best.repeat, best.repeat + best.turns)
     own = [one for model, one in found.answers.met.values() if model == best.model and _is_whole(one, turns)]
     return {name: float(np.mean([one.measures[name] for one in own])) for name in (own[0].measures if own else ())}
 
 
 def _is_whole(evaluation: Evaluation, turns: range) -> bool:
     question = evaluation.question
-    return question.share == 1.0 and question.turn in turns and bool(evaluation.measures)
+    return question.share == 1.0 and question.repeat in turns and bool(evaluation.measures)
 
 
 def _judged_held_out(plan: Plan, outputs: Mapping[Call, HeldOut]) -> dict[str, Any] | None:
@@ -193,7 +193,7 @@ def _tested(plan: Plan, record: Mapping[str, Any], finished: Finished, test: Tab
     """The best model on the test table, and the ensemble where it is used."""
     if finished.test_outputs is None:
         return {"test_failure": (finished.no_test.strip() or "it could not be asked").splitlines()[0]}
-    y = Ground.of(test).y
+    y = Dataset.of(test).y
     measured = test_measures(plan, finished.test_outputs, y)
     estimated = record["measures"]
     found: dict[str, Any] = {

@@ -18,12 +18,12 @@ from msl.blocks.base.outputs import BadOutputs
 from msl.data.options import DataOptions
 from msl.data.read import read_like
 from msl.data.table import Column, Schema, Table
-from msl.runner.ensembles import Members
+from msl.runner.ensembles import EnsembleMembers
 from msl.runner.plan import Plan
-from msl.runner.safe_load import ModelProblem, load_estimator
+from msl.runner.safe_load import ModelFileError, load_estimator
 from msl.runner.versions import versions_of_packages
 from msl.space.formulas import Task
-from msl.space.to_text import spell_model, spell_model_file
+from msl.space.to_text import model_to_file_text, model_to_text
 from msl.space.values import Model
 from msl.store.files import Files, write_whole
 from msl.store.store_error import translated
@@ -114,12 +114,12 @@ def _is_our_bug(reason: Exception) -> bool:
     return place.partition(".")[0] in ("msl", "numpy", "scipy") and not refused
 
 
-def trained_model(plan: Plan, model: Model, estimator: Any, members: Members | None = None) -> Trained:
+def trained_model(plan: Plan, model: Model, estimator: Any, members: EnsembleMembers | None = None) -> Trained:
     """A model, or the ensemble whose best model it is, that is fitted on every row."""
-    text = spell_model_file(model, plan.spec.name)
+    text = model_to_file_text(model, plan.spec.name)
     if members is not None:
         votes = zip(members.weights, members.candidates, strict=True)
-        listed = "".join(f"# {weight:g} × {spell_model(one.model)}\n" for weight, one in votes)
+        listed = "".join(f"# {weight:g} × {model_to_text(one.model)}\n" for weight, one in votes)
         count = len(members.candidates)
         kind = "soft vote" if members.voting == "soft" else "vote"
         text += f"\n# What predicts is a {kind} of {count} models; the one above is the best alone.\n{listed}"
@@ -225,15 +225,15 @@ def load_trained(files: Files, run: str, trusted: Collection[str] = (), *, best:
     part = BEST_ALONE if best and files.model(run, f"{BEST_ALONE}.json").exists() else ""
     path, described = files.model(run, f"{part}.skops"), files.model(run, f"{part}.json")
     if not described.exists():
-        raise ModelProblem(f"the run `{run}` has saved no model", "let it come to its end with `msl run`")
+        raise ModelFileError(f"the run `{run}` has saved no model", "let it come to its end with `msl run`")
     record = _read_record(described)
     content, text = _read(path), _read(files.model(run, f"{part}.msl"))
     if hashlib.sha256(content).hexdigest() != record.get("sha256"):
-        raise ModelProblem(f"{path} is not the file that the run saved", "run `msl run` again to train it anew")
+        raise ModelFileError(f"{path} is not the file that the run saved", "run `msl run` again to train it anew")
     estimator = load_estimator(content, str(path), trusted)
     if best and not part and hasattr(estimator, "members"):
         message = f"the run `{run}` saved its ensemble only, as runs did before the best model was saved beside it"
-        raise ModelProblem(message, "run `msl run` again, which evaluates nothing anew")
+        raise ModelFileError(message, "run `msl run` again, which evaluates nothing anew")
     try:
         schema = record_to_schema(record["schema"])
         ranges = np.array(record["ranges"], dtype=np.float64).reshape(-1, 2)
@@ -283,13 +283,13 @@ def _read_record(path: Path) -> Mapping[str, Any]:
     if not isinstance(record, dict) or not isinstance(record.get("format"), int):
         raise _unreadable(path, ValueError("it does not describe a model"))
     if record["format"] > FORMAT:
-        raise ModelProblem(f"{path} was written by a newer version of MSL", "update MSL to use it")
+        raise ModelFileError(f"{path} was written by a newer version of MSL", "update MSL to use it")
     return record
 
 
-def _unreadable(path: Path, reason: Exception) -> ModelProblem:
+def _unreadable(path: Path, reason: Exception) -> ModelFileError:
     said = reason.strerror if isinstance(reason, OSError) else str(reason)
-    return ModelProblem(f"{path} cannot be read: {said}", "run `msl run` again to train the model anew")
+    return ModelFileError(f"{path} cannot be read: {said}", "run `msl run` again to train the model anew")
 
 
 def other_versions(trained: Trained) -> dict[str, tuple[str, str]]:

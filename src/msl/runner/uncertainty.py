@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
-from msl.evaluate.dataset import Ground
+from msl.evaluate.dataset import Dataset
 from msl.evaluate.final_fits import OutputsRequest, request_stream, requested_trials
 from msl.evaluate.metrics import confusion, score
-from msl.evaluate.resampling import Trial, joined
+from msl.evaluate.resampling import Resampling, joined
 from msl.runner.plan import Plan
 from msl.runner.verdict import Candidate
 from msl.space.spec import MEASURES, Call, Objective, loss_value, measures_of
@@ -58,10 +58,10 @@ def interval(
     """That of one objective."""
     if not judges_rows(objective) or objective.estimate not in found:
         return None
-    held, ground = found[objective.estimate], plan.job.ground
+    held, dataset = found[objective.estimate], plan.job.dataset
     names = measures_of(objective.loss)
     fixed = {name: measured[name] for name in names if MEASURES[name].of_model}
-    scales = {name: _scale(name, measured, held, ground) for name in names if name not in fixed}
+    scales = {name: _scale(name, measured, held, dataset) for name in names if name not in fixed}
     drawn = []
     for draw in _draws(plan, held, [name for name in names if name not in fixed]):
         one = fixed | {name: scale * draw(name) for name, scale in scales.items()}
@@ -73,26 +73,26 @@ def interval(
     return [float(min(low, value)), float(max(high, value))]
 
 
-def _scale(name: str, measured: Mapping[str, float], held: HeldOut, ground: Ground) -> float:
+def _scale(name: str, measured: Mapping[str, float], held: HeldOut, dataset: Dataset) -> float:
     """What scores have to be multiplied by: `relative_error` is an error over that of another model."""
     if name != "relative_error":
         return 1.0
-    error = held.trial.score(name, held.outputs, ground.n_classes)
+    error = held.trial.score(name, held.outputs, dataset.n_classes)
     return measured[name] / error if error else 1.0
 
 
 def _draws(plan: Plan, held: HeldOut, names: Sequence[str]) -> list[_Draw]:
     rng = np.random.default_rng([plan.seed, _INTERVAL])
-    ground = plan.job.ground
-    is_plain = ground.population.groups is None and all(pool.weights is None for pool in held.trial.pools)
+    dataset = plan.job.dataset
+    is_plain = dataset.population.groups is None and all(pool.weights is None for pool in held.trial.pools)
     if is_plain and _OF_COUNTS.issuperset(names):
-        return _of_counts(held, ground, rng)
-    return _of_rows(held, ground, rng)
+        return _of_counts(held, dataset, rng)
+    return _of_rows(held, dataset, rng)
 
 
-def _of_counts(held: HeldOut, ground: Ground, rng: np.random.Generator) -> list[_Draw]:
+def _of_counts(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
     """How often each class would be taken for which: Dirichlet, the prior's half row of mistakes spread evenly."""
-    k = ground.n_classes
+    k = dataset.n_classes
     pairs = zip(held.trial.pools, held.outputs, strict=True)
     counts = np.mean([confusion(pool.y, given, k, np.ones(len(pool.y))) for pool, given in pairs], axis=0)
     totals = counts.sum(axis=1, keepdims=True)
@@ -108,35 +108,35 @@ def _cell_score(name: str, cells: Floats, y: NDArray[np.intp], outputs: Floats) 
     return score(name, y, outputs, len(cells), cells.ravel())
 
 
-def _of_rows(held: HeldOut, ground: Ground, rng: np.random.Generator) -> list[_Draw]:
+def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
     """Rows drawn again with replacement, of each class as many as it has; or groups."""
     pools = held.trial.pools
     judged = np.unique(np.concatenate([pool.rows for pool in pools]))
     number = int(np.clip(_MOST_ROWS // len(judged), _FEWEST_DRAWS, _DRAWS))
-    return [_row_draw(held, ground, _times(ground, judged, rng)) for _ in range(number)]
+    return [_row_draw(held, dataset, _times(dataset, judged, rng)) for _ in range(number)]
 
 
-def _row_draw(held: HeldOut, ground: Ground, times: Floats) -> _Draw:
+def _row_draw(held: HeldOut, dataset: Dataset, times: Floats) -> _Draw:
     def value(name: str) -> float:
         total = 0.0
         for pool, given in zip(held.trial.pools, held.outputs, strict=True):
             weights = times[pool.rows] if pool.weights is None else times[pool.rows] * pool.weights
-            total += pool.share * score(name, pool.y, given, ground.n_classes, weights)
+            total += pool.share * score(name, pool.y, given, dataset.n_classes, weights)
         return total
 
     return value
 
 
-def _times(ground: Ground, judged: NDArray[np.intp], rng: np.random.Generator) -> Floats:
+def _times(dataset: Dataset, judged: NDArray[np.intp], rng: np.random.Generator) -> Floats:
     """How often each row of the table is drawn."""
-    times = np.zeros(ground.population.n_rows)
-    groups = ground.population.groups
+    times = np.zeros(dataset.population.n_rows)
+    groups = dataset.population.groups
     if groups is not None:
         names, unit = np.unique(groups[judged], return_inverse=True)
         drawn = np.bincount(rng.integers(0, len(names), len(names)), minlength=len(names))
         times[judged] = drawn[unit]
         return times
-    strata = ground.y[judged] if ground.n_classes else np.zeros(len(judged), dtype=np.intp)
+    strata = dataset.y[judged] if dataset.n_classes else np.zeros(len(judged), dtype=np.intp)
     for stratum in np.unique(strata):
         rows = judged[strata == stratum]
         times[rows] = np.bincount(rng.integers(0, len(rows), len(rows)), minlength=len(rows))
@@ -150,18 +150,18 @@ def _times(ground: Ground, judged: NDArray[np.intp], rng: np.random.Generator) -
 class HeldOut:
     """The outputs of each pool of a trial, in the order of its rows."""
 
-    trial: Trial
+    trial: Resampling
     outputs: tuple[Floats, ...]
 
 
 def outputs_request(model: Model, estimate: Call, judged: Candidate) -> OutputsRequest:
     """Asks for the outputs of a model on the splits that a candidate was judged on."""
-    return OutputsRequest(model, estimate, request_stream(judged.model), judged.turn, judged.turns)
+    return OutputsRequest(model, estimate, request_stream(judged.model), judged.repeat, judged.turns)
 
 
-def requested_trial(plan: Plan, request: OutputsRequest) -> Trial:
+def requested_trial(plan: Plan, request: OutputsRequest) -> Resampling:
     """The rows that the outputs of a request are about, all turns as one trial."""
-    return joined(requested_trials(plan.job.ground, plan.objectives, plan.seed, request))
+    return joined(requested_trials(plan.job.dataset, plan.objectives, plan.seed, request))
 
 
 def judges_rows(objective: Objective) -> bool:

@@ -14,7 +14,7 @@ from msl.blocks.base.build import model_to_chain
 from msl.evaluate.metrics import score
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
-from msl.search.base import Ask, Event, Told
+from msl.search.base import Event, Observation, Query
 from msl.search.operators.pareto import non_dominated
 from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN
 from msl.space.spec import MEASURES, measures_of
@@ -23,7 +23,7 @@ from msl.space.values import Model
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A model of the run with what it was judged at; `turn` says on which draw of the rows, where each is another.
+    """A model of the run with what it was judged at; `repeat` says on which draw of the rows, where each is another.
 
     What was confirmed has the means over so many `turns`, from that one on.
     """
@@ -31,7 +31,7 @@ class Candidate:
     model: Model
     losses: tuple[float, ...]
     complexity: float
-    turn: int = 0
+    repeat: int = 0
     turns: int = 1
 
 
@@ -76,7 +76,7 @@ def candidates_of(plan: Plan, found: Search) -> list[Candidate]:
 
     Where some were judged on the splits that all meet, only they: luck on a split of one's own does not compare.
     """
-    together = [(ask, told) for ask, told in found.told if ask.turn == 0]
+    together = [(ask, told) for ask, told in found.told if ask.repeat == 0]
     return _distinct(plan, together) or _distinct(plan, found.told)
 
 
@@ -87,11 +87,11 @@ def ranked_candidates(plan: Plan, found: Search) -> list[Candidate]:
     return sorted(confirmed or candidates_of(plan, found), key=_rank)
 
 
-def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Told]) -> list[Candidate]:
+def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Observation]) -> list[Candidate]:
     """The models of these answers of an event, as they were asked for last; of those confirmed, their means."""
     if event.kind == CONFIRMED:
-        terrain, turns = plan.terrains[int(event.figures["stage"])], int(event.figures["turn"])
-        models = ((terrain.decode(one.vector), one) for one in told)
+        search_space, turns = plan.search_spaces[int(event.figures["stage"])], int(event.figures["repeat"])
+        models = ((search_space.decode(one.vector), one) for one in told)
         return [
             Candidate(model, one.losses, one.complexity, FIRST_TURN, turns)
             for model, one in models
@@ -101,27 +101,27 @@ def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Told]) -
     return _distinct(plan, [(asked[key], one) for one in told if (key := (one.vector.tobytes(), one.losses)) in asked])
 
 
-def _distinct(plan: Plan, answered: Iterable[tuple[Ask, Told]]) -> list[Candidate]:
+def _distinct(plan: Plan, answered: Iterable[tuple[Query, Observation]]) -> list[Candidate]:
     distinct: dict[Model, Candidate] = {}
     for ask, told in answered:
         if ask.share != 1.0 or not told.is_exact:
             continue
-        model = plan.terrains[ask.stage].decode(told.vector)
+        model = plan.search_spaces[ask.stage].decode(told.vector)
         if isinstance(model, Model) and model not in distinct:
-            distinct[model] = Candidate(model, told.losses, told.complexity, ask.turn)
+            distinct[model] = Candidate(model, told.losses, told.complexity, ask.repeat)
     return list(distinct.values())
 
 
 def winner_chain(plan: Plan, model: Model) -> Any:
     """The estimator of a model, not yet fitted."""
-    ground = plan.job.ground
-    return model_to_chain(model, ground.task, plan.seed, plan.job.trusted, ground.columns)
+    dataset = plan.job.dataset
+    return model_to_chain(model, dataset.task, plan.seed, plan.job.trusted, dataset.columns)
 
 
 def refit(plan: Plan, estimator: Any) -> Any:
     """Fits an estimator on every row of the table."""
-    ground = plan.job.ground
-    estimator.fit_arrays(ground.X, ground.y, ground.n_classes)
+    dataset = plan.job.dataset
+    estimator.fit_arrays(dataset.X, dataset.y, dataset.n_classes)
     return estimator
 
 
@@ -129,7 +129,7 @@ def test_measures(plan: Plan, outputs: Floats, y: NDArray[Any]) -> dict[str, flo
     """The measures of the objectives, from outputs for rows that the search has never seen."""
     names = dict.fromkeys(name for objective in plan.objectives for name in measures_of(objective.loss))
     return {
-        name: score(name, y, outputs, plan.job.ground.n_classes)
+        name: score(name, y, outputs, plan.job.dataset.n_classes)
         for name in names
         if not MEASURES[name].of_model and name != "relative_error"
     }

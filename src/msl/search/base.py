@@ -20,23 +20,23 @@ Vectors = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ask:
+class Query:
     """A point to evaluate.
 
-    `beat` is the loss that would matter: at or above it the exact value is of no use, and evaluation may stop early.
-    `share` is the share of the rows to judge on. `turn` tells evaluations of one point apart where each draws its own
+    `cutoff` is the loss that would matter: at or above it the exact value is of no use, and evaluation may stop early.
+    `share` is the share of the rows to judge on. `repeat` tells evaluations of one point apart where each draws its own
     split: the same turn is the same split. `stage` says which strategy of a search asks, and so whose cube it means.
     """
 
     vector: Vector
-    beat: float | None = None
+    cutoff: float | None = None
     share: float = 1.0
-    turn: int = 0
+    repeat: int = 0
     stage: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class Observation:
     """What an evaluation came to: one loss an objective, infinite for a point that is not in the space or that failed.
 
     `vector` is the point as the decoder wrote it back: clipped and rounded. `bound` says that the losses are only known
@@ -77,12 +77,12 @@ class Event:
 
     kind: str
     figures: Mapping[str, Any]
-    chosen: tuple[Told, ...] = ()
-    kept: tuple[Told, ...] = ()
+    chosen: tuple[Observation, ...] = ()
+    kept: tuple[Observation, ...] = ()
     stands: bool = False
 
 
-def best_of(told: Sequence[Told]) -> Told | None:
+def best_of(told: Sequence[Observation]) -> Observation | None:
     """The one with the lowest loss; the simpler on ties, then the earlier."""
     exact = [one for one in told if one.is_exact]
     return min(exact, key=lambda one: (one.loss, one.complexity)) if exact else None
@@ -108,7 +108,7 @@ ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Terrain:
+class SearchSpace:
     """The genes of a cube, and what the points of it stand for.
 
     This class itself is the terrain of a plain product of genes, as mathematical functions have it: the values of a
@@ -256,23 +256,23 @@ class Channel:
 
     name: str
     genes: tuple[int, ...]
-    terrain: Terrain
+    search_space: SearchSpace
     steps: int
     patience: int
 
     def here(self, at: Vector) -> Channel | None:
         """The channel with the genes that are its own at a point; None where the model there has no such thing."""
-        genes = self.terrain.genes_here(self.name, at)
+        genes = self.search_space.genes_here(self.name, at)
         return replace(self, genes=genes) if genes else None
 
     @property
     def is_numbers(self) -> bool:
         """Whether all genes can be more or less, as weights can, and features that are in or out."""
-        can_be = self.terrain.ordered | self.terrain.bits
+        can_be = self.search_space.ordered | self.search_space.bits
         return bool(can_be[list(self.genes)].all())
 
     def values(self, gene: int, at: Vector) -> list[float]:
-        return [float(value) for value in self.terrain.values(gene, at, self.steps)]
+        return [float(value) for value in self.search_space.values(gene, at, self.steps)]
 
     def combinations(self, at: Vector) -> int:
         return math.prod(len(self.values(gene, at)) for gene in self.genes)
@@ -280,7 +280,9 @@ class Channel:
     def off(self, gene: int, at: Vector) -> float:
         """The value that means absent, else the first."""
         values = self.values(gene, at)
-        return values[max(int(self.terrain.absent[gene]), 0) if self.terrain.absent[gene] < len(values) else 0]
+        return values[
+            max(int(self.search_space.absent[gene]), 0) if self.search_space.absent[gene] < len(values) else 0
+        ]
 
     def on(self, gene: int, at: Vector) -> float:
         """The last value, or the first if the last means absent."""
@@ -300,10 +302,12 @@ class Channel:
 
     def other_models(self, at: Vector, points: Iterable[Vector]) -> Iterator[Vector]:
         """Those points that are models, and not the one here."""
-        model = self.terrain.decode(at)
-        return (point for point in points if self.terrain.decode(point) not in (None, model))
+        model = self.search_space.decode(at)
+        return (point for point in points if self.search_space.decode(point) not in (None, model))
 
 
-def channels_of(terrain: Terrain, steps: int, patience: int) -> list[Channel]:
+def channels_of(search_space: SearchSpace, steps: int, patience: int) -> list[Channel]:
     """The channels that the terrain names; those without genes have nothing to optimise."""
-    return [Channel(name, genes, terrain, steps, patience) for name, genes in terrain.channels.items() if genes]
+    return [
+        Channel(name, genes, search_space, steps, patience) for name, genes in search_space.channels.items() if genes
+    ]

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from msl.search.base import Ask, Event, Terrain, Told, Vector, Vectors, best_of, worse_than
+from msl.search.base import Event, Observation, Query, SearchSpace, Vector, Vectors, best_of, worse_than
 from msl.search.operators.pareto import by_rank, front_of, hypervolume, losses_of
 
-Asks = list[Ask]
-Strategy = Generator[Asks, list[Told], None]
+Asks = list[Query]
+Strategy = Generator[Asks, list[Observation], None]
 
 #: How often a first point that is no model is drawn again.
 _REDRAWS = 20
@@ -23,10 +23,10 @@ _REDRAWS = 20
 class Setting:
     """The terrain, the options, the randomness, what stages before this one found, and where to note events."""
 
-    terrain: Terrain
+    search_space: SearchSpace
     options: Mapping[str, Any]
     rng: np.random.Generator
-    known: Sequence[Told] = ()
+    known: Sequence[Observation] = ()
     objectives: int = 1
     start: Vector | None = None
     note: Callable[[Event], None] = lambda event: None
@@ -46,13 +46,13 @@ class Setting:
 
     def first_points(self, size: int) -> Vectors:
         """Uniform in the cube, and models where that can be told; the seeds come first."""
-        points = self.rng.random((size, self.terrain.dimensions))
+        points = self.rng.random((size, self.search_space.dimensions))
         seeds = self.seeds(size)
         for position in range(len(seeds), size):
             for _ in range(_REDRAWS):
-                if self.terrain.decode(points[position]) is not None:
+                if self.search_space.decode(points[position]) is not None:
                     break
-                points[position] = self.rng.random(self.terrain.dimensions)
+                points[position] = self.rng.random(self.search_space.dimensions)
         if seeds:
             points[: len(seeds)] = seeds
         return points
@@ -69,9 +69,9 @@ class Incumbent:
 
     def __init__(self, objectives: int) -> None:
         self._objectives = objectives
-        self.chosen: tuple[Told, ...] = ()
+        self.chosen: tuple[Observation, ...] = ()
 
-    def update(self, told: Sequence[Told]) -> None:
+    def update(self, told: Sequence[Observation]) -> None:
         if self._objectives > 1:
             self.chosen = front_of([*self.chosen, *told])
         elif (best := best_of([*self.chosen, *told])) is not None:
@@ -83,7 +83,7 @@ class Incumbent:
         return self.chosen[0].loss if self.chosen else float("inf")
 
     @property
-    def beat(self) -> float | None:
+    def cutoff(self) -> float | None:
         """With several objectives every loss matters."""
         return worse_than(self.loss) if self._objectives == 1 else None
 
@@ -98,7 +98,7 @@ class Front:
         self._note = setting.note
         self._reference: tuple[float, ...] | None = None
 
-    def update(self, iteration: int, swarm: Sequence[Told], chosen: Sequence[Told] | None = None) -> None:
+    def update(self, iteration: int, swarm: Sequence[Observation], chosen: Sequence[Observation] | None = None) -> None:
         """What is chosen is the front of the swarm unless something else is said."""
         front = front_of(swarm) if chosen is None else tuple(chosen)
         finite = [one for one in swarm if one.is_exact]
@@ -119,17 +119,17 @@ class Front:
 
 
 #: A search that is part of another one: it ends with the best point that it found.
-Inner = Generator[Asks, list[Told], Told]
+Inner = Generator[Asks, list[Observation], Observation]
 #: Searches are not begun while so many points are asked for: a batch of a large space would not fit into memory.
 _AT_ONCE = 512
 
 
-def together(searches: Sequence[Inner]) -> Generator[Asks, list[Told], list[Told]]:
+def together(searches: Sequence[Inner]) -> Generator[Asks, list[Observation], list[Observation]]:
     """What each search found, in their order. A batch holds the next asks of all that are under way."""
-    found: dict[int, Told] = {}
+    found: dict[int, Observation] = {}
     asking: dict[int, Asks] = {}
     waiting = deque(enumerate(searches))
-    answers: dict[int, list[Told]] = {}
+    answers: dict[int, list[Observation]] = {}
     while True:
         for number, answer in answers.items():
             try:

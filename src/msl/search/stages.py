@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from msl.check.names.catalogues import GROUP, Offer, offers
-from msl.search.base import Ask, Event, Terrain, Told, Vector, ended
+from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
 from msl.search.setting import Setting, Strategy, StrategyFunction
 
 BUILT_IN = (
@@ -61,7 +61,7 @@ class Stage:
 
     strategy: StrategyFunction
     options: Mapping[str, Any]
-    terrain: Terrain
+    search_space: SearchSpace
     start: Vector | None = None
     again: bool = False
 
@@ -98,10 +98,10 @@ def then(
         if is_found and not stage.again:
             continue
         setting = Setting(
-            terrain=stage.terrain,
+            search_space=stage.search_space,
             options=stage.options,
             rng=np.random.default_rng([seed, number]),
-            known=memory.seen_from(stage.terrain),
+            known=memory.seen_from(stage.search_space),
             objectives=objectives,
             start=stage.start,
             note=_numbered(note, number),
@@ -111,11 +111,11 @@ def then(
         while asks is not None:
             granted = asks if left is None else asks[:left]
             told = yield [replace(ask, stage=number) for ask in granted]
-            memory.add(stage.terrain, granted, told)
+            memory.add(stage.search_space, granted, told)
             if left is not None:
                 left -= len(told)
             is_over = left == 0
-            why = None if stage.again else _why_found(limits.until, objectives, told, memory.all_of(stage.terrain))
+            why = None if stage.again else _why_found(limits.until, objectives, told, memory.all_of(stage.search_space))
             is_found = why is not None
             if why is None and is_over:
                 why = "all evaluations are used"
@@ -129,14 +129,14 @@ def then(
                 break
 
 
-def _next(strategy: Strategy, told: list[Told]) -> list[Ask] | None:
+def _next(strategy: Strategy, told: list[Observation]) -> list[Query] | None:
     try:
         return strategy.send(told)
     except StopIteration:
         return None
 
 
-def _why_found(until: float | None, objectives: int, told: list[Told], models: int | None) -> str | None:
+def _why_found(until: float | None, objectives: int, told: list[Observation], models: int | None) -> str | None:
     """Why there is nothing more to find; `models` is how many there are, if all of them are known."""
     if until is not None and objectives == 1 and any(one.is_exact and one.loss <= until for one in told):
         return "a loss is good enough"
@@ -153,27 +153,29 @@ def _numbered(note: Callable[[Event], None], stage: int) -> Callable[[Event], No
 class Memory:
     """All outcomes on all rows, and which models they cover; those on a part of the rows do not compare with others."""
 
-    _outcomes: list[tuple[Terrain, Told]] = field(default_factory=list)
+    _outcomes: list[tuple[SearchSpace, Observation]] = field(default_factory=list)
     _models: set[Hashable] = field(default_factory=set)
 
-    def add(self, terrain: Terrain, asks: Sequence[Ask], told: Sequence[Told]) -> None:
+    def add(self, search_space: SearchSpace, asks: Sequence[Query], told: Sequence[Observation]) -> None:
         whole = [(ask, one) for ask, one in zip(asks, told, strict=True) if ask.share == 1.0]
-        self._outcomes.extend((terrain, one) for _, one in whole)
-        if terrain.size is not None:  # on splits of their own, models can be judged again
-            models = (terrain.decode(one.vector) for ask, one in whole if ask.turn == 0)
+        self._outcomes.extend((search_space, one) for _, one in whole)
+        if search_space.size is not None:  # on splits of their own, models can be judged again
+            models = (search_space.decode(one.vector) for ask, one in whole if ask.repeat == 0)
             self._models.update(model for model in models if model is not None)
 
-    def all_of(self, terrain: Terrain) -> int | None:
+    def all_of(self, search_space: SearchSpace) -> int | None:
         """How many models there are, if they are all known."""
-        return terrain.size if terrain.size is not None and len(self._models) >= terrain.size else None
+        return search_space.size if search_space.size is not None and len(self._models) >= search_space.size else None
 
-    def seen_from(self, terrain: Terrain) -> list[Told]:
+    def seen_from(self, search_space: SearchSpace) -> list[Observation]:
         """The outcomes as points of this cube; those that have none in it are left out."""
-        return list(self._translated(terrain))
+        return list(self._translated(search_space))
 
-    def _translated(self, terrain: Terrain) -> Iterator[Told]:
+    def _translated(self, search_space: SearchSpace) -> Iterator[Observation]:
         for origin, one in self._outcomes:
-            if origin is terrain:
+            if origin is search_space:
                 yield one
-            elif (model := origin.decode(one.vector)) is not None and (vector := terrain.encode(model)) is not None:
+            elif (model := origin.decode(one.vector)) is not None and (
+                vector := search_space.encode(model)
+            ) is not None:
                 yield replace(one, vector=vector)

@@ -59,13 +59,13 @@ from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Symbo
 _WIDEST_LINE = 100
 
 
-def spell_model(model: Model, ambiguous: Collection[str] = ()) -> str:
+def model_to_text(model: Model, ambiguous: Collection[str] = ()) -> str:
     """A model as an expression. Blocks are called `origin.name` where two in the model share a name, or a name is
     `ambiguous` for other reasons, such as a catalogue in use that declares it too."""
     return " >> ".join(_steps(model.steps, _names(model, ambiguous))) or "none"
 
 
-def spell_model_file(model: Model, name: str = "model", ambiguous: Collection[str] = ()) -> str:
+def model_to_file_text(model: Model, name: str = "model", ambiguous: Collection[str] = ()) -> str:
     """A model as a file that stands on its own: the edition, what it uses, and one chain."""
     names = _names(model, ambiguous)
     steps = _steps(model.steps, names) or ["none"]
@@ -76,12 +76,12 @@ def spell_model_file(model: Model, name: str = "model", ambiguous: Collection[st
     return f"{header}\n{chain}\n"
 
 
-def spell_value(value: Value) -> str:
+def value_to_text(value: Value) -> str:
     """A value of a parameter."""
     return NodeSpeller(BlockNames()).value(value)
 
 
-def spell_node(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
+def node_to_text(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
     """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
     and with `most`, long lists are cut."""
     names = BlockNames(blocks_in(node))
@@ -92,7 +92,7 @@ def spell_condition(condition: Condition) -> str:
     return ConditionSpeller(BlockNames()).condition(condition)
 
 
-def spell_requirement(requirement: Requirement) -> str:
+def requirement_to_text(requirement: Requirement) -> str:
     """A requirement as it was written, or spelt anew where that is not known."""
     if requirement.text:
         words = " ".join(requirement.text.split())

@@ -17,7 +17,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from msl.store.schema import MIGRATIONS, has_programs, is_foreign, migrate, schema_version
-from msl.store.store_error import StoreProblem, damaged, not_writable, translated
+from msl.store.store_error import StoreError, damaged, not_writable, translated
 
 #: Seconds to wait for other processes.
 PATIENCE = 30.0
@@ -102,7 +102,7 @@ class Database:
         connection = self._connection
         self._patiently("PRAGMA schema_version")  # reads the header, so that a file of garbage is found out here
         if is_foreign(connection):
-            raise StoreProblem(
+            raise StoreError(
                 "MSL510",
                 f"{self.path} is a database, but not one of MSL",
                 "name another folder with `--store FOLDER`, or move this file away",
@@ -114,7 +114,7 @@ class Database:
         if not 0 <= version < _HIGHEST_VERSION:
             raise damaged(self.path, f"its schema cannot be number {version}")
         if version > len(MIGRATIONS):
-            raise StoreProblem(
+            raise StoreError(
                 "MSL504",
                 f"the store {self.path.parent} was made by a newer version of MSL (its schema is number"
                 f" {version}, this version knows {len(MIGRATIONS)})",

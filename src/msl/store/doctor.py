@@ -19,7 +19,7 @@ from msl.store.recover import Saved, is_sound, salvage
 from msl.store.run_table import RunTable
 from msl.store.schema import TABLES, Clock, selection, utc_now
 from msl.store.store import DATABASE, Store, no_store
-from msl.store.store_error import StoreProblem, translated
+from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import this_process
 
 Kind = Literal[
@@ -53,7 +53,7 @@ def examine(folder: Path, *, clock: Clock = utc_now) -> list[Finding]:
     try:
         with Store.open(folder, read_only=True, clock=clock) as store:
             findings += _damage(store.database) or _oddities(store)
-    except StoreProblem as problem:
+    except StoreError as problem:
         findings.append(_from_problem(problem))
     return [*findings, *_leftovers(folder)]
 
@@ -179,7 +179,7 @@ def _surroundings(folder: Path) -> list[Finding]:
     return findings
 
 
-def _from_problem(problem: StoreProblem) -> Finding:
+def _from_problem(problem: StoreError) -> Finding:
     kind: Kind = "damage" if problem.code == "MSL503" else "problem"
     return Finding(kind, "error", problem.message, problem.help)
 
@@ -212,7 +212,7 @@ def _refuse_while_running(rebuilt: Path, clock: Clock) -> None:
     with closing(Database(rebuilt, read_only=True)) as database:
         for run in RunTable(database, clock).all():
             if run.status == "running" and run.process != this_process():
-                raise StoreProblem(
+                raise StoreError(
                     "MSL511",
                     f"the run `{run.id}` is going on in process {run.process.pid} on {run.process.host}",
                     "end it (Ctrl-C), then repair the store and give its command again",

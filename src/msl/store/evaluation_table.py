@@ -10,7 +10,7 @@ from typing import Any
 
 import msl
 from msl.store.database import Database, Row
-from msl.store.evaluation import Evaluation, Grade, Question, Trouble
+from msl.store.evaluation import Evaluation, EvaluationInputs, Grade, StoredFailure
 from msl.store.schema import (
     TABLES,
     UNREADABLE,
@@ -43,7 +43,12 @@ def evaluation_to_row(evaluation: Evaluation) -> tuple[Any, ...]:
     """The values in the order of COLUMNS; `created` must be known by now."""
     assert evaluation.created is not None
     question, trouble = evaluation.question, evaluation.trouble
-    drawn = {"versions": dict(question.versions), "seed": question.seed, "share": question.share, "turn": question.turn}
+    drawn = {
+        "versions": dict(question.versions),
+        "seed": question.seed,
+        "share": question.share,
+        "turn": question.repeat,
+    }
     row = (
         question.key,
         question.model,
@@ -56,7 +61,7 @@ def evaluation_to_row(evaluation: Evaluation) -> tuple[Any, ...]:
         json.dumps([float(loss) for loss in evaluation.losses]),
         json.dumps({name: float(value) for name, value in evaluation.measures.items()}),
         storable_real(evaluation.complexity),
-        storable_real(evaluation.beat),
+        storable_real(evaluation.cutoff),
         trouble and _told(trouble.cause),
         trouble and _told(trouble.message),
         trouble and _told(trouble.step),
@@ -82,15 +87,15 @@ def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
     trouble = None
     if named["cause"] is not None:
         cause, message, step = (text_of(named[name]) for name in ("cause", "message", "step"))
-        trouble = Trouble(cause, message, step, named["peak_memory"])
+        trouble = StoredFailure(cause, message, step, named["peak_memory"])
     return Evaluation(
-        question=Question(model=named["model"], data=named["data"], protocol=named["protocol"], **drawn),
+        question=EvaluationInputs(model=named["model"], data=named["data"], protocol=named["protocol"], **drawn),
         text=text_of(named["text"]),
         losses=losses_of(named["losses"]),
         measures={name: float(value) for name, value in figures_of(named["measures"]).items()},
         complexity=stored_real(named["complexity"]),
         bound=named["grade"] == Grade.BOUND,
-        beat=named["beat"],
+        cutoff=named["cutoff"],
         trouble=trouble,
         seconds=named["seconds"],
         fits=named["fits"],

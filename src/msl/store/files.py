@@ -9,7 +9,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from msl.store.store_error import StoreProblem, translated
+from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import Process, is_alive, is_run_id, this_process
 
 #: A file that is being written, by the process with this number.
@@ -53,7 +53,7 @@ def make_folder(folder: Path) -> None:
     """A folder for models or reports, where there is none; a link is refused, which may lead anywhere."""
     folder.mkdir(exist_ok=True)
     if folder.is_symlink():
-        raise StoreProblem(
+        raise StoreError(
             "MSL501",
             f"{folder} is a link to another folder, and a store keeps its files in its own",
             "remove the link, or name another folder with `--store FOLDER`",
@@ -63,7 +63,7 @@ def make_folder(folder: Path) -> None:
 def _named(run: str) -> str:
     """The name of a run, which leads to no other folder."""
     if not is_run_id(run):
-        raise StoreProblem("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
+        raise StoreError("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
     return run
 
 

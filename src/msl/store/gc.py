@@ -11,7 +11,7 @@ from pathlib import Path
 from msl.store.files import is_orphan
 from msl.store.schema import TABLES
 from msl.store.store import Store
-from msl.store.store_error import StoreProblem, translated
+from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import Run
 
 
@@ -49,7 +49,7 @@ def collect(store: Store, drop: Collection[str] = (), *, dry_run: bool = False) 
     with store.database.transaction(keep=not dry_run) as connection:
         for run in drop:
             if store.runs.get(run).status == "running":
-                raise StoreProblem("MSL511", f"the run `{run}` is going on", "end it first, or keep it")
+                raise StoreError("MSL511", f"the run `{run}` is going on", "end it first, or keep it")
         database_bytes = sum(_content(connection, table, "run", drop) for table in ("asks", "events", "sources"))
         database_bytes += _content(connection, "runs", "id", drop)
         connection.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in drop])

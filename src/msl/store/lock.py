@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from msl.store.files import write_whole
-from msl.store.store_error import StoreProblem, translated
+from msl.store.store_error import StoreError, translated
 
 _FORM = 1
 _HEADER = """\
@@ -81,13 +81,13 @@ def write_lock(lock: Lock, path: Path) -> None:
 def read_lock(path: Path) -> Lock:
     """The lock in a file; a StoreProblem says what is wrong with it."""
     if not path.exists():
-        raise StoreProblem("MSL513", f"there is no lock file {path}", "write it with `msl lock SPEC DATA`")
+        raise StoreError("MSL513", f"there is no lock file {path}", "write it with `msl lock SPEC DATA`")
     with translated(path):
         content = path.read_bytes()
     try:
         return text_to_lock(content.decode())
     except ValueError as error:
-        raise StoreProblem(
+        raise StoreError(
             "MSL513",
             f"the lock file {path} cannot be read: {error}",
             "settle a merge conflict in it if there is one, or write it anew with `msl lock SPEC DATA`",

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from msl.store.database import Database, Row
-from msl.store.evaluation import Asked, asked_to_row, row_to_asked, same_question
+from msl.store.evaluation import StoredQuery, asked_to_row, row_to_asked, same_question
 from msl.store.schema import (
     TABLES,
     UNREADABLE,
@@ -29,11 +29,11 @@ from msl.store.schema import (
     text_to_moment,
     unsealed,
 )
-from msl.store.store_error import StoreProblem, damaged
+from msl.store.store_error import StoreError, damaged
 from msl.store.stored_run import (
     Digests,
     Event,
-    Order,
+    NewRun,
     Process,
     Run,
     Status,
@@ -59,7 +59,7 @@ class RunTable:
 
     # --- beginning and end ---
 
-    def start(self, order: Order) -> Run:
+    def start(self, order: NewRun) -> Run:
         """A new run, worked on by this process."""
         now = self._clock()
         with self._database.transaction() as connection:
@@ -80,7 +80,7 @@ class RunTable:
         with self._database.transaction() as connection:
             known = self.get(run)
             if known.status == "running" and known.process != process:
-                raise StoreProblem(
+                raise StoreError(
                     "MSL511",
                     f"the run `{run}` is going on in process {known.process.pid} on {known.process.host}",
                     "wait until it has ended, or end it; what it has stored is kept",
@@ -159,7 +159,7 @@ class RunTable:
         with self._decoding():
             return {text_of(path): text_of(text) for path, text in rows}
 
-    def asks(self, run: str, first: int = 0, last: int | None = None) -> list[Asked]:
+    def asks(self, run: str, first: int = 0, last: int | None = None) -> list[StoredQuery]:
         """What a run asked and was told, in order, from one position up to and with another."""
         rows = self._database.rows(
             f"{selection('asks')} WHERE run = ? AND position BETWEEN ? AND ? ORDER BY position",
@@ -188,7 +188,7 @@ class RunTable:
             self._touch(connection, run)
             self.put_events(connection, run, [event])
 
-    def put_asks(self, connection: sqlite3.Connection, run: str, asks: Sequence[Asked]) -> None:
+    def put_asks(self, connection: sqlite3.Connection, run: str, asks: Sequence[StoredQuery]) -> None:
         """As part of a transaction that is going on. What a replay asks again must be what was asked before."""
         self._touch(connection, run)
         if not asks:
@@ -198,7 +198,7 @@ class RunTable:
         for asked in asks:
             before = known.get(asked.position)
             if before is not None and not same_question(asked, before):
-                raise StoreProblem(
+                raise StoreError(
                     "MSL512",
                     f"the run `{run}` does not repeat itself: question {asked.position} was {before.key}, now it is"
                     f" {asked.key}",
@@ -251,8 +251,8 @@ def _exists(connection: sqlite3.Connection, run: str) -> bool:
     return connection.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone() is not None
 
 
-def _no_such_run(run: str) -> StoreProblem:
-    return StoreProblem("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
+def _no_such_run(run: str) -> StoreError:
+    return StoreError("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
 
 
 # --- Run row: a run, and what happened in it, as SQLite keeps them. ---------------------------------------------------
@@ -262,7 +262,7 @@ def _no_such_run(run: str) -> StoreProblem:
 _VOLATILE = frozenset({"status", "ended", "seen", "host", "pid", "born", "checksum"})
 
 
-def order_to_row(order: Order, run: str, started: datetime, process: Process) -> tuple[Any, ...]:
+def order_to_row(order: NewRun, run: str, started: datetime, process: Process) -> tuple[Any, ...]:
     """A run that has just begun, in the order of the table's columns."""
     digests, moment = order.digests, moment_to_text(started)
     row = (

@@ -9,12 +9,12 @@ from pathlib import Path, PurePath
 from types import TracebackType
 
 from msl.store.database import PATIENCE, Database, journal_of
-from msl.store.evaluation import Asked, Evaluation
+from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.evaluation_table import EvaluationTable
 from msl.store.files import Files
 from msl.store.run_table import RunTable
 from msl.store.schema import Clock, utc_now
-from msl.store.store_error import StoreProblem, translated
+from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import Event, Run, find_run_id
 
 DATABASE = "store.sqlite"
@@ -64,7 +64,7 @@ class Store:
         self,
         run: str,
         evaluations: Iterable[Evaluation] = (),
-        asks: Sequence[Asked] = (),
+        asks: Sequence[StoredQuery] = (),
         events: Iterable[Event] = (),
     ) -> None:
         """Writes a batch of a run down at once: what was evaluated, what was asked, what was told.
@@ -88,8 +88,8 @@ class Store:
         self.close()
 
 
-def no_store(folder: Path) -> StoreProblem:
-    return StoreProblem(
+def no_store(folder: Path) -> StoreError:
+    return StoreError(
         "MSL514",
         f"there is no store in {folder}",
         "start a run with `msl run`, or name its folder with `--store FOLDER`",
@@ -119,7 +119,7 @@ class Place:
             return store.runs.get(find_run_id(self.name, store.runs.ids()))
         own = [run for run in store.runs.all() if PurePath(run.spec).name == self.name]
         if not own:
-            raise StoreProblem("MSL506", f"{self.folder} has no run of `{self.name}`", "`msl log` lists its runs")
+            raise StoreError("MSL506", f"{self.folder} has no run of `{self.name}`", "`msl log` lists its runs")
         return own[0]
 
 
@@ -154,7 +154,7 @@ def _candidates(named: Path | None) -> list[Path]:
     return [store_folder(named)] if named.is_file() else [named, named / ".msl"]
 
 
-def _nowhere(wanted: Path, here: Path) -> StoreProblem:
+def _nowhere(wanted: Path, here: Path) -> StoreError:
     found = [str(folder) for folder in _below(here if here.is_dir() else here.parent)]
     match found:
         case []:
@@ -164,7 +164,7 @@ def _nowhere(wanted: Path, here: Path) -> StoreProblem:
         case _:
             more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
             help = f"there are stores in {', '.join(found[:_MOST_NAMED])}{more}: name one with `--store FOLDER`"
-    return StoreProblem("MSL514", f"there is no store in {wanted}", help)
+    return StoreError("MSL514", f"there is no store in {wanted}", help)
 
 
 def _below(folder: Path) -> list[Path]:

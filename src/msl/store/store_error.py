@@ -31,7 +31,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
 
 
-class StoreProblem(Exception):
+class StoreError(Exception):
     """A store that cannot be used as asked: a stable code, one sentence, and what to do about it."""
 
     def __init__(self, code: str, message: str, help: str) -> None:
@@ -57,7 +57,7 @@ def translated(path: Path) -> Iterator[None]:
         raise system_problem(error, path) from error
 
 
-def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreProblem:
+def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreError:
     """The problem behind an exception of SQLite, told by its result code."""
     name = getattr(error, "sqlite_errorname", None) or ""
     if not name and isinstance(error, sqlite3.OperationalError):
@@ -77,12 +77,12 @@ def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreProblem:
             return damaged(path, f"it lacks a part that every store has: {error}")
         case "BUSY" | "LOCKED" | "PROTOCOL":
             return locked(path)
-    return StoreProblem(
+    return StoreError(
         "MSL509", f"the database {path} refused an order: {error}", "this is a bug in MSL: please report it"
     )
 
 
-def system_problem(error: OSError, path: Path) -> StoreProblem:
+def system_problem(error: OSError, path: Path) -> StoreError:
     """The problem behind an exception of the operating system."""
     place = Path(error.filename) if isinstance(error.filename, str) else path
     if error.errno in _FULL:
@@ -92,40 +92,40 @@ def system_problem(error: OSError, path: Path) -> StoreProblem:
     return disk_error(place, error.strerror or str(error))
 
 
-def not_writable(path: Path, reason: str) -> StoreProblem:
-    return StoreProblem(
+def not_writable(path: Path, reason: str) -> StoreError:
+    return StoreError(
         "MSL501",
         f"the store cannot be written: {path}: {_lower(reason)}",
         "allow writing there, or name another folder with `--store FOLDER`",
     )
 
 
-def disk_full(path: Path) -> StoreProblem:
-    return StoreProblem(
+def disk_full(path: Path) -> StoreError:
+    return StoreError(
         "MSL502",
         f"{path} could not grow: {_space_left(path)}; everything stored before is safe",
         "make room (`msl gc` says what it would free), then give the same command again: it continues",
     )
 
 
-def disk_error(path: Path, reason: str) -> StoreProblem:
-    return StoreProblem(
+def disk_error(path: Path, reason: str) -> StoreError:
+    return StoreError(
         "MSL508",
         f"the disk reports an error at {path}: {_lower(reason)}",
         "check the disk or the connection to it, then run `msl doctor`",
     )
 
 
-def damaged(path: Path, reason: str) -> StoreProblem:
-    return StoreProblem(
+def damaged(path: Path, reason: str) -> StoreError:
+    return StoreError(
         "MSL503",
         f"the database {path} is damaged: {_lower(reason)}",
         "run `msl doctor --repair`: it rebuilds the store from what can be read and keeps the damaged file aside",
     )
 
 
-def locked(path: Path) -> StoreProblem:
-    return StoreProblem(
+def locked(path: Path) -> StoreError:
+    return StoreError(
         "MSL505",
         f"another process keeps {path} locked",
         "wait for it, or end it; `msl log` lists the runs that are going on",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from msl.space.canonical.content_hash import content_hash
-from msl.store.store_error import StoreProblem
+from msl.store.store_error import StoreError
 
 Status = Literal["running", "finished", "interrupted", "failed"]
 
@@ -31,7 +31,7 @@ class Digests:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class NewRun:
     """What a run is to do.
 
     `sources` holds the text of every file it reads under the name the spec uses for it; `spec` is the main one's.
@@ -188,7 +188,7 @@ def find_run_id(name: str, ids: Sequence[str]) -> str:
     A name is a full id, `@` for the latest, `@1` for the one before, or the beginning of an id or of its word.
     """
     if not ids:
-        raise StoreProblem("MSL506", f"there is no run `{name}`: the store has no runs yet", "start one with `msl run`")
+        raise StoreError("MSL506", f"there is no run `{name}`: the store has no runs yet", "start one with `msl run`")
     if name in ids:
         return name
     if recent := _RECENT.fullmatch(name):
@@ -197,11 +197,11 @@ def find_run_id(name: str, ids: Sequence[str]) -> str:
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        raise StoreProblem("MSL507", f"`{name}` fits {len(fitting)} runs", f"write more of it: {_listed(fitting)}")
+        raise StoreError("MSL507", f"`{name}` fits {len(fitting)} runs", f"write more of it: {_listed(fitting)}")
     words = {_word_of(each): each for each in reversed(ids)}
     close = difflib.get_close_matches(name, [*ids, *words], n=1)
     help = f"did you mean `{words.get(close[0], close[0])}`?" if close else f"the latest runs are {_listed(ids)}"
-    raise StoreProblem("MSL506", f"there is no run `{name}`", help)
+    raise StoreError("MSL506", f"there is no run `{name}`", help)
 
 
 def _recent(name: str, back: int, ids: Sequence[str]) -> str:
@@ -209,7 +209,7 @@ def _recent(name: str, back: int, ids: Sequence[str]) -> str:
         return ids[back]
     runs = "is 1 run" if len(ids) == 1 else f"are {len(ids)} runs"
     oldest = f"@{len(ids) - 1}" if len(ids) > 1 else "@"
-    raise StoreProblem("MSL506", f"there is no run `{name}`: there {runs}", f"`{oldest}` is the oldest, {ids[-1]}")
+    raise StoreError("MSL506", f"there is no run `{name}`: there {runs}", f"`{oldest}` is the oldest, {ids[-1]}")
 
 
 def _word_of(run: str) -> str:

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
-from msl.search.base import Ask, Told
+from msl.search.base import Observation, Query
 from msl.search.setting import StrategyFunction
 from msl.testing.play import Played, exact, play
 from msl.testing.toy_problems import (
@@ -93,12 +93,12 @@ def check_stays_in_the_cube(subject: Subject) -> None:
         for answer in (exact, _sometimes_failing, _always_failing):
             for ask in subject.play(problem, answer=answer).asks:
                 where = f"on `{problem.name}`"
-                assert ask.vector.shape == (problem.terrain.dimensions,), f"it asks for {ask.vector.shape} {where}"
+                assert ask.vector.shape == (problem.search_space.dimensions,), f"it asks for {ask.vector.shape} {where}"
                 assert np.isfinite(ask.vector).all(), f"it asks for {ask.vector} {where}"
                 assert (ask.vector >= 0).all(), f"it asks for {ask.vector} {where}, outside the cube"
                 assert (ask.vector <= 1).all(), f"it asks for {ask.vector} {where}, outside the cube"
                 assert 0 < ask.share <= 1, f"it asks for a share of {ask.share} {where}"
-                assert ask.beat is None or math.isfinite(ask.beat), f"it says to beat {ask.beat} {where}"
+                assert ask.cutoff is None or math.isfinite(ask.cutoff), f"it says to beat {ask.cutoff} {where}"
 
 
 def check_resumes_by_replay(subject: Subject, cuts: int = 50) -> None:
@@ -114,9 +114,9 @@ def check_resumes_by_replay(subject: Subject, cuts: int = 50) -> None:
 def check_does_not_touch_the_answers(subject: Subject) -> None:
     """Points that were asked for and told belong to others: it changes neither, later on."""
     for problem in subject.problems:
-        copies: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Ask, Told]] = []
+        copies: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Query, Observation]] = []
 
-        def answer(problem: Problem, ask: Ask, number: int, copies: list[Any] = copies) -> Told:
+        def answer(problem: Problem, ask: Query, number: int, copies: list[Any] = copies) -> Observation:
             told = exact(problem, ask, number)
             copies.append((ask.vector.copy(), told.vector.copy(), ask, told))
             return told
@@ -184,46 +184,46 @@ CHECKS: tuple[Check, ...] = (
 # --- answers --------------------------------------------------------------------------------------------
 
 
-def _failed(problem: Problem, ask: Ask) -> Told:
-    return Told(problem.written_back(ask.vector), (math.inf,) * problem.objectives)
+def _failed(problem: Problem, ask: Query) -> Observation:
+    return Observation(problem.written_back(ask.vector), (math.inf,) * problem.objectives)
 
 
-def _always_failing(problem: Problem, ask: Ask, number: int) -> Told:
+def _always_failing(problem: Problem, ask: Query, number: int) -> Observation:
     return _failed(problem, ask)
 
 
-def _flat(problem: Problem, ask: Ask, number: int) -> Told:
-    return Told(problem.written_back(ask.vector), (1.0,) * problem.objectives)
+def _flat(problem: Problem, ask: Query, number: int) -> Observation:
+    return Observation(problem.written_back(ask.vector), (1.0,) * problem.objectives)
 
 
-def _failing_at_first(problem: Problem, ask: Ask, number: int) -> Told:
+def _failing_at_first(problem: Problem, ask: Query, number: int) -> Observation:
     return _failed(problem, ask) if number < 7 else exact(problem, ask, number)
 
 
-def _sometimes_failing(problem: Problem, ask: Ask, number: int) -> Told:
+def _sometimes_failing(problem: Problem, ask: Query, number: int) -> Observation:
     """A fifth of the models fails, the same ones each time; of several losses some are no number."""
     point = problem.written_back(ask.vector)
-    lot = crc32(repr(problem.terrain.decode(point)).encode())
+    lot = crc32(repr(problem.search_space.decode(point)).encode())
     if lot % 5 != 0:
         return exact(problem, ask, number)
-    return Told(point, (0.1,) * (problem.objectives - 1) + (math.nan if lot % 2 else math.inf,))
+    return Observation(point, (0.1,) * (problem.objectives - 1) + (math.nan if lot % 2 else math.inf,))
 
 
-def _lowest_bound(problem: Problem, ask: Ask, number: int) -> Told:
+def _lowest_bound(problem: Problem, ask: Query, number: int) -> Observation:
     return _raced(problem, ask, number, share=0.0)
 
 
-def _middle_bound(problem: Problem, ask: Ask, number: int) -> Told:
+def _middle_bound(problem: Problem, ask: Query, number: int) -> Observation:
     return _raced(problem, ask, number, share=0.5)
 
 
-def _raced(problem: Problem, ask: Ask, number: int, share: float) -> Told:
+def _raced(problem: Problem, ask: Query, number: int, share: float) -> Observation:
     """A bound between what is to be beaten and the true loss, where that is no lower."""
     told = exact(problem, ask, number)
-    if ask.beat is None or told.loss < ask.beat or not told.is_finite:
+    if ask.cutoff is None or told.loss < ask.cutoff or not told.is_finite:
         return told
-    bound = ask.beat + share * (told.loss - ask.beat)
-    return Told(told.vector, (bound, *told.losses[1:]), told.complexity, bound=True)
+    bound = ask.cutoff + share * (told.loss - ask.cutoff)
+    return Observation(told.vector, (bound, *told.losses[1:]), told.complexity, bound=True)
 
 
 def _same_asks(first: Played, second: Played, what: str) -> None:
@@ -234,9 +234,9 @@ def _same_asks(first: Played, second: Played, what: str) -> None:
         assert _is_same(a, b), f"{what} differs from ask {number} on: {a.vector} and {b.vector}"
 
 
-def _is_same(a: Ask, b: Ask) -> bool:
+def _is_same(a: Query, b: Query) -> bool:
     same_place = np.array_equal(a.vector, b.vector)
-    return same_place and (a.share, a.turn, a.stage, a.beat) == (b.share, b.turn, b.stage, b.beat)
+    return same_place and (a.share, a.repeat, a.stage, a.cutoff) == (b.share, b.repeat, b.stage, b.cutoff)
 
 
 def ids(checks: Sequence[Check] = CHECKS) -> list[str]:

@@ -11,13 +11,13 @@ import numpy as np
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
-from msl.search.base import Ask, Event, Told, best_of
+from msl.search.base import Event, Observation, Query, best_of
 from msl.search.operators.pareto import front_of, hypervolume, losses_of
 from msl.search.setting import Setting, StrategyFunction
 from msl.testing.toy_problems import Problem
 
 #: Gives the answer to the n-th ask of a run.
-Answer = Callable[[Problem, Ask, int], Told]
+Answer = Callable[[Problem, Query, int], Observation]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,13 +25,13 @@ class Played:
     """What came of a run: batches as asked, answers in the same order, events; whether the strategy ended by itself."""
 
     problem: Problem
-    batches: list[list[Ask]] = field(default_factory=list)
-    told: list[Told] = field(default_factory=list)
+    batches: list[list[Query]] = field(default_factory=list)
+    told: list[Observation] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     ended: bool = False
 
     @property
-    def asks(self) -> list[Ask]:
+    def asks(self) -> list[Query]:
         return [ask for batch in self.batches for ask in batch]
 
     @property
@@ -50,10 +50,10 @@ class Played:
         return self.result <= goal
 
 
-def exact(problem: Problem, ask: Ask, number: int) -> Told:
+def exact(problem: Problem, ask: Query, number: int) -> Observation:
     """The true losses."""
     point = problem.written_back(ask.vector)
-    return Told(point, problem.losses(point), problem.complexity(point))
+    return Observation(point, problem.losses(point), problem.complexity(point))
 
 
 def play(
@@ -63,13 +63,13 @@ def play(
     seed: int = 0,
     answer: Answer = exact,
     limit: int = 20_000,
-    stored: Sequence[Told] = (),
-    known: Sequence[Told] = (),
+    stored: Sequence[Observation] = (),
+    known: Sequence[Observation] = (),
 ) -> Played:
     """Runs a strategy until it ends or has asked for `limit` points; the first answers are taken from the store."""
     events: list[Event] = []
     setting = Setting(
-        problem.terrain,
+        problem.search_space,
         options,
         np.random.default_rng(seed),
         known=known,
@@ -77,8 +77,8 @@ def play(
         note=events.append,
     )
     running = strategy(setting)
-    batches: list[list[Ask]] = []
-    told: list[Told] = []
+    batches: list[list[Query]] = []
+    told: list[Observation] = []
     try:
         asks = next(running)
         while True:

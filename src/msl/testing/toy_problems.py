@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from msl.search.base import Terrain, Vector
+from msl.search.base import SearchSpace, Vector
 
 Losses = tuple[float, ...]
 
@@ -20,7 +20,7 @@ class Problem:
     """
 
     name: str
-    terrain: Terrain
+    search_space: SearchSpace
     losses: Callable[[Vector], Losses]
     good: float
     complexity: Callable[[Vector], float] = lambda point: 0.0
@@ -32,7 +32,7 @@ class Problem:
 
     def written_back(self, vector: Vector) -> Vector:
         """The point as a decoder leaves it: in the cube, values with levels in the middle of their bins."""
-        return self.terrain.centres(self.terrain.cells(np.clip(vector, 0.0, 1.0)))
+        return self.search_space.centres(self.search_space.cells(np.clip(vector, 0.0, 1.0)))
 
 
 def sphere(dimensions: int = 2, good: float = 0.01) -> Problem:
@@ -42,7 +42,7 @@ def sphere(dimensions: int = 2, good: float = 0.01) -> Problem:
     def losses(point: Vector) -> Losses:
         return (float(np.sum((point - centre) ** 2)),)
 
-    return Problem("sphere", Terrain.continuous(dimensions), losses, good)
+    return Problem("sphere", SearchSpace.continuous(dimensions), losses, good)
 
 
 def rosenbrock(dimensions: int = 2, good: float = 0.5) -> Problem:
@@ -52,7 +52,7 @@ def rosenbrock(dimensions: int = 2, good: float = 0.5) -> Problem:
         x = 4.0 * point - 2.0
         return (float(np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)),)
 
-    return Problem("rosenbrock", Terrain.continuous(dimensions), losses, good)
+    return Problem("rosenbrock", SearchSpace.continuous(dimensions), losses, good)
 
 
 def rastrigin(dimensions: int = 2, good: float = 2.0) -> Problem:
@@ -63,24 +63,26 @@ def rastrigin(dimensions: int = 2, good: float = 2.0) -> Problem:
         x = 10.24 * point - 5.12 - centre
         return (float(10 * dimensions + np.sum(x**2 - 10 * np.cos(2 * np.pi * x))),)
 
-    return Problem("rastrigin", Terrain.continuous(dimensions), losses, good)
+    return Problem("rastrigin", SearchSpace.continuous(dimensions), losses, good)
 
 
 def mixed() -> Problem:
     """A choice, a whole number, a bit and a real that has to fit the choice."""
-    terrain = Terrain.of([4, 7, 2, 0], ordered=[False, True, False, True], labels=("kind", "count", "flag", "rate"))
+    search_space = SearchSpace.of(
+        [4, 7, 2, 0], ordered=[False, True, False, True], labels=("kind", "count", "flag", "rate")
+    )
     offset = np.array([0.3, 0.0, 0.2, 0.5])
     best_rate = np.array([0.2, 0.7, 0.4, 0.9])
 
     def losses(point: Vector) -> Losses:
-        kind, count, flag, rate = terrain.cells(point)
+        kind, count, flag, rate = search_space.cells(point)
         there = int(kind)
         return (float(offset[there] + 0.05 * abs(count - 4) + 0.1 * (1 - flag) + (rate - best_rate[there]) ** 2),)
 
-    return Problem("mixed", terrain, losses, 0.06)
+    return Problem("mixed", search_space, losses, 0.06)
 
 
-class ConditionalTerrain(Terrain):
+class ConditionalSpace(SearchSpace):
     """One method has a rate, the other a depth; they do not share a gene, and what is not used does not matter."""
 
     __slots__ = ()
@@ -95,7 +97,7 @@ class ConditionalTerrain(Terrain):
 
 def conditional() -> Problem:
     """Two methods with parameters of their own and an optional step; the more promising method is not the best."""
-    terrain = ConditionalTerrain.of(
+    search_space = ConditionalSpace.of(
         [2, 0, 5, 3],
         ordered=[False, True, True, False],
         groups=[0, 0, 0, 1],
@@ -106,20 +108,20 @@ def conditional() -> Problem:
     )
 
     def losses(point: Vector) -> Losses:
-        method, rate, depth, extra = terrain.cells(point)
+        method, rate, depth, extra = search_space.cells(point)
         of_method = 0.2 + 0.1 * abs(rate - 0.6) if method == 0 else 0.1 + 0.1 * (depth - 3) ** 2
         return (float(of_method + (0.0, 0.05, -0.05)[int(extra)]),)
 
     def complexity(point: Vector) -> float:
-        return 1.0 + float(terrain.cells(point)[3] > 0)
+        return 1.0 + float(search_space.cells(point)[3] > 0)
 
-    return Problem("conditional", terrain, losses, 0.0501, complexity)
+    return Problem("conditional", search_space, losses, 0.0501, complexity)
 
 
 def bits(size: int = 12) -> Problem:
     """Features of which some help and the others do harm; one at least stays."""
     helps = np.arange(size) % 3 == 0
-    terrain = Terrain.of(
+    search_space = SearchSpace.of(
         np.full(size, 2),
         groups=np.arange(size),
         heads=np.arange(size),
@@ -133,7 +135,7 @@ def bits(size: int = 12) -> Problem:
         on = point >= 0.5
         return (float(np.mean(on != helps)),) if on.any() else (float("inf"),)
 
-    return Problem("bits", terrain, losses, 1.5 / size, complexity=lambda point: float(np.sum(point >= 0.5)))
+    return Problem("bits", search_space, losses, 1.5 / size, complexity=lambda point: float(np.sum(point >= 0.5)))
 
 
 def two_bowls(dimensions: int = 3, good: float = 0.5) -> Problem:
@@ -144,7 +146,7 @@ def two_bowls(dimensions: int = 3, good: float = 0.5) -> Problem:
     def losses(point: Vector) -> Losses:
         return float(np.sum((point - a) ** 2) / apart), float(np.sum((point - b) ** 2) / apart)
 
-    return Problem("two bowls", Terrain.continuous(dimensions), losses, good, reference=(1.0, 1.0))
+    return Problem("two bowls", SearchSpace.continuous(dimensions), losses, good, reference=(1.0, 1.0))
 
 
 def features_against_error(size: int = 12, good: float = 0.5) -> Problem:
@@ -159,4 +161,4 @@ def features_against_error(size: int = 12, good: float = 0.5) -> Problem:
         error = 0.5 ** float(np.sum(on & helps)) + 0.01 * float(np.sum(on & ~helps))
         return error, float(np.mean(on))
 
-    return Problem("features", single.terrain, losses, good, single.complexity, reference=(1.0, 1.0))
+    return Problem("features", single.search_space, losses, good, single.complexity, reference=(1.0, 1.0))

@@ -18,8 +18,8 @@ from typing import Any
 
 from msl.evaluate.outcome import Failure, Outcome
 from msl.workers.dask_address import Scheduler
-from msl.workers.executor import Executor, Grouping, Pending
-from msl.workers.shared_arrays import Mapped
+from msl.workers.executor import Executor, Grouping, PendingTask
+from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import AnyTask, Job, failed
 
 try:
@@ -40,7 +40,7 @@ _Lost = (distributed.KilledWorker, CancelledError)
 
 
 @dataclass(slots=True, eq=False)
-class _Item(Pending):
+class _Item(PendingTask):
     times_lost: int = 0
 
 
@@ -60,7 +60,7 @@ class DaskExecutor(Executor):
         """`patience` is how many seconds to wait for the scheduler, and then for its first worker."""
         job.evaluator()  # what the job cannot do is better said here than by a worker
         self._client, self._is_own_client = _connect(on, patience)
-        self._mapped = Mapped.of(job)
+        self._mapped = SharedArrays.of(job)
         self.job: Job = self._mapped.value
         self._id = uuid.uuid4().hex
         self._grouping = Grouping(_GROUP_SECONDS)

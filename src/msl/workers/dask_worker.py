@@ -14,7 +14,7 @@ from distributed import get_worker
 
 from msl.evaluate.outcome import Outcome
 from msl.workers.local import LocalExecutor
-from msl.workers.shared_arrays import Mapped
+from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import AnyTask, Job
 
 _PACKAGES = ("msl-lang", "numpy", "scipy", "scikit-learn")
@@ -42,7 +42,7 @@ class Lease:
         return object, ()  # elsewhere, it keeps nothing open
 
 
-def open_site(job: Mapped[Job], executor_id: str, versions: Mapping[str, str]) -> Lease:
+def open_site(job: SharedArrays[Job], executor_id: str, versions: Mapping[str, str]) -> Lease:
     """Gets ready to work for an executor, on as many processes as this worker of the cluster has threads."""
     _check_versions(versions)
     leave(executor_id)

@@ -143,7 +143,7 @@ class Grouping:
 
 
 @dataclass(slots=True, eq=False)
-class Pending:
+class PendingTask:
     """The future can be cancelled until the task is taken up."""
 
     task: AnyTask

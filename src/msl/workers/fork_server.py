@@ -39,7 +39,7 @@ _OWN_DOING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class WorkerEnd:
     """By a signal, or with an exit status; both are None if nobody can tell any more. `peak` is in bytes."""
 
     signal: int | None = None
@@ -109,7 +109,7 @@ _MOST_BRANCHES = 8  # kept at once; each holds the modules of its models
 _NOBODY = -1
 
 
-class NurseryError(BrokenExecutor):
+class ForkServerError(BrokenExecutor):
     """Worker processes cannot be started, or no longer."""
 
 
@@ -136,7 +136,7 @@ class _Line:
     def start(self, descriptors: Sequence[int]) -> int:
         pid, _, _ = self.ask(REQUEST.pack(START, 0), descriptors)
         if pid < 0:
-            raise NurseryError(f"a worker process cannot be started: {os.strerror(-pid)}")
+            raise ForkServerError(f"a worker process cannot be started: {os.strerror(-pid)}")
         self.workers.add(pid)
         return pid
 
@@ -151,7 +151,7 @@ class _Line:
         self.theirs.close()
 
 
-class Nursery:
+class ForkServer:
     """Serves any number of executors, each of which starts its own unless it is given one."""
 
     def __init__(self) -> None:
@@ -206,10 +206,10 @@ class Nursery:
 
         return self._do(begin)
 
-    def reap(self, pid: int) -> Ending:
+    def reap(self, pid: int) -> WorkerEnd:
         """Waits for the end of a worker. Of one whose server has died, nothing is known."""
 
-        def wait() -> Ending:
+        def wait() -> WorkerEnd:
             for modules, branch in self._branches.items():
                 if pid in branch.workers:
                     branch.workers.discard(pid)
@@ -217,7 +217,7 @@ class Nursery:
                         return _ending(branch.ask(REQUEST.pack(REAP, pid)))
                     except OSError:
                         self._drop(modules)
-                        return Ending()
+                        return WorkerEnd()
             self._line.workers.discard(pid)
             return _ending(self._line.ask(REQUEST.pack(REAP, pid)))
 
@@ -252,7 +252,7 @@ class Nursery:
         """Does something with the server. One that was killed, and all its workers with it, is replaced."""
         with self._lock:
             if self._why_closed:
-                raise NurseryError(self._why_closed)
+                raise ForkServerError(self._why_closed)
             for _ in range(_MOST_LAUNCHES):
                 try:
                     if not self._is_ready:
@@ -266,9 +266,9 @@ class Nursery:
                 self._end()
                 if not was_ready and not was_killed:  # it cannot be started, and will not be the next time
                     self._why_closed = f"worker processes cannot be started: {words}"
-                    raise NurseryError(self._why_closed)
+                    raise ForkServerError(self._why_closed)
                 self._launch()
-            raise NurseryError(f"the process that starts workers dies: {words}")
+            raise ForkServerError(f"the process that starts workers dies: {words}")
 
     def _died_by_signal(self) -> bool:
         try:
@@ -303,7 +303,7 @@ class Nursery:
             line.pid = pid
             if pid < 0:
                 line.close()
-                raise NurseryError(f"a worker process cannot be started: {os.strerror(-pid)}")
+                raise ForkServerError(f"a worker process cannot be started: {os.strerror(-pid)}")
             try:
                 _, new_threads, _ = line.hear()
             except OSError:
@@ -319,7 +319,7 @@ class Nursery:
     def _drop(self, modules: frozenset[str]) -> None:
         self._cut(self._branches.pop(modules))
 
-    def _cut(self, line: _Line) -> Ending:
+    def _cut(self, line: _Line) -> WorkerEnd:
         line.close()
         return _ending(self._line.ask(REQUEST.pack(REAP, line.pid)))
 
@@ -334,9 +334,9 @@ def _joined(modules: Iterable[str]) -> bytes:
     return " ".join(sorted(modules)).encode()
 
 
-def _ending(reply: tuple[int, int, int]) -> Ending:
+def _ending(reply: tuple[int, int, int]) -> WorkerEnd:
     found, code, peak = reply
     if not found:
-        return Ending()
+        return WorkerEnd()
     status = os.waitstatus_to_exitcode(code)
-    return Ending(signal=-status, peak=peak) if status < 0 else Ending(status=status, peak=peak)
+    return WorkerEnd(signal=-status, peak=peak) if status < 0 else WorkerEnd(status=status, peak=peak)

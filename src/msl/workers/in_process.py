@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from msl.evaluate.evaluator import Request
+from msl.evaluate.cross_validate import EvaluationRequest
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
-from msl.evaluate.outcome import Diary, Effort, Failure, Listener, Outcome, failure_of
+from msl.evaluate.outcome import Effort, EvaluationLog, Failure, Outcome, WarningCapture, failure_of
 from msl.workers.executor import Executor
 from msl.workers.memory_usage import OwnUsage, peak_bytes
 from msl.workers.task import AnyTask, Job, Limits, Task, failed, is_limited
@@ -44,7 +44,7 @@ class Attempts:
         """The outcome of a task, whatever the model does, short of ending the process."""
         return self._checked(self._outcome(task), is_limited(task))
 
-    def attempt_together(self, tasks: Sequence[Request]) -> list[Outcome] | None:
+    def attempt_together(self, tasks: Sequence[EvaluationRequest]) -> list[Outcome] | None:
         """The outcomes of tasks, the same as one by one but sooner, where siblings can be judged together.
 
         None when one of them disturbs the others: which one it is shows when they are attempted one by one.
@@ -59,8 +59,8 @@ class Attempts:
     def _outcome(self, task: AnyTask) -> Outcome:
         self._step = ""
         try:
-            if isinstance(task, Request):
-                return self._evaluator.evaluate(task.model, task.beat, task.share, task.turn)
+            if isinstance(task, EvaluationRequest):
+                return self._evaluator.evaluate(task.model, task.cutoff, task.share, task.repeat)
             return self._final(task)
         except OverLimit as over:
             failure = Failure(over.cause, over.message, self._step)
@@ -74,16 +74,16 @@ class Attempts:
         """What a run asks of its last models, as the product of an outcome without losses."""
         if self._final_fitter is None:
             self._final_fitter = self.job.final_fitter()
-        start, diary = perf_counter(), Diary(self._hear)
-        with Listener() as listener:
+        start, log = perf_counter(), EvaluationLog(self._hear)
+        with WarningCapture() as listener:
             try:
                 if isinstance(task, FitRequest):
                     self._hear("")
                     product: Any = self._final_fitter.fitted(task)
                 else:
-                    product = self._final_fitter.outputs(task, diary)
+                    product = self._final_fitter.outputs(task, log)
             except (Exception, SystemExit) as reason:
-                return failed(0, failure_of(reason, diary.step), Effort(perf_counter() - start))
+                return failed(0, failure_of(reason, log.step), Effort(perf_counter() - start))
         return Outcome((), effort=Effort(perf_counter() - start), warnings=listener.told, product=product)
 
     def _checked(self, outcome: Outcome, is_limited: bool = True) -> Outcome:

@@ -12,12 +12,12 @@ from typing import Any
 from msl.evaluate.outcome import Outcome
 from msl.workers.dask_address import SCHEMES, Scheduler
 from msl.workers.executor import Executor
-from msl.workers.fork_server import Nursery
+from msl.workers.fork_server import ForkServer
 from msl.workers.memory_usage import SUPPORTED
-from msl.workers.pool import Keeper
-from msl.workers.shared_arrays import Mapped
+from msl.workers.pool import Pool
+from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import AnyTask, Job, modules_of
-from msl.workers.worker_handle import Item
+from msl.workers.worker_handle import WorkItem
 
 
 class LocalExecutor(Executor):
@@ -29,9 +29,9 @@ class LocalExecutor(Executor):
 
     def __init__(
         self,
-        job: Job | Mapped[Job],
+        job: Job | SharedArrays[Job],
         workers: int | None = None,
-        nursery: Nursery | None = None,
+        nursery: ForkServer | None = None,
         *,
         is_own_job: bool = False,
     ) -> None:
@@ -44,15 +44,15 @@ class LocalExecutor(Executor):
             raise ValueError(f"`workers` must be at least 1, not {workers}")
         if isinstance(job, Job):
             job.evaluator()  # what the job cannot do is better said here than by a worker
-        self._mapped = Mapped.of(job) if isinstance(job, Job) else job
+        self._mapped = SharedArrays.of(job) if isinstance(job, Job) else job
         self._is_own_job = is_own_job or isinstance(job, Job)
         #: The job on mapped arrays; whoever drops the arrays it was made of saves their memory.
         self.job: Job = self._mapped.value
         if self.job.limits.memory is not None and not SUPPORTED:
             raise ValueError("a memory limit needs Linux: leave out `memory`, or use a Dask cluster on Linux")
         self._is_own_nursery = nursery is None
-        self._nursery = nursery or Nursery()
-        self._keeper = Keeper(self._nursery, self._mapped, self.workers, self._close)
+        self._nursery = nursery or ForkServer()
+        self._keeper = Pool(self._nursery, self._mapped, self.workers, self._close)
         self._lock = Lock()
         self._is_shut = False
 
@@ -60,7 +60,9 @@ class LocalExecutor(Executor):
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
-            return self._keeper.add(Item(task, encoded=pickle.dumps(task), modules=frozenset(modules_of(task.model))))
+            return self._keeper.add(
+                WorkItem(task, encoded=pickle.dumps(task), modules=frozenset(modules_of(task.model)))
+            )
 
     @property
     def width(self) -> int:

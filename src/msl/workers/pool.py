@@ -17,17 +17,17 @@ from time import monotonic
 
 from msl.evaluate.outcome import Effort, Failure, Outcome
 from msl.workers.executor import Grouping
-from msl.workers.fork_server import Ending, Nursery, NurseryError
+from msl.workers.fork_server import ForkServer, ForkServerError, WorkerEnd
 from msl.workers.memory_usage import held_bytes, machine_bytes
-from msl.workers.shared_arrays import Mapped
+from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import Job, Limits, failed, foreign_modules, is_limited
 from msl.workers.worker import BROKEN, Beat
-from msl.workers.worker_handle import Handle, Item
+from msl.workers.worker_handle import WorkerHandle, WorkItem
 
 _LOOK = 0.05  # seconds between looks at the memory of workers, or at one that has not begun
 
 
-class Watch:
+class LimitWatch:
     """Condemns workers whose evaluation has passed a limit, and sees to it that they end."""
 
     def __init__(self, limits: Limits, table_bytes: int) -> None:
@@ -35,44 +35,44 @@ class Watch:
         self._table_bytes = table_bytes
         self._is_needed = limits != Limits()
 
-    def look(self, handles: Iterable[Handle]) -> float | None:
+    def look(self, handles: Iterable[WorkerHandle]) -> float | None:
         """The seconds until the next look has to come; None if there is no need for one."""
         soonest = min((self._look_at(handle) for handle in handles), default=math.inf)
         return None if soonest == math.inf else max(soonest, 0.0)
 
-    def _look_at(self, handle: Handle) -> float:
+    def _look_at(self, handle: WorkerHandle) -> float:
         if handle.doom is not None:
             return handle.insist()
         if not self._is_needed or handle.is_idle:
             return math.inf
-        beat = handle.beat()
-        if beat.number not in handle.items:
+        cutoff = handle.cutoff()
+        if cutoff.number not in handle.items:
             return _LOOK
-        if not is_limited(handle.items[beat.number].task):
+        if not is_limited(handle.items[cutoff.number].task):
             return math.inf
         now, limits = monotonic(), self._limits
-        each_left = math.inf if limits.each is None else beat.started + limits.each - now
-        fit_left = math.inf if limits.fit is None else beat.step_started + limits.fit - now
+        each_left = math.inf if limits.each is None else cutoff.started + limits.each - now
+        fit_left = math.inf if limits.fit is None else cutoff.step_started + limits.fit - now
         failure = None
         if each_left <= 0:
-            failure = Failure("timeout", limits.each_message(), beat.step)
+            failure = Failure("timeout", limits.each_message(), cutoff.step)
         elif fit_left <= 0:
-            failure = Failure("timeout", limits.fit_message(), beat.step)
-        elif limits.memory is not None and self._added_bytes(handle, beat) > limits.memory:
-            failure = Failure("memory", limits.memory_message(), beat.step)
+            failure = Failure("timeout", limits.fit_message(), cutoff.step)
+        elif limits.memory is not None and self._added_bytes(handle, cutoff) > limits.memory:
+            failure = Failure("memory", limits.memory_message(), cutoff.step)
         if failure is None:
             return min(each_left, fit_left, math.inf if limits.memory is None else _LOOK)
-        handle.condemn(beat.number, failure)
+        handle.condemn(cutoff.number, failure)
         return handle.insist()
 
-    def _added_bytes(self, handle: Handle, beat: Beat) -> int:
+    def _added_bytes(self, handle: WorkerHandle, cutoff: Beat) -> int:
         """What the evaluation holds for certain.
 
         The operating system keeps the limit for memory of the process itself. What it shares with others is counted
         here; where temporary files live in memory, the table is among it.
         """
         held = held_bytes(handle.pid)
-        return 0 if held is None else held - beat.held - self._table_bytes
+        return 0 if held is None else held - cutoff.held - self._table_bytes
 
 
 # --- Keeper: the thread that hands tasks to worker processes, hears their outcomes, and replaces those that die. ------
@@ -104,20 +104,20 @@ _PAUSE, _LONGEST_PAUSE = 0.1, 1.0  # seconds before what was lost is tried again
 _MOST_BESIDE = 4  # times that it is tried with others beside it
 
 
-class Keeper:
+class Pool:
     """All but `add`, `abandon`, `finish` and `join` runs on its own thread."""
 
-    def __init__(self, nursery: Nursery, job: Mapped[Job], workers: int, on_end: Callable[[], None]) -> None:
+    def __init__(self, nursery: ForkServer, job: SharedArrays[Job], workers: int, on_end: Callable[[], None]) -> None:
         self._nursery, self._mapped, self._workers, self._on_end = nursery, job, workers, on_end
         self._n_losses, self._judges_together = len(job.value.objectives), job.value.judges_together
-        self.handles: list[Handle] = []
-        self._waiting: deque[Item] = deque()
-        self._resting: list[tuple[float, Item]] = []  # and from when on they are to be tried again
+        self.handles: list[WorkerHandle] = []
+        self._waiting: deque[WorkItem] = deque()
+        self._resting: list[tuple[float, WorkItem]] = []  # and from when on they are to be tried again
         self._grouping = Grouping(_GROUP_SECONDS)
-        self._watch = Watch(job.value.limits, job.size)
+        self._watch = LimitWatch(job.value.limits, job.size)
         self._barren = 0
         self._lock = Lock()  # for the following, which other threads write
-        self._new: list[Item] = []
+        self._new: list[WorkItem] = []
         self._unwanted: set[Future[Outcome]] = set()
         self._is_finishing = self._is_cancelled = False
         self._broken: BaseException | None = None
@@ -131,7 +131,7 @@ class Keeper:
 
     # --- called by other threads ---
 
-    def add(self, item: Item) -> Future[Outcome]:
+    def add(self, item: WorkItem) -> Future[Outcome]:
         with self._lock:
             if self._broken is not None:
                 raise BrokenExecutor(str(self._broken)) from self._broken
@@ -195,7 +195,7 @@ class Keeper:
 
     def _leave(self) -> None:
         for handle in self.handles:
-            with contextlib.suppress(NurseryError):
+            with contextlib.suppress(ForkServerError):
                 handle.end()
         with self._lock:
             reason = self._broken
@@ -229,9 +229,9 @@ class Keeper:
         running = [item for handle in self.handles for item in handle.items.values()]
         return bool(running) and (self._waiting[0].is_suspect or any(item.is_suspect for item in running))
 
-    def _next_group(self) -> list[Item]:
+    def _next_group(self) -> list[WorkItem]:
         size = self._grouping.size(len(self._waiting), self._workers)
-        group: list[Item] = []
+        group: list[WorkItem] = []
         while self._waiting and len(group) < size:
             if group and (group[0].is_single or self._waiting[0].is_single):
                 break
@@ -240,7 +240,7 @@ class Keeper:
                 group.append(item)
         return group
 
-    def _handle_for(self, item: Item) -> Handle:
+    def _handle_for(self, item: WorkItem) -> WorkerHandle:
         """An idle worker or a new one. Code from elsewhere does not take the place of one with full caches."""
         if item.foreign:
             return self._start(item)
@@ -252,10 +252,10 @@ class Keeper:
             self._dismiss(idle[0])
         return self._start(item)
 
-    def _start(self, first: Item) -> Handle:
+    def _start(self, first: WorkItem) -> WorkerHandle:
         ahead = frozenset().union(first.modules, *(item.modules for item in islice(self._waiting, _LOOK_AHEAD)))
         modules = ahead - foreign_modules(ahead) | first.foreign
-        handle = Handle(self._nursery, self._mapped.descriptor, modules)
+        handle = WorkerHandle(self._nursery, self._mapped.descriptor, modules)
         self.handles.append(handle)
         self._selector.register(handle.connection, selectors.EVENT_READ, lambda: self._hear(handle))
         if handle.end_descriptor is not None:
@@ -280,11 +280,11 @@ class Keeper:
                 else:
                     self._waiting.appendleft(item)
 
-    def _dismiss(self, handle: Handle) -> None:
+    def _dismiss(self, handle: WorkerHandle) -> None:
         self._remove(handle)
         handle.end()
 
-    def _remove(self, handle: Handle) -> None:
+    def _remove(self, handle: WorkerHandle) -> None:
         self.handles.remove(handle)
         self._selector.unregister(handle.connection)
         if handle.end_descriptor is not None:
@@ -292,7 +292,7 @@ class Keeper:
 
     # --- hearing ---
 
-    def _hear(self, handle: Handle) -> None:
+    def _hear(self, handle: WorkerHandle) -> None:
         if handle not in self.handles:
             return  # another event of the same moment has removed it
         try:
@@ -302,20 +302,20 @@ class Keeper:
             self._lose(handle)
             return
         if message[:1] == BROKEN:
-            raise NurseryError(f"a worker cannot take up the job: {message[1:].decode()}")
+            raise ForkServerError(f"a worker cannot take up the job: {message[1:].decode()}")
         self._barren = 0
         for number, encoded in answers:
             self._answer(handle, number, encoded)
         if handle.is_idle and (is_spent or handle.is_for_one):
             self._dismiss(handle)
 
-    def _hear_end(self, handle: Handle) -> None:
+    def _hear_end(self, handle: WorkerHandle) -> None:
         while handle in self.handles and handle.connection.poll():
             self._hear(handle)
         if handle in self.handles:
             self._lose(handle)
 
-    def _answer(self, handle: Handle, number: int, encoded: bytes) -> None:
+    def _answer(self, handle: WorkerHandle, number: int, encoded: bytes) -> None:
         item = handle.items.pop(number)
         try:
             outcome: Outcome = pickle.loads(encoded)
@@ -325,13 +325,13 @@ class Keeper:
         self._grouping.learn(outcome.effort.seconds)
         self._conclude(item, outcome, is_certain=handle.has_one_only)
 
-    def _lose(self, handle: Handle) -> None:
+    def _lose(self, handle: WorkerHandle) -> None:
         """A worker has died: the evaluation that it was at is judged, its mates go back to the queue."""
         self._remove(handle)
-        beat, doom = handle.beat(), handle.doom
+        cutoff, doom = handle.cutoff(), handle.doom
         ending = handle.end(is_dying=doom is None)
-        number = abs(beat.number) if doom is None else doom.number
-        failure = ending.failure(beat.step) if doom is None else replace(doom.failure, peak_memory=ending.peak)
+        number = abs(cutoff.number) if doom is None else doom.number
+        failure = ending.failure(cutoff.step) if doom is None else replace(doom.failure, peak_memory=ending.peak)
         is_together = self._judges_together and len(handle.items) > 1
         culprit = None if is_together else handle.items.pop(number, None)
         for item in handle.items.values():
@@ -347,20 +347,20 @@ class Keeper:
             pause = min(_PAUSE * 2 ** (culprit.times_lost - 1), _LONGEST_PAUSE)
             self._resting.append((monotonic() + pause, culprit))
             return
-        outcome = failed(self._n_losses, failure, Effort(monotonic() - beat.started))
+        outcome = failed(self._n_losses, failure, Effort(monotonic() - cutoff.started))
         self._conclude(culprit, outcome, is_certain=handle.has_one_only)
 
-    def _put_back(self, handle: Handle, ending: Ending) -> None:
+    def _put_back(self, handle: WorkerHandle, ending: WorkerEnd) -> None:
         """Nothing was being evaluated, or nobody knows which of several: what was handed out is still to be done."""
         self._barren += bool(handle.items)
         if self._barren > _MOST_BARREN:
-            raise NurseryError(
+            raise ForkServerError(
                 f"workers die before they begin: the last one {ending.manner}; "
                 "the job cannot be evaluated on this machine as it is now"
             )
         self._waiting.extendleft(reversed(handle.items.values()))
 
-    def _is_to_blame(self, item: Item, handle: Handle, ending: Ending) -> bool:
+    def _is_to_blame(self, item: WorkItem, handle: WorkerHandle, ending: WorkerEnd) -> bool:
         """Whether it is believed of an evaluation that somebody kills its process because of it."""
         item.times_lost += 1
         if not handle.has_one_only:
@@ -375,7 +375,7 @@ class Keeper:
         self._resting = [(when, item) for when, item in self._resting if item not in due]
         self._waiting.extendleft(due)
 
-    def _conclude(self, item: Item, outcome: Outcome, is_certain: bool) -> None:
+    def _conclude(self, item: WorkItem, outcome: Outcome, is_certain: bool) -> None:
         """Hands over an outcome, unless it says something that is only believed of a new process."""
         cause = outcome.failure.cause if outcome.failure is not None else ""
         if cause in ("crash", "exit", "memory") and not is_certain:

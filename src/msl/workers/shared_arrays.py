@@ -18,14 +18,14 @@ T = TypeVar("T")
 _ALIGNMENT = 64
 
 
-class Mapped(Generic[T]):
+class SharedArrays(Generic[T]):
     """A value in a file. Pickled, it travels as one buffer and is written to a file again where it arrives."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self.size = file, size
 
     @classmethod
-    def of(cls, value: T) -> Mapped[T]:
+    def of(cls, value: T) -> SharedArrays[T]:
         """Writes a value down. To save the second copy, drop the value and use that of the result."""
         buffers: list[pickle.PickleBuffer] = []
         main = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
@@ -60,9 +60,9 @@ class Mapped(Generic[T]):
         with mmap.mmap(self.descriptor, self.size, access=mmap.ACCESS_READ) as content:
             return hashlib.sha256(content).hexdigest()
 
-    def twin(self) -> Mapped[T]:
+    def twin(self) -> SharedArrays[T]:
         """The same file under an object of its own."""
-        return Mapped(os.fdopen(os.dup(self.descriptor), "r+b", buffering=0), self.size)
+        return SharedArrays(os.fdopen(os.dup(self.descriptor), "r+b", buffering=0), self.size)
 
     def close(self) -> None:
         """Closes the file; a value that was taken from it stays valid."""
@@ -90,10 +90,10 @@ def unnamed_file() -> BinaryIO:
     return tempfile.TemporaryFile(buffering=0)
 
 
-def _arrived(content: Any) -> Mapped[Any]:
+def _arrived(content: Any) -> SharedArrays[Any]:
     file = unnamed_file()
     _write(file, 0, content)
-    return Mapped(file, memoryview(content).nbytes)
+    return SharedArrays(file, memoryview(content).nbytes)
 
 
 def _write(file: BinaryIO, place: int, content: Any) -> None:

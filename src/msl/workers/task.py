@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 
 from msl.blocks.base.load import TRUSTED
 from msl.blocks.public import target_modules
-from msl.evaluate.dataset import Ground
-from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator, Request
+from msl.evaluate.cross_validate import EvaluationRequest
+from msl.evaluate.dataset import Dataset
+from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.outcome import Effort, Failure, Outcome
 from msl.space.spec import Budget, Objective
 from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
 
 #: One evaluation: a model, and the other arguments of `Evaluator.evaluate`.
-Task = Request
+Task = EvaluationRequest
 #: What executors take: an evaluation, or what a run asks of its last models.
-AnyTask = Request | OutputsRequest | FitRequest
+AnyTask = EvaluationRequest | OutputsRequest | FitRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Limits:
 class Job:
     """What every worker needs once: the rows, how models are judged on them, and within which limits."""
 
-    ground: Ground
+    dataset: Dataset
     objectives: tuple[Objective, ...]
     seed: int = 0
     trusted: tuple[str, ...] = ()
@@ -85,16 +86,16 @@ class Job:
 
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
         """Raises ValueError when the rows cannot be split as the objectives ask."""
-        return Evaluator(self.ground, self.objectives, self.seed, self.trusted, self.cache_bytes, on_step)
+        return Evaluator(self.dataset, self.objectives, self.seed, self.trusted, self.cache_bytes, on_step)
 
     def final_fitter(self) -> FinalFitter:
         """For what a run asks of its last models."""
-        return FinalFitter(self.ground, self.objectives, self.seed, self.trusted, self.cache_bytes)
+        return FinalFitter(self.dataset, self.objectives, self.seed, self.trusted, self.cache_bytes)
 
 
 def is_limited(task: AnyTask) -> bool:
     """Whether the limits of an evaluation hold for a task: what kept them on folds may take longer on all rows."""
-    return isinstance(task, Request)
+    return isinstance(task, EvaluationRequest)
 
 
 def failed(n_losses: int, failure: Failure, effort: Effort | None = None) -> Outcome:

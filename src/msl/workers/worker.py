@@ -44,7 +44,7 @@ class Beat:
     step_started: float
 
 
-class Pulse:
+class Heartbeat:
     """Written by one process and read by another without a lock: the number is written last and read first."""
 
     def __init__(self, descriptor: int) -> None:
@@ -92,7 +92,7 @@ def work(connection_descriptor: int, pulse_descriptor: int, job_descriptor: int)
     """Evaluates what comes in, until the connection is closed."""
     with Connection(connection_descriptor) as connection:
         try:
-            worker = _Worker(mapped_value(job_descriptor), Pulse(pulse_descriptor))
+            worker = _Worker(mapped_value(job_descriptor), Heartbeat(pulse_descriptor))
         except Exception as reason:
             connection.send_bytes(BROKEN + f"{type(reason).__name__}: {reason}".encode())
             return
@@ -106,7 +106,7 @@ def work(connection_descriptor: int, pulse_descriptor: int, job_descriptor: int)
 
 
 class _Worker:
-    def __init__(self, job: Job, pulse: Pulse) -> None:
+    def __init__(self, job: Job, pulse: Heartbeat) -> None:
         self._job, self._pulse = job, pulse
         self._attempts = Attempts(job, pulse.step)
         self._hard_limit = resource.getrlimit(resource.RLIMIT_DATA)[1]

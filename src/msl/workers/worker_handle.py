@@ -13,18 +13,18 @@ from multiprocessing import Pipe
 from time import monotonic
 
 from msl.evaluate.outcome import Failure
-from msl.workers.executor import Pending
-from msl.workers.fork_server import Ending, Nursery
+from msl.workers.executor import PendingTask
+from msl.workers.fork_server import ForkServer, WorkerEnd
 from msl.workers.memory_usage import is_exiting
 from msl.workers.shared_arrays import unnamed_file
 from msl.workers.task import foreign_modules, is_limited
-from msl.workers.worker import Beat, Pulse
+from msl.workers.worker import Beat, Heartbeat
 
 _GRACE = 0.25  # seconds between the request to end and the end
 
 
 @dataclass(slots=True, eq=False)
-class Item(Pending):
+class WorkItem(PendingTask):
     """A task in the queue.
 
     One that is `alone` is to be the first of a new process, and to have no mates. Nothing else is to run beside one
@@ -62,23 +62,23 @@ class Doom:
     kill_at: float
 
 
-class Handle:
+class WorkerHandle:
     """Starts a worker, hands it tasks under numbers that grow from 1, and ends it."""
 
-    def __init__(self, nursery: Nursery, job_descriptor: int, modules: frozenset[str] = frozenset()) -> None:
+    def __init__(self, nursery: ForkServer, job_descriptor: int, modules: frozenset[str] = frozenset()) -> None:
         """`modules` are those of the models to come."""
         self._nursery = nursery
         #: Whether it is for one evaluation only, whose code is from elsewhere.
         self.is_for_one = bool(foreign_modules(modules))
         self.connection, theirs = Pipe()
         with unnamed_file() as page, theirs:
-            self._pulse = Pulse(page.fileno())
+            self._pulse = Heartbeat(page.fileno())
             self.pid = nursery.start([theirs.fileno(), page.fileno(), job_descriptor], modules)
         #: Becomes readable when the process ends, even if something that it forked keeps the connection open.
         self.end_descriptor: int | None = None
         with contextlib.suppress(AttributeError, OSError):
             self.end_descriptor = os.pidfd_open(self.pid)
-        self.items: dict[int, Item] = {}
+        self.items: dict[int, WorkItem] = {}
         self.doom: Doom | None = None
         self._handed = 0
 
@@ -95,7 +95,7 @@ class Handle:
         """Whether all that the process was ever given is one evaluation, which then answers for what happens."""
         return self._handed == 1
 
-    def hand(self, items: Iterable[Item]) -> None:
+    def hand(self, items: Iterable[WorkItem]) -> None:
         group = []
         for item in items:
             self._handed += 1
@@ -105,7 +105,7 @@ class Handle:
         with contextlib.suppress(OSError):
             self.connection.send_bytes(pickle.dumps(group))
 
-    def beat(self) -> Beat:
+    def cutoff(self) -> Beat:
         return self._pulse.read()
 
     def condemn(self, number: int, failure: Failure) -> None:
@@ -122,7 +122,7 @@ class Handle:
         self._signal(signal.SIGKILL)
         return _GRACE
 
-    def end(self, *, is_dying: bool = False) -> Ending:
+    def end(self, *, is_dying: bool = False) -> WorkerEnd:
         """Ends the process and all that it has started. One that is dying is given a moment to do it its own way."""
         is_forced = False
         if is_dying and self.end_descriptor is not None:

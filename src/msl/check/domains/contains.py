@@ -226,15 +226,15 @@ class Outside:
 
     def _widened(self, place: Place, value: object, text: str) -> str:
         """The declared domain and the value, as a spec would write them."""
-        from msl.space.to_text import spell_node
+        from msl.space.to_text import node_to_text
 
         declared = place.declared
         if isinstance(declared, IntRange | RealRange) and isinstance(value, int | float) and _may_end(declared, value):
             low, high = limits(declared.low)[0], limits(declared.high)[1]
             low_end = value if value < low else declared.low
             high_end = value if value > high else declared.high
-            return spell_node(replace(declared, low=low_end, high=high_end))
-        spelt = spell_node(declared)
+            return node_to_text(replace(declared, low=low_end, high=high_end))
+        spelt = node_to_text(declared)
         return f"{spelt} | {text}" if len(spelt) <= _LONGEST_DOMAIN else f"… | {text}"
 
 
@@ -258,9 +258,9 @@ def domain_in_words(declared: Node) -> str:
             return ", ".join(words) + more
         case Const(value=value):
             return _shown(value)
-    from msl.space.to_text import spell_node
+    from msl.space.to_text import node_to_text
 
-    return f"`{spell_node(declared, most=_LONGEST_DOMAIN)}`"
+    return f"`{node_to_text(declared, most=_LONGEST_DOMAIN)}`"
 
 
 def name_of(option: Node) -> str | None:

@@ -12,7 +12,7 @@ from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula
 from msl.space.nodes import Param
-from msl.space.to_text import spell_node, spell_value
+from msl.space.to_text import node_to_text, value_to_text
 
 #: Of strategies and estimates that ask for more than to be named.
 _STATEMENTS = {
@@ -64,7 +64,7 @@ def _entry(catalogue: str, declaration: Declaration, module: Module, blocks: Blo
     if declared is None:
         space = module.source.slice(declaration.node.span)
         return Entry(catalogue, declaration.name, "part", None, "", text, example=" ".join(space.split()))
-    params = tuple((p.name, spell_node(p.node, parameters=True, most=60), _default(p)) for p in declared.params)
+    params = tuple((p.name, node_to_text(p.node, parameters=True, most=60), _default(p)) for p in declared.params)
     block = declared.block
     return Entry(
         catalogue, block.name, block.role, block.task, block.target, text, params, _example(catalogue, declared)
@@ -86,7 +86,7 @@ def comment_above(declaration: Declaration, module: Module) -> str:
 def _default(param: Param) -> str:
     if not param.has_default:
         return ""
-    return str(param.default) if isinstance(param.default, Formula) else spell_value(param.default)
+    return str(param.default) if isinstance(param.default, Formula) else value_to_text(param.default)
 
 
 def _example(catalogue: str, declared: Declared) -> str:

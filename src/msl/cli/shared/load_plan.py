@@ -172,11 +172,11 @@ def told_problems() -> Iterator[None]:
     """What the store, the evaluator and the executors complain about is told in their own sentences."""
     from concurrent.futures import BrokenExecutor
 
-    from msl.store.store_error import StoreProblem
+    from msl.store.store_error import StoreError
 
     try:
         yield
-    except StoreProblem as problem:
+    except StoreError as problem:
         raise WrongUse(problem.message, problem.help) from None
     except BrokenPipeError:
         raise  # the reader of what is written has gone, which is no trouble of a run

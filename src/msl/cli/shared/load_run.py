@@ -22,11 +22,11 @@ STORE_HELP = "Instead of .msl in this folder."
 @contextmanager
 def store_problems() -> Iterator[None]:
     """What is wrong with a store is told in one sentence."""
-    from msl.store.store_error import StoreProblem
+    from msl.store.store_error import StoreError
 
     try:
         yield
-    except StoreProblem as problem:
+    except StoreError as problem:
         raise WrongUse(problem.message, problem.help) from None
 
 
@@ -53,14 +53,14 @@ def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Sto
 def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool = False) -> tuple[Trained, str]:
     """What predicts after a run, or its best model alone, and the run's full id."""
     from msl.blocks.base.load import allow_local_modules
-    from msl.runner.safe_load import ModelProblem
+    from msl.runner.safe_load import ModelFileError
     from msl.runner.trained import load_trained, other_versions
 
     with opened_run(name, folder) as (store, run):
         allow_local_modules(store.folder.absolute().parent, trusted.given)  # beside the spec, as in `msl run`
         try:
             trained = load_trained(store.files, run, trusted, best=best)
-        except ModelProblem as problem:
+        except ModelFileError as problem:
             raise WrongUse(problem.message, problem.help) from None
     trusted.tell_of_file()
     for package, (before, now) in other_versions(trained).items():

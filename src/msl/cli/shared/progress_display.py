@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from msl.runner.plan import Plan
     from msl.runner.progress import Progress
-    from msl.runner.session import Beginning
+    from msl.runner.session import RunStart
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -82,7 +82,7 @@ _LONG = 5.0  # seconds between lines about the last fits
 class Display(Protocol):
     """What shows a run; `began`, `show`, `stopping` and `finishing` are called in this order, if at all."""
 
-    def began(self, beginning: Beginning) -> None: ...
+    def began(self, beginning: RunStart) -> None: ...
     def show(self, progress: Progress) -> None: ...
     def stopping(self) -> None: ...
     def finishing(self, done: int, wanted: int) -> None: ...
@@ -103,7 +103,7 @@ def open_display(plan: Plan, quiet: bool) -> Display:
 class Silence:
     """Nothing is shown, but that Ctrl-C was heard."""
 
-    def began(self, beginning: Beginning) -> None:
+    def began(self, beginning: RunStart) -> None:
         pass
 
     def show(self, progress: Progress) -> None:
@@ -133,7 +133,7 @@ class Lines(Silence):
         self._next = _FIRST_LINE
         self._told_finishing: float | None = None
 
-    def began(self, beginning: Beginning) -> None:
+    def began(self, beginning: RunStart) -> None:
         for line in opening(self._plan, beginning):
             tell(line)
 
@@ -180,7 +180,7 @@ class Picture:
             console=console, get_renderable=self._frame, transient=True, refresh_per_second=4, redirect_stdout=False
         )
 
-    def began(self, beginning: Beginning) -> None:
+    def began(self, beginning: RunStart) -> None:
         for line in opening(self._plan, beginning):
             self._live.console.print(line, highlight=False, markup=False)
 
@@ -212,10 +212,10 @@ class Picture:
 # --- words ---
 
 
-def opening(plan: Plan, beginning: Beginning) -> list[str]:
+def opening(plan: Plan, beginning: RunStart) -> list[str]:
     """What is said when a run begins."""
     facts, stock = plan.table.facts, beginning.stock
-    dimensions = plan.terrains[0].dimensions if plan.terrains else 0
+    dimensions = plan.search_spaces[0].dimensions if plan.search_spaces else 0
     lines = [
         f"run {beginning.run} {'goes on' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"

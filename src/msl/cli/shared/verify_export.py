@@ -120,12 +120,12 @@ def check_skops(content: bytes, trained: Trained, trusted: Collection[str]) -> N
     import numpy as np
 
     from msl.export.python_file import probe_rows
-    from msl.runner.safe_load import ModelProblem, load_estimator
+    from msl.runner.safe_load import ModelFileError, load_estimator
 
     rows = probe_rows(trained.ranges, [column.kind == "symbolic" for column in trained.schema.columns], 256)
     try:
         said = load_estimator(content, "the saved model", trusted).outputs(rows)
-    except ModelProblem as problem:
+    except ModelFileError as problem:
         raise CheckFailed(problem.message, problem.help) from None
     if not np.allclose(said, trained.estimator.outputs(rows), rtol=1e-9, atol=1e-12, equal_nan=True):
         message = "the model, saved and read again, does not predict what it predicts here"

@@ -29,7 +29,7 @@ def decode(
     from msl.cli.shared.load_spec import codec_of
     from msl.space.canonical.digest import model_digest
     from msl.space.membership import NotInSpace
-    from msl.space.to_text import spell_model
+    from msl.space.to_text import model_to_text
 
     loaded = load(spec, data, chain)
     codec = codec_of(loaded, encoding)
@@ -50,7 +50,7 @@ def decode(
         write(f"not in the space: {outside}\n")
         return Exit.FAILED
     if json:
-        record = {"model": spell_model(model), "digest": model_digest(model), "vector": vector}
+        record = {"model": model_to_text(model), "digest": model_digest(model), "vector": vector}
         write_exactly(json_text.dumps(record, ensure_ascii=False) + "\n")
     elif numbers is None:
         write(", ".join(map(repr, vector)) + "\n")
@@ -79,9 +79,9 @@ def _model(text: str, loaded: Loaded) -> Model:
 
 
 def _table(codec: Codec, model: Model, vector: list[float]) -> str:
-    from msl.space.to_text import spell_model
+    from msl.space.to_text import model_to_text
 
-    lines = [spell_model(model), ""]
+    lines = [model_to_text(model), ""]
     snapped = codec.decode([vector]).snapped[0]
     for slot, meaning in enumerate(codec.meanings(vector)):
         what = "no effect here" if meaning is None else f"{meaning.path}: {meaning.range}"

@@ -146,25 +146,25 @@ def _judging(loaded: Loaded) -> str:
 
 def _searching(before: Loaded, after: Loaded) -> list[Changed]:
     """Option by option where the strategies are the same, else as a whole."""
-    from msl.space.to_text import spell_value
+    from msl.space.to_text import value_to_text
 
     calls = [[stage.call for stage in loaded.spec.search] for loaded in (before, after)]
     if [call.name for call in calls[0]] != [call.name for call in calls[1]]:
         texts = [" then ".join(map(_call, own)) or "default" for own in calls]
         return [("search", texts[0], texts[1])]
     return [
-        (f"search {old.name}.{name}", spell_value(value), spell_value(new[name]))
+        (f"search {old.name}.{name}", value_to_text(value), value_to_text(new[name]))
         for old, new in zip(*calls, strict=True)
         for name, value in old.options
     ]
 
 
 def _call(call: Any) -> str:
-    from msl.space.to_text import spell_value
+    from msl.space.to_text import value_to_text
 
     if call is None:
         return "none"
-    return f"{call.name}({', '.join(f'{name} = {spell_value(value)}' for name, value in call.options)})"
+    return f"{call.name}({', '.join(f'{name} = {value_to_text(value)}' for name, value in call.options)})"
 
 
 def _options(record: Any) -> str:

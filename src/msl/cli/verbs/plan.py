@@ -23,7 +23,7 @@ from msl.cli.shared.load_plan import (
 
 if TYPE_CHECKING:
     from msl.runner.plan import Plan
-    from msl.runner.reuse import Forecast, Stock
+    from msl.runner.reuse import Forecast, StoredEvaluations
     from msl.space.enumerate.count import Count
 
 
@@ -40,7 +40,7 @@ def plan(
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
     """Show what a run would do, before it does anything: size, search, budget, what is stored, expected time."""
-    from msl.runner.reuse import Stock, forecast, stock_of
+    from msl.runner.reuse import StoredEvaluations, find_stored_evaluations, forecast
     from msl.space.enumerate.count import count
     from msl.store.store import Store, has_store, store_folder
     from msl.workers.local import available_cores
@@ -51,10 +51,10 @@ def plan(
     with told_problems():
         if has_store(folder):
             with Store.open(folder, read_only=True) as opened:
-                stock = stock_of(opened, planned, loaded.source)
+                stock = find_stored_evaluations(opened, planned, loaded.source)
                 expected = forecast(planned, opened, stock, workers)
         else:
-            stock = Stock()
+            stock = StoredEvaluations()
             expected = forecast(planned, None, stock, workers)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
@@ -62,7 +62,7 @@ def plan(
     return Exit.FINE
 
 
-def _as_json(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers: int) -> str:
+def _as_json(plan: Plan, size: Count, stock: StoredEvaluations, expected: Forecast, workers: int) -> str:
     from dataclasses import asdict
 
     from msl.runner.reuse import stage_evaluations
@@ -82,8 +82,10 @@ def _as_json(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers:
         "exact": size.exact,
         "objectives": plan.objective_names(),
         "stages": [
-            {"strategy": stage.call.name, "dimensions": terrain.dimensions, "evaluations": most}
-            for stage, terrain, most in zip(plan.spec.search, plan.terrains, stage_evaluations(plan), strict=True)
+            {"strategy": stage.call.name, "dimensions": search_space.dimensions, "evaluations": most}
+            for stage, search_space, most in zip(
+                plan.spec.search, plan.search_spaces, stage_evaluations(plan), strict=True
+            )
         ],
         "budget": {name: value for name, value in asdict(plan.spec.budget).items() if value is not None},
         "seed": plan.seed,
@@ -104,7 +106,7 @@ def _as_json(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers:
     return large_json(record)
 
 
-def _as_text(plan: Plan, size: Count, stock: Stock, expected: Forecast, workers: int) -> str:
+def _as_text(plan: Plan, size: Count, stock: StoredEvaluations, expected: Forecast, workers: int) -> str:
     from msl.cli.verbs.info import shown_number
 
     facts = plan.table.facts
@@ -136,9 +138,9 @@ def _stages(plan: Plan) -> list[str]:
     from msl.runner.reuse import stage_evaluations
 
     found = []
-    for stage, terrain, most in zip(plan.spec.search, plan.terrains, stage_evaluations(plan), strict=True):
+    for stage, search_space, most in zip(plan.spec.search, plan.search_spaces, stage_evaluations(plan), strict=True):
         upto = "an unknown number of evaluations" if most is None else f"at most {most:,} evaluations"
-        found.append(f"{stage.call.name} in {terrain.dimensions} dimensions, {upto}")
+        found.append(f"{stage.call.name} in {search_space.dimensions} dimensions, {upto}")
     return found
 
 
@@ -157,7 +159,7 @@ def _budget(plan: Plan) -> str:
     return ", ".join(words) or "none"
 
 
-def _stored(stock: Stock) -> str:
+def _stored(stock: StoredEvaluations) -> str:
     if not (stock.kept or stock.outside or stock.other or stock.unread):
         return "nothing of this table"
     words = [f"kept {stock.kept}", f"outside {stock.outside}"]
@@ -177,7 +179,7 @@ def _run(expected: Forecast) -> str:
     return f"{run.id} has done it already; nothing would be evaluated anew"
 
 
-def _time(expected: Forecast, stock: Stock, workers: int) -> str:
+def _time(expected: Forecast, stock: StoredEvaluations, workers: int) -> str:
     if expected.seconds is None:
         return "unknown: " + ("nothing of this table is stored" if stock.seconds is None else "the search has no bound")
     if not expected.left:

@@ -18,8 +18,8 @@ from msl.diagnostics.source import Source
 
 if TYPE_CHECKING:
     from msl.runner.replay import Difference
-    from msl.runner.session import Commission
-    from msl.store.evaluation import Asked
+    from msl.runner.session import RunRequest
+    from msl.store.evaluation import StoredQuery
     from msl.store.stored_run import Run
 
 _PARTS = {
@@ -56,12 +56,12 @@ def replay(
         asks = opened.runs.asks(identity)
     if not asks:
         raise WrongUse(f"the run {identity} has asked for nothing yet", "let it go on with `msl run`")
-    commission = _commission(known, sources, data, Trusted(trust))
+    request = _commission(known, sources, data, Trusted(trust))
     _tell_versions(known)
-    display = open_display(commission.plan, quiet or json)
+    display = open_display(request.plan, quiet or json)
     with told_problems(), Interrupts(_stop_at_once, _stop_at_once), display:
         difference = repeat_run(
-            commission,
+            request,
             known,
             asks,
             on="inprocess" if jobs is None else "local",
@@ -72,10 +72,10 @@ def replay(
     return Exit.FINE if difference is None else Exit.FAILED
 
 
-def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> Commission:
+def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> RunRequest:
     """The run as it was asked for, from the texts that the store keeps; what has changed since is told."""
     from msl.runner.replay import changed_digests
-    from msl.runner.session import Commission
+    from msl.runner.session import RunRequest
 
     path = data or run.options.get("data")
     if path is None:
@@ -98,7 +98,7 @@ def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted:
     if test is not None and not Path(test).exists():
         tell(f"warning: the test table {test} is no longer there; the rest is compared")
         test = None
-    return Commission(
+    return RunRequest(
         plan=plan,
         source=source,
         sources=loaded.checked.sources,
@@ -123,13 +123,13 @@ def _stop_at_once() -> None:
     raise KeyboardInterrupt
 
 
-def _as_text(run: Run, asks: list[Asked], difference: Difference | None) -> str:
+def _as_text(run: Run, asks: list[StoredQuery], difference: Difference | None) -> str:
     if difference is None:
         return f"the same: {len(asks)} questions and their answers, and the result of {run.id}\n"
     return f"different: {difference.what} was {difference.before}, and is {difference.now}\n"
 
 
-def _as_json(run: Run, asks: list[Asked], difference: Difference | None) -> str:
+def _as_json(run: Run, asks: list[StoredQuery], difference: Difference | None) -> str:
     record = {"run": run.id, "same": difference is None, "evaluations": len(asks)}
     if difference is not None:
         found = {"what": difference.what, "before": str(difference.before), "now": str(difference.now)}

@@ -42,14 +42,14 @@ def report(
 def _keep(page: str, path: Path) -> None:
     """Puts a page into the store, whole or not at all."""
     from msl.store.files import make_folder, write_whole
-    from msl.store.store_error import StoreProblem
+    from msl.store.store_error import StoreError
 
     try:
         make_folder(path.parent)
         write_whole(path, page)
     except OSError as reason:
         raise WrongUse(f"cannot write `{path}`: {reason.strerror}", _ELSEWHERE) from None
-    except StoreProblem as problem:
+    except StoreError as problem:
         raise WrongUse(problem.message, _ELSEWHERE) from None
 
 

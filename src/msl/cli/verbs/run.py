@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from msl.data.table import Table
     from msl.runner.progress import Progress
-    from msl.runner.session import Commission
+    from msl.runner.session import RunRequest
 
 
 def run(
@@ -65,10 +65,10 @@ def run(
     tested = None if test is None else read_test(plan, test)
     _tell_notes([plan.table] if tested is None else [plan.table, tested])
     # Only now: what is wrong with a spec or a table is told before the engine is imported.
-    from msl.runner.session import Commission
+    from msl.runner.session import RunRequest
     from msl.store.store import store_folder
 
-    commission = Commission(
+    request = RunRequest(
         plan=plan,
         source=loaded.source,
         sources=loaded.checked.sources,
@@ -79,7 +79,7 @@ def run(
         changes=loaded.changes,
     )
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
-    return _run(commission, folder, place, jobs, json, quiet or json)
+    return _run(request, folder, place, jobs, json, quiet or json)
 
 
 def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:
@@ -107,11 +107,11 @@ def _tell_notes(tables: Iterable[Table]) -> None:
         tell_notes(table)
 
 
-def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: bool, quiet: bool) -> Exit:
+def _run(request: RunRequest, folder: Path, on: Any, jobs: int | None, json: bool, quiet: bool) -> Exit:
     from msl.cli.shared.progress_display import Interrupts, open_display, standing
     from msl.runner.session import NoModel, run_plan
 
-    display = open_display(commission.plan, quiet)
+    display = open_display(request.plan, quiet)
     interrupts = Interrupts(display.stopping)
     failed, causes = False, ""
     latest: Progress | None = None
@@ -126,13 +126,13 @@ def _run(commission: Commission, folder: Path, on: Any, jobs: int | None, json: 
         display.finishing(done, wanted)
         if interrupts.terminated() and latest is not None:
             # Once, before the last fits: whoever sent SIGTERM may not wait for them.
-            tell(f"terminated; {standing(commission.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
+            tell(f"terminated; {standing(request.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
             latest = None
 
     try:
         with told_problems(), interrupts, display:
             result = run_plan(
-                commission,
+                request,
                 folder,
                 on=on,
                 workers=jobs,

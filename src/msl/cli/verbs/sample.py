@@ -29,7 +29,7 @@ def sample(
     from msl.encode.sample import AlmostEmpty
     from msl.encode.sample import sample as draw
     from msl.space.canonical.digest import model_digest
-    from msl.space.to_text import spell_model
+    from msl.space.to_text import model_to_text
     from msl.space.values import Model
 
     if by not in ("choices", "models"):
@@ -45,11 +45,11 @@ def sample(
         assert isinstance(model, Model)
         if json:
             row = {
-                "model": spell_model(model),
+                "model": model_to_text(model),
                 "digest": model_digest(model),
                 "vector": [float(share) for share in batch.snapped[position]],
             }
             write_exactly(json_text.dumps(row, ensure_ascii=False) + "\n")
         else:
-            write(spell_model(model) + "\n")
+            write(model_to_text(model) + "\n")
     return Exit.FINE

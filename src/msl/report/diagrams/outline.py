@@ -27,7 +27,7 @@ from msl.space.nodes import (
     Union,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, part_name, spell_condition, spell_name, spell_node, spell_requirement
+from msl.space.to_text import is_single, node_to_text, part_name, requirement_to_text, spell_condition, spell_name
 
 _MOST_ALTERNATIVES = 14
 _MOST_SETTINGS = 10
@@ -107,7 +107,7 @@ class Outline:
 
 def space_to_outline(space: Space) -> Outline:
     root = _Sketch().piece(space.root)
-    return Outline(More("none") if root == _NOTHING else root, tuple(map(spell_requirement, space.requirements)))
+    return Outline(More("none") if root == _NOTHING else root, tuple(map(requirement_to_text, space.requirements)))
 
 
 @dataclass(slots=True)
@@ -224,7 +224,7 @@ def _station(names: tuple[str, ...], role: str, params: tuple[Param, ...]) -> St
 
 def _settings(params: tuple[Param, ...], owner: str = "", depth: int = 0) -> Iterator[Setting]:
     for param in params:
-        domain = spell_node(param.node, parameters=False, most=_LONGEST_DOMAIN)
+        domain = node_to_text(param.node, parameters=False, most=_LONGEST_DOMAIN)
         if param.condition is not None:
             domain += f" if {spell_condition(param.condition)}"
         yield Setting(f"{owner}{spell_name(param.name)}", domain, not is_single(param.node), depth)

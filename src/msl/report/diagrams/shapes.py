@@ -232,10 +232,10 @@ def _switch(picture: Picture, x1: float, y1: float, x2: float, y2: float, style:
         picture.line(x1, y1, x2, y2, style)
         return
     middle, bend = (x1 + x2) / 2, min(_BEND, abs(rise) / 2)
-    turn = bend if rise > 0 else -bend
+    repeat = bend if rise > 0 else -bend
     picture.path(
-        f"M{x1:.1f} {y1:.1f}H{middle - bend:.1f}q{bend:.1f} 0 {bend:.1f} {turn:.1f}"
-        f"V{y2 - turn:.1f}q0 {turn:.1f} {bend:.1f} {turn:.1f}H{x2:.1f}",
+        f"M{x1:.1f} {y1:.1f}H{middle - bend:.1f}q{bend:.1f} 0 {bend:.1f} {repeat:.1f}"
+        f"V{y2 - repeat:.1f}q0 {repeat:.1f} {bend:.1f} {repeat:.1f}H{x2:.1f}",
         style,
     )
 

@@ -101,10 +101,10 @@ class Picture:
 
     def svg(self, width: float, height: float, title: str) -> str:
         size = f'width="{_number(width)}" height="{_number(height)}" viewBox="0 0 {_number(width)} {_number(height)}"'
-        ground = f'<rect width="{_number(width)}" height="{_number(height)}" class="ground"/>'
+        dataset = f'<rect width="{_number(width)}" height="{_number(height)}" class="ground"/>'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n<title>{_escaped(title)}</title>\n'
-            f"<style>{self._style_sheet()}</style>\n" + "\n".join([ground, *self._shapes]) + "\n</svg>\n"
+            f"<style>{self._style_sheet()}</style>\n" + "\n".join([dataset, *self._shapes]) + "\n</svg>\n"
         )
 
     def _style_sheet(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msl.report.html.goal import Goal, Plan, read_plan
 from msl.report.run_facts import UsedModel, used_model
-from msl.store.evaluation import Asked, Evaluation
+from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.store import Store
 from msl.store.stored_run import Event, Run
 
@@ -178,7 +178,7 @@ def _with_goals(plan: Plan, number: int) -> Plan:
     return Plan((*plan.goals[:number], *unnamed), plan.strategies, plan.roles)
 
 
-def _trial(asked: Asked, evaluations: Mapping[str, Evaluation], goals: tuple[Goal, ...]) -> Trial:
+def _trial(asked: StoredQuery, evaluations: Mapping[str, Evaluation], goals: tuple[Goal, ...]) -> Trial:
     values = tuple(goal.value(loss) for goal, loss in zip(goals, asked.losses, strict=False))
     evaluation = None if asked.key is None else evaluations.get(asked.key)
     return Trial(

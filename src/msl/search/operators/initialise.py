@@ -7,20 +7,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 
 import numpy as np
 
-from msl.search.base import Terrain, Told, Vector, Vectors
+from msl.search.base import Observation, SearchSpace, Vector, Vectors
 
 
-def anywhere(terrain: Terrain, size: int, rng: np.random.Generator) -> Vectors:
+def anywhere(search_space: SearchSpace, size: int, rng: np.random.Generator) -> Vectors:
     """Uniform points, but half of them without an optional part, however many alternatives it has.
 
     In the cube itself a step with twelve alternatives would be left out once in thirteen times, though most models that
     people use have none.
     """
-    points = rng.random((size, terrain.dimensions))
-    optional = np.flatnonzero(terrain.optional)
+    points = rng.random((size, search_space.dimensions))
+    optional = np.flatnonzero(search_space.optional)
     if len(optional):
-        levels = terrain.levels[optional]
-        without = (terrain.absent[optional] + 0.5) / levels
+        levels = search_space.levels[optional]
+        without = (search_space.absent[optional] + 0.5) / levels
         more = (0.5 - 1 / levels) / (1 - 1 / levels)
         points[:, optional] = np.where(rng.random((size, len(optional))) < more, without, points[:, optional])
     return points
@@ -39,20 +39,20 @@ _DRAWS = 20
 
 
 def points_for_rare(
-    terrain: Terrain, points: Sequence[Vector], floor: int, rng: np.random.Generator, most: int
+    search_space: SearchSpace, points: Sequence[Vector], floor: int, rng: np.random.Generator, most: int
 ) -> list[Vector]:
     """At most so many points more, with which each alternative of the steps of a chain has at least `floor` of them.
 
     A choice inside an alternative counts once there is a point that has it. Numbers, and the alternatives of
     parameters, are not choices of steps.
     """
-    choices = _choices(terrain)
+    choices = _choices(search_space)
     counts: Counter[Alternative] = Counter()
     having: dict[Choice, Vector] = {}
     found: list[Vector] = []
 
     def add(point: Vector) -> None:
-        for channel, gene, cell, others in _here(terrain, choices, point):
+        for channel, gene, cell, others in _here(search_space, choices, point):
             having.setdefault((channel, gene), point)
             counts[channel, gene, cell] += 1
             for other in range(others):
@@ -65,7 +65,7 @@ def points_for_rare(
         rare = [one for one, count in counts.items() if count < floor and one not in given_up]
         if not rare:
             break
-        drawn = _point_for(terrain, choices, rare, having, rng)
+        drawn = _point_for(search_space, choices, rare, having, rng)
         if drawn is None:
             given_up.add(rare[0])
         else:
@@ -74,24 +74,24 @@ def points_for_rare(
     return found
 
 
-def _choices(terrain: Terrain) -> list[Choice]:
+def _choices(search_space: SearchSpace) -> list[Choice]:
     """The channels and genes that decide which steps there are, one of several."""
-    heads = set(np.flatnonzero(terrain.heads & ~terrain.ordered & (terrain.levels > 1)).tolist())
-    return [(channel, gene) for channel, genes in terrain.channels.items() for gene in genes if gene in heads]
+    heads = set(np.flatnonzero(search_space.heads & ~search_space.ordered & (search_space.levels > 1)).tolist())
+    return [(channel, gene) for channel, genes in search_space.channels.items() for gene in genes if gene in heads]
 
 
-def _here(terrain: Terrain, choices: Sequence[Choice], point: Vector) -> Iterator[tuple[str, int, int, int]]:
+def _here(search_space: SearchSpace, choices: Sequence[Choice], point: Vector) -> Iterator[tuple[str, int, int, int]]:
     """The choices that are made at a point: which alternative each takes, and how many it has."""
-    if terrain.decode(point) is None:
+    if search_space.decode(point) is None:
         return
     for channel, gene in choices:
-        if gene in terrain.genes_here(channel, point):
-            count = len(terrain.values(gene, point, 2))
+        if gene in search_space.genes_here(channel, point):
+            count = len(search_space.values(gene, point, 2))
             yield channel, gene, min(int(point[gene] * count), count - 1), count
 
 
 def _point_for(
-    terrain: Terrain,
+    search_space: SearchSpace,
     choices: Sequence[Choice],
     rare: Sequence[Alternative],
     having: Mapping[Choice, Vector],
@@ -103,21 +103,21 @@ def _point_for(
     """
     wanted = rare[0]
     near = having[wanted[:2]]
-    at = {gene: _middle(terrain, gene, cell, having[channel, gene]) for channel, gene, cell in reversed(rare)}
+    at = {gene: _middle(search_space, gene, cell, having[channel, gene]) for channel, gene, cell in reversed(rare)}
     for draw in range(_DRAWS):
-        point = rng.random(terrain.dimensions)
+        point = rng.random(search_space.dimensions)
         if draw < _DRAWS // 2:
             point[list(at)] = list(at.values())
         else:
-            point = np.where(terrain.heads, near, point)
+            point = np.where(search_space.heads, near, point)
         point[wanted[1]] = at[wanted[1]]
-        if any((channel, gene, cell) == wanted for channel, gene, cell, _ in _here(terrain, choices, point)):
+        if any((channel, gene, cell) == wanted for channel, gene, cell, _ in _here(search_space, choices, point)):
             return point
     return None
 
 
-def _middle(terrain: Terrain, gene: int, cell: int, here: Vector) -> float:
-    return (cell + 0.5) / len(terrain.values(gene, here, 2))
+def _middle(search_space: SearchSpace, gene: int, cell: int, here: Vector) -> float:
+    return (cell + 0.5) / len(search_space.values(gene, here, 2))
 
 
 # --- Fresh: points whose models nobody has asked for yet. -------------------------------------------------------------
@@ -127,12 +127,12 @@ def _middle(terrain: Terrain, gene: int, cell: int, here: Vector) -> float:
 PATIENCE = 1_000
 
 
-class Fresh:
+class UnseenPoints:
     """Remembers models, and lets through the points of new ones; those that are no model never."""
 
-    def __init__(self, terrain: Terrain, known: Iterable[Told] = ()) -> None:
-        self._terrain = terrain
-        self._seen: set[Hashable] = {terrain.decode(one.vector) for one in known}
+    def __init__(self, search_space: SearchSpace, known: Iterable[Observation] = ()) -> None:
+        self._terrain = search_space
+        self._seen: set[Hashable] = {search_space.decode(one.vector) for one in known}
         self._seen.discard(None)
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Told
+from msl.search.base import Observation
 
 Losses = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -21,7 +21,7 @@ _LARGE = 1e300
 _BLOCK = 512
 
 
-def losses_of(told: Sequence[Told]) -> Losses:
+def losses_of(told: Sequence[Observation]) -> Losses:
     """The losses as a matrix; a point that failed in one objective failed in all."""
     losses = np.array([one.losses for one in told], dtype=np.float64)
     losses[~np.isfinite(losses).all(axis=1)] = np.inf
@@ -106,7 +106,7 @@ def best_places(losses: Losses, size: int) -> Places:
     return np.concatenate(kept)
 
 
-def by_rank(told: Sequence[Told]) -> list[Told]:
+def by_rank(told: Sequence[Observation]) -> list[Observation]:
     """The best first: by loss and complexity, or by front and room with several objectives."""
     if not told or len(told[0].losses) == 1:
         return sorted(told, key=lambda one: (one.loss, one.complexity))
@@ -115,9 +115,9 @@ def by_rank(told: Sequence[Told]) -> list[Told]:
     return [told[place] for place in np.concatenate(ordered)]
 
 
-def front_of(told: Sequence[Told]) -> tuple[Told, ...]:
+def front_of(told: Sequence[Observation]) -> tuple[Observation, ...]:
     """Those that none dominates; of equal losses the simplest, then the earliest."""
-    simplest: dict[tuple[float, ...], Told] = {}
+    simplest: dict[tuple[float, ...], Observation] = {}
     for one in told:
         if one.is_exact and (one.losses not in simplest or one.complexity < simplest[one.losses].complexity):
             simplest[one.losses] = one
@@ -154,19 +154,19 @@ class EpsilonArchive:
 
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
-        self._kept: dict[tuple[float, ...], Told] = {}
+        self._kept: dict[tuple[float, ...], Observation] = {}
 
     @property
-    def told(self) -> tuple[Told, ...]:
+    def told(self) -> tuple[Observation, ...]:
         """The points by their losses."""
         return tuple(sorted(self._kept.values(), key=lambda one: one.losses))
 
-    def add(self, told: Sequence[Told]) -> None:
+    def add(self, told: Sequence[Observation]) -> None:
         for one in told:
             if one.is_exact:
                 self._add(one)
 
-    def _add(self, one: Told) -> None:
+    def _add(self, one: Observation) -> None:
         box = self._box(one)
         if box in self._kept:
             if self._is_better(one, self._kept[box], box):
@@ -179,12 +179,12 @@ class EpsilonArchive:
             del self._kept[tuple(dominated.tolist())]
         self._kept[box] = one
 
-    def _box(self, one: Told) -> tuple[float, ...]:
+    def _box(self, one: Observation) -> tuple[float, ...]:
         losses = np.asarray(one.losses)
         with np.errstate(over="ignore"):  # losses without measure share a box
             return tuple((np.floor(losses / self._epsilon) if self._epsilon > 0 else losses).tolist())
 
-    def _is_better(self, new: Told, old: Told, box: tuple[float, ...]) -> bool:
+    def _is_better(self, new: Observation, old: Observation, box: tuple[float, ...]) -> bool:
         a, b = np.asarray(new.losses), np.asarray(old.losses)
         if dominates(a, b) or dominates(b, a):
             return bool(dominates(a, b))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from msl.search.base import Ask, Told, Vector, best_of, worse_than
+from msl.search.base import Observation, Query, Vector, best_of, worse_than
 from msl.search.setting import Inner
 
 _FIRST_STEP = 0.25
@@ -14,7 +14,7 @@ _SMALLEST = 1e-3  # the corners are one point to the losses of models
 _EVALUATIONS = 200  # for each gene
 
 
-def simplex(here: Told, genes: Sequence[int]) -> Inner:
+def simplex(here: Observation, genes: Sequence[int]) -> Inner:
     """The best of the corners at the end, or this point; corners stay inside the cube."""
     columns = list(genes)
 
@@ -24,7 +24,7 @@ def simplex(here: Told, genes: Sequence[int]) -> Inner:
         return vector
 
     start = here.vector[columns]
-    told = [here, *(yield [Ask(at(corner)) for corner in _corners_around(start)])]
+    told = [here, *(yield [Query(at(corner)) for corner in _corners_around(start)])]
     left = _EVALUATIONS * len(columns) - len(told)
 
     while left > 0:
@@ -36,10 +36,10 @@ def simplex(here: Told, genes: Sequence[int]) -> Inner:
         centre = corners[:-1].mean(axis=0)
         away = centre - corners[-1]
 
-        (reflected,) = yield [Ask(at(centre + away), beat=worse_than(worst.loss))]
+        (reflected,) = yield [Query(at(centre + away), cutoff=worse_than(worst.loss))]
         left -= 1
         if _is_below(reflected, best):
-            (expanded,) = yield [Ask(at(centre + 2.0 * away), beat=worse_than(reflected.loss))]
+            (expanded,) = yield [Query(at(centre + 2.0 * away), cutoff=worse_than(reflected.loss))]
             left -= 1
             told[-1] = expanded if _is_below(expanded, reflected) else reflected
             continue
@@ -48,13 +48,13 @@ def simplex(here: Told, genes: Sequence[int]) -> Inner:
             continue
         target = reflected if _is_below(reflected, worst) else worst
         half = 0.5 * away if target is reflected else -0.5 * away
-        (contracted,) = yield [Ask(at(centre + half), beat=worse_than(target.loss))]
+        (contracted,) = yield [Query(at(centre + half), cutoff=worse_than(target.loss))]
         left -= 1
         if _is_below(contracted, target):
             told[-1] = contracted
             continue
         shrunk = [corners[0] + 0.5 * (corner - corners[0]) for corner in corners[1:]]
-        told = [best, *(yield [Ask(at(corner)) for corner in shrunk])]
+        told = [best, *(yield [Query(at(corner)) for corner in shrunk])]
         left -= len(shrunk)
     return best_of([here, *told]) or here
 
@@ -65,5 +65,5 @@ def _corners_around(start: Vector) -> list[Vector]:
     return [start + step for step in np.diag(steps)]
 
 
-def _is_below(one: Told, other: Told) -> bool:
+def _is_below(one: Observation, other: Observation) -> bool:
     return not one.bound and one.loss < other.loss

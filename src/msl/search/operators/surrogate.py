@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from msl.search.base import Integers, Terrain, Told, Vector, Vectors
-from msl.search.operators.initialise import Fresh, anywhere
+from msl.search.base import Integers, Observation, SearchSpace, Vector, Vectors
+from msl.search.operators.initialise import UnseenPoints, anywhere
 from msl.search.operators.swarm import written_back
 from msl.search.setting import Setting
 
@@ -23,7 +23,7 @@ _DEEPEST = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Forest:
+class SurrogateForest:
     """The nodes of all trees: the first ones are the roots; a leaf is its own child.
 
     All trees grow at once, level by level, since a strategy plants a new forest for every few points.
@@ -35,7 +35,7 @@ class Forest:
     mean: Vector
 
     @classmethod
-    def grown(cls, rows: Vectors, losses: Vector, rng: np.random.Generator) -> Forest:
+    def grown(cls, rows: Vectors, losses: Vector, rng: np.random.Generator) -> SurrogateForest:
         """Each tree sees all rows; their splits are random, and the best of those tried is taken."""
         n, columns = rows.shape
         tried = min((columns + 2) // 3, _MOST_TRIED)
@@ -106,12 +106,12 @@ def _splits(
     return column[each, best], threshold[each, best], is_useful[each, best] & (size >= _SMALLEST)
 
 
-def columns_of(terrain: Terrain, vectors: Vectors) -> Vectors:
+def columns_of(search_space: SearchSpace, vectors: Vectors) -> Vectors:
     """Points as a tree can split them: numbers as they are, a column for every value where values are alternatives."""
-    numbers = np.flatnonzero(terrain.ordered | (terrain.levels <= 2))
-    choices = np.flatnonzero(~(terrain.ordered | (terrain.levels <= 2)))
-    cells = terrain.cells(vectors)
-    one_hot = [cells[:, [gene]] == np.arange(terrain.levels[gene]) for gene in choices]
+    numbers = np.flatnonzero(search_space.ordered | (search_space.levels <= 2))
+    choices = np.flatnonzero(~(search_space.ordered | (search_space.levels <= 2)))
+    cells = search_space.cells(vectors)
+    one_hot = [cells[:, [gene]] == np.arange(search_space.levels[gene]) for gene in choices]
     return np.concatenate([vectors[:, numbers], *one_hot], axis=1).astype(np.float64)
 
 
@@ -133,24 +133,24 @@ _MOST_GENES = 300
 _NEARBY, _OFTEN = 0.15, 0.7
 
 
-def foreseen(setting: Setting, fresh: Fresh, ranked: Sequence[Told], size: int) -> list[Vector]:
+def foreseen(setting: Setting, fresh: UnseenPoints, ranked: Sequence[Observation], size: int) -> list[Vector]:
     """Of many new models, near the best ones and anywhere, those with the most expected gain.
 
     `ranked` has the best first. The forest learns places instead of losses: no wild loss, nor one of a model that
     fails, drowns the differences of the others.
     """
-    terrain, rng = setting.terrain, setting.rng
-    if not 0 < terrain.dimensions <= _MOST_GENES:
+    search_space, rng = setting.search_space, setting.rng
+    if not 0 < search_space.dimensions <= _MOST_GENES:
         return []
     known = written_back(ranked[:_REMEMBERED])
     places = _places(ranked[:_REMEMBERED])
-    forest = Forest.grown(columns_of(terrain, known), places, rng)
-    points = np.concatenate([anywhere(terrain, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
-    gains = expected_gain(*forest.foretold(columns_of(terrain, points)), best=0.0)
+    forest = SurrogateForest.grown(columns_of(search_space, known), places, rng)
+    points = np.concatenate([anywhere(search_space, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
+    gains = expected_gain(*forest.foretold(columns_of(search_space, points)), best=0.0)
     return list(islice(fresh.of(points[np.argsort(-gains, kind="stable")]), size))
 
 
-def _places(ranked: Sequence[Told]) -> Vector:
+def _places(ranked: Sequence[Observation]) -> Vector:
     """0 for the best, equal ones alike."""
     losses = np.array([one.loss for one in ranked])
     return np.concatenate([[0.0], np.cumsum(losses[1:] != losses[:-1])])
@@ -158,7 +158,7 @@ def _places(ranked: Sequence[Told]) -> Vector:
 
 def _near(setting: Setting, best: Vectors) -> Vectors:
     """The best points with one to three genes changed: numbers by a little or to anywhere, others to anywhere."""
-    rng, ordered = setting.rng, setting.terrain.ordered
+    rng, ordered = setting.rng, setting.search_space.ordered
     points = best[rng.integers(0, len(best), _CANDIDATES)]
     changes = rng.random(points.shape).argsort(axis=1) < rng.integers(1, 4, (len(points), 1))
     little = ordered & (rng.random(points.shape) < _OFTEN)

@@ -9,43 +9,43 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Ask, Event, Flags, Terrain, Told, Vectors, best_of, worse_than
-from msl.search.operators.initialise import Fresh, points_for_rare
+from msl.search.base import Event, Flags, Observation, Query, SearchSpace, Vectors, best_of, worse_than
+from msl.search.operators.initialise import UnseenPoints, points_for_rare
 from msl.search.operators.pareto import Losses, Places, losses_of
 from msl.search.setting import Setting
 from msl.space.values import SymbolValue
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Points:
+class SwarmPoints:
     """Positions differ from the points that were asked for where a position is only the readiness for a bit."""
 
     positions: Vectors
     losses: Losses
-    told: tuple[Told, ...]
+    told: tuple[Observation, ...]
 
     @classmethod
-    def of(cls, positions: Vectors, told: list[Told]) -> Self:
+    def of(cls, positions: Vectors, told: list[Observation]) -> Self:
         return cls(positions, losses_of(told), tuple(told))
 
     def __len__(self) -> int:
         return len(self.told)
 
-    def at(self, places: Places) -> Points:
-        return Points(self.positions[places], self.losses[places], tuple(self.told[place] for place in places))
+    def at(self, places: Places) -> SwarmPoints:
+        return SwarmPoints(self.positions[places], self.losses[places], tuple(self.told[place] for place in places))
 
-    def joined(self, other: Points, places: Places) -> Points:
+    def joined(self, other: SwarmPoints, places: Places) -> SwarmPoints:
         """Some of both: those of the other are numbered after these."""
         here, there = split(places, len(self))
-        return Points(
+        return SwarmPoints(
             np.concatenate([self.positions[here], other.positions[there]]),
             np.concatenate([self.losses[here], other.losses[there]]),
             tuple(self.told[place] for place in here) + tuple(other.told[place] for place in there),
         )
 
-    def replaced(self, where: NDArray[np.bool_], other: Points) -> Points:
+    def replaced(self, where: NDArray[np.bool_], other: SwarmPoints) -> SwarmPoints:
         """The other's points where it says so."""
-        return Points(
+        return SwarmPoints(
             np.where(where[:, None], other.positions, self.positions),
             np.where(where[:, None], other.losses, self.losses),
             tuple(new if take else old for take, new, old in zip(where, other.told, self.told, strict=True)),
@@ -61,7 +61,7 @@ def split(places: Places, size: int) -> tuple[Places, Places]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reading:
+class FeatureReading:
     """Of genes with two values. Binary: bits that velocities toss. Continuous: on above the threshold."""
 
     bits: Flags
@@ -69,31 +69,31 @@ class Reading:
     threshold: float
 
     @classmethod
-    def of(cls, terrain: Terrain, encoding: Any, threshold: float) -> Reading:
-        nothing = np.zeros(terrain.dimensions, dtype=np.bool_)
+    def of(cls, search_space: SearchSpace, encoding: Any, threshold: float) -> FeatureReading:
+        nothing = np.zeros(search_space.dimensions, dtype=np.bool_)
         if encoding == "binary":
-            return cls(terrain.bits, nothing, threshold)
-        return cls(nothing, terrain.bits, threshold)
+            return cls(search_space.bits, nothing, threshold)
+        return cls(nothing, search_space.bits, threshold)
 
     def positions(self, points: Vectors) -> Vectors:
         """Where particles start."""
         return as_bits(points, self.bits)
 
-    def moved(self, flight: Flight, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
+    def moved(self, flight: VelocityRule, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
         return flight.tossed(x, v, self.bits) if self.bits.any() else flight.moved(x, v)
 
-    def asks(self, positions: Vectors) -> list[Ask]:
+    def asks(self, positions: Vectors) -> list[Query]:
         """With several objectives every loss matters, so none may be cut short."""
         if self.readiness.any():
             positions = np.where(self.readiness, positions > self.threshold, positions)
-        return [Ask(point) for point in positions]
+        return [Query(point) for point in positions]
 
-    def points(self, positions: Vectors, told: list[Told]) -> Points:
+    def points(self, positions: Vectors, told: list[Observation]) -> SwarmPoints:
         """As the decoder wrote them back, but for readiness, which is more than the bit that it gives."""
         back = written_back(told)
         if self.readiness.any():
-            return Points.of(np.where(self.readiness, positions, back), told)
-        return Points.of(as_bits(back, self.bits), told)
+            return SwarmPoints.of(np.where(self.readiness, positions, back), told)
+        return SwarmPoints.of(as_bits(back, self.bits), told)
 
 
 # --- Inertia: how much of its speed a particle keeps, constant or falling in a straight line. -------------------------
@@ -117,7 +117,7 @@ _FASTEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
+class VelocityRule:
     """v ← w·v + c1·r1·(own best − x) + c2·r2·(leader − x), with r1 and r2 uniform in [0, 1] for each gene."""
 
     c1: float
@@ -161,16 +161,18 @@ def as_bits(x: Vectors, bits: Flags) -> Vectors:
     return np.where(bits, x >= 0.5, x) if bits.any() else x
 
 
-def written_back(told: Sequence[Told]) -> Vectors:
+def written_back(told: Sequence[Observation]) -> Vectors:
     """The positions as the decoder clipped and rounded them, from which the next step is taken."""
     return np.array([one.vector for one in told])
 
 
 def scattered(
-    terrain: Terrain, before: Vectors, x: Vectors, v: Vectors, rng: np.random.Generator
+    search_space: SearchSpace, before: Vectors, x: Vectors, v: Vectors, rng: np.random.Generator
 ) -> tuple[Vectors, Vectors]:
     """Particles that would not leave their model start again, at rest and anywhere."""
-    is_idle = np.array([terrain.decode(old) == terrain.decode(new) for old, new in zip(before, x, strict=True)])
+    is_idle = np.array(
+        [search_space.decode(old) == search_space.decode(new) for old, new in zip(before, x, strict=True)]
+    )
     return np.where(is_idle[:, None], rng.random(x.shape), x), np.where(is_idle[:, None], 0.0, v)
 
 
@@ -184,14 +186,14 @@ _MOST_RARE = 1_000
 class Bests:
     """Each particle's best point, and the leader that it follows: the swarm's best, or its neighbours'."""
 
-    def __init__(self, x: Vectors, told: list[Told], topology: Any = "global") -> None:
+    def __init__(self, x: Vectors, told: list[Observation], topology: Any = "global") -> None:
         self.told = list(told)
         self.positions: Vectors = x.copy()
         self.losses: NDArray[np.float64] = np.array([one.loss for one in told])
-        self._before: Told | None = None
+        self._before: Observation | None = None
         self._reach = int(dict(topology.params)["k"]) if isinstance(topology, SymbolValue) else None  # type: ignore[arg-type]
 
-    def update(self, x: Vectors, told: list[Told]) -> bool:
+    def update(self, x: Vectors, told: list[Observation]) -> bool:
         """Takes what is better; whether the swarm's best loss fell."""
         before = self.lowest
         for particle, one in enumerate(told):
@@ -206,7 +208,7 @@ class Bests:
         lowest = float(self.losses.min())
         return lowest if self._before is None else min(lowest, self._before.loss)
 
-    def start_again(self, x: Vectors, told: list[Told]) -> bool:
+    def start_again(self, x: Vectors, told: list[Observation]) -> bool:
         """Forgets where the particles were best, not what was best of all; whether the best loss fell."""
         before = self.lowest
         self._before = self._best
@@ -214,7 +216,7 @@ class Bests:
         return self.lowest < before
 
     @property
-    def _best(self) -> Told | None:
+    def _best(self) -> Observation | None:
         return best_of(self.told if self._before is None else [self._before, *self.told])
 
     def leaders(self) -> Vectors:
@@ -226,11 +228,13 @@ class Bests:
         winners = neighbours[np.arange(m), self.losses[neighbours].argmin(axis=1)]
         return np.asarray(self.positions[winners])
 
-    def challenges(self, x: Vectors) -> list[Ask]:
+    def challenges(self, x: Vectors) -> list[Query]:
         """Asks for new positions: what is worse than a particle's own best changes nothing."""
-        return [Ask(position, beat=worse_than(best)) for position, best in zip(x, self.losses.tolist(), strict=True)]
+        return [
+            Query(position, cutoff=worse_than(best)) for position, best in zip(x, self.losses.tolist(), strict=True)
+        ]
 
-    def event(self, iteration: int, inertia: float | None, told: list[Told]) -> Event:
+    def event(self, iteration: int, inertia: float | None, told: list[Observation]) -> Event:
         figures = {
             "iteration": iteration,
             "inertia": inertia,
@@ -246,7 +250,7 @@ class Restarts:
 
     def __init__(self, setting: Setting, after: int | None) -> None:
         self._setting, self._after, self._in_vain = setting, after, 0
-        self._fresh = None if after is None else Fresh(setting.terrain, setting.known)
+        self._fresh = None if after is None else UnseenPoints(setting.search_space, setting.known)
 
     def saw(self, x: Vectors) -> bool:
         """Remembers the models of these points; whether one of them is new."""
@@ -280,11 +284,11 @@ def first_swarm(setting: Setting, size: int, floor: int) -> Vectors:
     points = setting.first_points(size)
     if not floor:
         return points
-    rare = points_for_rare(setting.terrain, list(points), floor, setting.rng, _MOST_RARE)
+    rare = points_for_rare(setting.search_space, list(points), floor, setting.rng, _MOST_RARE)
     return np.array([*points, *rare])
 
 
-def best_swarm(told: list[Told], size: int) -> list[Told]:
+def best_swarm(told: list[Observation], size: int) -> list[Observation]:
     """The best of the first points, in their order."""
     if len(told) == size:
         return told

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Flags, Terrain, Told, Vectors
+from msl.search.base import Flags, Observation, SearchSpace, Vectors
 from msl.search.operators.pareto import Places, losses_of, non_dominated
 
 #: How soon non-uniform mutation narrows (Michalewicz, 1992).
@@ -60,45 +60,49 @@ def mutation_rate(option: Any, dimensions: int) -> float:
     return 1 / max(dimensions, 1) if option == "auto" else float(option or 0.0)
 
 
-def with_added(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
+def with_added(search_space: SearchSpace, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
     """With this chance, something that is off is switched on; if it has alternatives, to any of them."""
     changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
-    for row, off in zip(rows, _switches(terrain, points[rows], on=False), strict=True):
+    for row, off in zip(rows, _switches(search_space, points[rows], on=False), strict=True):
         gene = _one_of(off, rng)
         if gene is not None:
-            changed[row, gene] = _value(terrain, gene, terrain.absent[gene] + rng.integers(1, terrain.levels[gene]))
+            changed[row, gene] = _value(
+                search_space, gene, search_space.absent[gene] + rng.integers(1, search_space.levels[gene])
+            )
     return changed
 
 
-def with_deleted(terrain: Terrain, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
+def with_deleted(search_space: SearchSpace, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
     """With this chance, something that is on is switched off; never the last of its family."""
     changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
-    for row, on in zip(rows, _switches(terrain, points[rows], on=True), strict=True):
-        families = terrain.families[on]
+    for row, on in zip(rows, _switches(search_space, points[rows], on=True), strict=True):
+        families = search_space.families[on]
         is_last = (families >= 0) & (np.bincount(families + 1)[families + 1] == 1)
         gene = _one_of(on[~is_last], rng)
         if gene is not None:
-            changed[row, gene] = _value(terrain, gene, terrain.absent[gene])
+            changed[row, gene] = _value(search_space, gene, search_space.absent[gene])
     return changed
 
 
-def minimal(terrain: Terrain, points: Vectors, rng: np.random.Generator) -> Vectors:
+def minimal(search_space: SearchSpace, points: Vectors, rng: np.random.Generator) -> Vectors:
     """With all switched off but one of each family: networks of one unit, chains without what is optional."""
-    switches = np.flatnonzero(terrain.switches)
-    families = [np.flatnonzero(terrain.families == family) for family in np.unique(terrain.families) if family >= 0]
+    switches = np.flatnonzero(search_space.switches)
+    families = [
+        np.flatnonzero(search_space.families == family) for family in np.unique(search_space.families) if family >= 0
+    ]
     least = points.copy()
-    least[:, switches] = _value(terrain, switches, terrain.absent[switches])
+    least[:, switches] = _value(search_space, switches, search_space.absent[switches])
     for row in least:
         for members in families:
             gene = rng.choice(members)
-            row[gene] = _value(terrain, gene, terrain.absent[gene] + 1)
+            row[gene] = _value(search_space, gene, search_space.absent[gene] + 1)
     return least
 
 
-def _switches(terrain: Terrain, points: Vectors, on: bool) -> list[Places]:
+def _switches(search_space: SearchSpace, points: Vectors, on: bool) -> list[Places]:
     """The genes of each point that switch something on, or leave it off."""
-    switches = np.flatnonzero(terrain.switches)
-    is_on = terrain.cells(points, switches) != terrain.absent[switches]
+    switches = np.flatnonzero(search_space.switches)
+    is_on = search_space.cells(points, switches) != search_space.absent[switches]
     return [switches[row] for row in is_on == on]
 
 
@@ -106,9 +110,9 @@ def _one_of(genes: Places, rng: np.random.Generator) -> int | None:
     return int(genes[rng.integers(len(genes))]) if len(genes) else None
 
 
-def _value(terrain: Terrain, gene: Any, cell: Any) -> Any:
+def _value(search_space: SearchSpace, gene: Any, cell: Any) -> Any:
     """The middle of the value with this number; after the last comes the first."""
-    return (cell % terrain.levels[gene] + 0.5) / terrain.levels[gene]
+    return (cell % search_space.levels[gene] + 0.5) / search_space.levels[gene]
 
 
 # --- Crossover: children of two parents, group by group (the cluster crossover of de Lacerda et al., their figure 6).
@@ -118,30 +122,30 @@ def _value(terrain: Terrain, gene: Any, cell: Any) -> Any:
 _BEYOND = 0.5
 
 
-def cluster_crossover(terrain: Terrain, first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
+def cluster_crossover(search_space: SearchSpace, first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
     """One child of each pair: each group comes whole from one parent, but its numbers are blended if they agree on it.
 
     Parents agree on a group when both have it and chose the same alternative; on one in which nothing is chosen, such
     as the overlap of a network, they always do.
     """
-    agrees = agreement(terrain, first, second)
+    agrees = agreement(search_space, first, second)
     from_first = rng.random(agrees.shape) < 0.5
-    children = np.where(from_first[:, terrain.groups], first, second)
-    numbers = np.flatnonzero(terrain.ordered & ~terrain.heads)
+    children = np.where(from_first[:, search_space.groups], first, second)
+    numbers = np.flatnonzero(search_space.ordered & ~search_space.heads)
     blended = blend(first[:, numbers], second[:, numbers], rng)
-    children[:, numbers] = np.where(agrees[:, terrain.groups[numbers]], blended, children[:, numbers])
+    children[:, numbers] = np.where(agrees[:, search_space.groups[numbers]], blended, children[:, numbers])
     return children
 
 
-def agreement(terrain: Terrain, first: Vectors, second: Vectors) -> NDArray[np.bool_]:
+def agreement(search_space: SearchSpace, first: Vectors, second: Vectors) -> NDArray[np.bool_]:
     """For each pair and group, whether both parents have it and chose the same alternative."""
-    heads = np.flatnonzero(terrain.heads)
-    heads = heads[np.argsort(terrain.groups[heads], kind="stable")]
-    a, b = terrain.cells(first, heads), terrain.cells(second, heads)
-    is_shared = (a == b) & (a != terrain.absent[heads])
-    agrees = np.ones((len(first), int(terrain.groups.max(initial=-1)) + 1), dtype=np.bool_)
+    heads = np.flatnonzero(search_space.heads)
+    heads = heads[np.argsort(search_space.groups[heads], kind="stable")]
+    a, b = search_space.cells(first, heads), search_space.cells(second, heads)
+    is_shared = (a == b) & (a != search_space.absent[heads])
+    agrees = np.ones((len(first), int(search_space.groups.max(initial=-1)) + 1), dtype=np.bool_)
     if len(heads):
-        groups, starts = np.unique(terrain.groups[heads], return_index=True)
+        groups, starts = np.unique(search_space.groups[heads], return_index=True)
         agrees[:, groups] = np.logical_and.reduceat(is_shared, starts, axis=1)
     return agrees
 
@@ -156,35 +160,35 @@ def blend(first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
 # --- Elitism: which of a population are kept as they are. -------------------------------------------------------------
 
 
-def plain_elite(population: Sequence[Told]) -> list[Told]:
+def plain_elite(population: Sequence[Observation]) -> list[Observation]:
     """The best one; the simpler on ties."""
     exact = [one for one in population if one.is_exact]
     return [min(exact, key=lambda one: (one.loss, one.complexity))] if exact else []
 
 
-def occam_elite(population: Sequence[Told], kappa: int) -> list[Told]:
+def occam_elite(population: Sequence[Observation], kappa: int) -> list[Observation]:
     """The simplest of the κ best, which are taken to be equally good; the better on ties."""
     exact = sorted((one for one in population if one.is_exact), key=lambda one: one.loss)
     return [min(exact[:kappa], key=lambda one: (one.complexity, one.loss))] if exact else []
 
 
-def plain_front(population: Sequence[Told], terrain: Terrain) -> list[Told]:
+def plain_front(population: Sequence[Observation], search_space: SearchSpace) -> list[Observation]:
     """The different models that no other dominates."""
     exact = [one for one in population if one.is_exact]
-    front: dict[Hashable, Told] = {}
+    front: dict[Hashable, Observation] = {}
     for place in non_dominated(losses_of(exact)) if exact else ():
-        front.setdefault(terrain.decode(exact[place].vector), exact[place])
+        front.setdefault(search_space.decode(exact[place].vector), exact[place])
     return list(front.values())
 
 
-def occam_front(population: Sequence[Told], terrain: Terrain) -> list[Told]:
+def occam_front(population: Sequence[Observation], search_space: SearchSpace) -> list[Observation]:
     """All the simplest of the Pareto set."""
-    front = plain_front(population, terrain)
+    front = plain_front(population, search_space)
     least = min((one.complexity for one in front), default=0.0)
     return [one for one in front if one.complexity == least]
 
 
-def median_of(front: Sequence[Told]) -> Told | None:
+def median_of(front: Sequence[Observation]) -> Observation | None:
     """The one to end with, of several that are as simple: the middle one by their losses."""
     ordered = sorted(front, key=lambda one: one.losses)
     return ordered[(len(ordered) - 1) // 2] if ordered else None

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from msl.search.base import Ask, Event, Terrain, Told, Vector, Vectors, ended
-from msl.search.operators.initialise import Fresh, anywhere, points_for_rare
+from msl.search.base import Event, Observation, Query, SearchSpace, Vector, Vectors, ended
+from msl.search.operators.initialise import UnseenPoints, anywhere, points_for_rare
 from msl.search.operators.pareto import by_rank
 from msl.search.operators.surrogate import foreseen
-from msl.search.operators.swarm import Bests, Flight, scattered, written_back
+from msl.search.operators.swarm import Bests, VelocityRule, scattered, written_back
 from msl.search.setting import Incumbent, Setting, Strategy
 from msl.search.strategies.cmdpso import cmdpso
 
@@ -35,18 +35,18 @@ def auto(setting: Setting) -> Strategy:
     if setting.objectives > 1:
         yield from cmdpso(replace(setting, options=_swarm_options(total)))
         return
-    fresh = Fresh(setting.terrain)
+    fresh = UnseenPoints(setting.search_space)
     random = RandomArm(setting, fresh)
     best = Incumbent(1)
 
     size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
-    first = list(fresh.of([*setting.seeds(size), setting.terrain.start]))[:size]
+    first = list(fresh.of([*setting.seeds(size), setting.search_space.start]))[:size]
     first += random.points(size - len(first))
     first = _with_every_alternative(setting, fresh, first)
     if not first:
         setting.note(ended("draws give no model"))
         return
-    told = yield [Ask(point) for point in first]
+    told = yield [Query(point) for point in first]
     left -= len(told)
     best.update(told)
     seen = list(told)
@@ -80,12 +80,12 @@ def auto(setting: Setting) -> Strategy:
         setting.note(_event(name, told, best, shares.now(), swarm.bests))
 
 
-def _with_every_alternative(setting: Setting, fresh: Fresh, first: list[Vector]) -> list[Vector]:
+def _with_every_alternative(setting: Setting, fresh: UnseenPoints, first: list[Vector]) -> list[Vector]:
     """Chance may have left an alternative of a step out: the last points make room for models that have it."""
     most = len(first) // 2
     for room in range(most + 1):
         kept = first[: len(first) - room]
-        rare = points_for_rare(setting.terrain, kept, 1, setting.rng.spawn(1)[0], room + 1)
+        rare = points_for_rare(setting.search_space, kept, 1, setting.rng.spawn(1)[0], room + 1)
         if len(rare) <= room or room == most:
             fresh.forget(first[len(kept) :])
             return [*kept, *fresh.of(rare[:room])]
@@ -108,7 +108,9 @@ def _swarm_options(evaluations: int) -> dict[str, object]:
     }
 
 
-def _event(arm: str, told: list[Told], best: Incumbent, shares: dict[str, float], particles: tuple[Told, ...]) -> Event:
+def _event(
+    arm: str, told: list[Observation], best: Incumbent, shares: dict[str, float], particles: tuple[Observation, ...]
+) -> Event:
     figures = {"arm": arm, "losses": [one.loss for one in told], "best": best.loss, "shares": shares}
     return Event("arm", figures, best.chosen, particles)
 
@@ -158,49 +160,49 @@ _LOOKED_AT = 64
 class Arm(Protocol):
     """Asks for points and learns what they came to; asks for none when it knows no new ones."""
 
-    def asks(self, centre: Told) -> list[Ask]: ...
-    def learn(self, told: list[Told]) -> None: ...
+    def asks(self, centre: Observation) -> list[Query]: ...
+    def learn(self, told: list[Observation]) -> None: ...
 
 
 class RandomArm:
     """New models anywhere."""
 
-    def __init__(self, setting: Setting, fresh: Fresh) -> None:
+    def __init__(self, setting: Setting, fresh: UnseenPoints) -> None:
         self._setting, self._fresh = setting, fresh
 
-    def asks(self, centre: Told) -> list[Ask]:
-        return [Ask(point) for point in self.points(WIDTH)]
+    def asks(self, centre: Observation) -> list[Query]:
+        return [Query(point) for point in self.points(WIDTH)]
 
     def points(self, size: int) -> list[Vector]:
-        return self._fresh.draws(lambda more: anywhere(self._setting.terrain, more, self._setting.rng), size)
+        return self._fresh.draws(lambda more: anywhere(self._setting.search_space, more, self._setting.rng), size)
 
-    def learn(self, told: list[Told]) -> None:
+    def learn(self, told: list[Observation]) -> None:
         pass
 
 
 class SwarmArm:
     """Particles that follow the best point of all arms; walls throw them back, and idle ones are scattered."""
 
-    def __init__(self, setting: Setting, first: list[Told]) -> None:
-        self._terrain: Terrain = setting.terrain
-        self._flight = Flight(_PULL, _PULL, None, setting.rng, "reflect")
+    def __init__(self, setting: Setting, first: list[Observation]) -> None:
+        self._terrain: SearchSpace = setting.search_space
+        self._flight = VelocityRule(_PULL, _PULL, None, setting.rng, "reflect")
         self._x: Vectors = written_back(first)
         self._v = np.zeros_like(self._x)
         self._bests = Bests(self._x, first)
 
     @property
-    def bests(self) -> tuple[Told, ...]:
+    def bests(self) -> tuple[Observation, ...]:
         """Each particle's best point."""
         return tuple(self._bests.told)
 
-    def asks(self, centre: Told) -> list[Ask]:
+    def asks(self, centre: Observation) -> list[Query]:
         leaders = np.broadcast_to(centre.vector, self._x.shape)
         v = self._flight.velocity(_INERTIA, self._v, self._x, self._bests.positions, leaders)
         x, v = self._flight.moved(self._x, v)
         x, self._v = scattered(self._terrain, self._x, x, v, self._flight.rng)
-        return [Ask(point) for point in x]
+        return [Query(point) for point in x]
 
-    def learn(self, told: list[Told]) -> None:
+    def learn(self, told: list[Observation]) -> None:
         """When the evaluations end in the middle of a swarm, only its first particles have moved."""
         x = written_back(told)
         self._bests.update(x, told)
@@ -210,25 +212,25 @@ class SwarmArm:
 class ForestArm:
     """What a forest that has learnt from all arms expects the most of."""
 
-    def __init__(self, setting: Setting, fresh: Fresh, seen: list[Told]) -> None:
+    def __init__(self, setting: Setting, fresh: UnseenPoints, seen: list[Observation]) -> None:
         self._setting, self._fresh, self._seen = setting, fresh, seen
 
-    def asks(self, centre: Told) -> list[Ask]:
-        return [Ask(point) for point in foreseen(self._setting, self._fresh, by_rank(self._seen), WIDTH)]
+    def asks(self, centre: Observation) -> list[Query]:
+        return [Query(point) for point in foreseen(self._setting, self._fresh, by_rank(self._seen), WIDTH)]
 
-    def learn(self, told: list[Told]) -> None:
+    def learn(self, told: list[Observation]) -> None:
         pass
 
 
 class PatternArm:
     """Changes of one gene of the best point, in a random order: smaller ones after each sweep, and large ones again."""
 
-    def __init__(self, setting: Setting, fresh: Fresh) -> None:
-        self._terrain, self._rng, self._fresh = setting.terrain, setting.rng, fresh
+    def __init__(self, setting: Setting, fresh: UnseenPoints) -> None:
+        self._terrain, self._rng, self._fresh = setting.search_space, setting.rng, fresh
         self._step = 1.0
         self._moves: list[tuple[int, float]] = []
 
-    def asks(self, centre: Told) -> list[Ask]:
+    def asks(self, centre: Observation) -> list[Query]:
         points: list[Vector] = []
         for _ in range(_LOOKED_AT):
             if not self._moves:
@@ -238,9 +240,9 @@ class PatternArm:
             points.extend(self._fresh.of([self._changed(centre.vector, *self._moves.pop())]))
             if len(points) == WIDTH:
                 break
-        return [Ask(point) for point in points]
+        return [Query(point) for point in points]
 
-    def learn(self, told: list[Told]) -> None:
+    def learn(self, told: list[Observation]) -> None:
         pass
 
     def _begin_sweep(self, centre: Vector) -> None:

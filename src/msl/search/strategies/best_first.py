@@ -9,7 +9,7 @@ from math import isinf
 
 import numpy as np
 
-from msl.search.base import Ask, Channel, Event, Told, Vector, best_of, channels_of, ended, worse_than
+from msl.search.base import Channel, Event, Observation, Query, Vector, best_of, channels_of, ended, worse_than
 from msl.search.operators.simplex import simplex
 from msl.search.setting import Inner, Setting, Strategy, together
 from msl.search.strategies.random import BATCH
@@ -22,7 +22,7 @@ _SLACK = 1e-12
 class Reference:
     """A model to improve, and the channels that were opened on the way to it."""
 
-    here: Told
+    here: Observation
     opened: tuple[str, ...] = ()
 
 
@@ -32,7 +32,7 @@ class Extension:
 
     reference: Reference
     channel: Channel
-    found: Told
+    found: Observation
 
     @property
     def gain(self) -> float:
@@ -54,11 +54,11 @@ def best_first(setting: Setting) -> Strategy:
     Equal gains go to the simpler model. It ends when no channel gains `gain`, or at `levels`. With `beam = n` the n
     best extensions of a level are the references of the next.
     """
-    options, terrain = setting.options, setting.terrain
+    options, search_space = setting.options, setting.search_space
     gain, beam, most = float(options["gain"]), int(options["beam"]), options["levels"]
-    channels = channels_of(terrain, round(1 / options["step"]) + 1, int(options["patience"]))
+    channels = channels_of(search_space, round(1 / options["step"]) + 1, int(options["patience"]))
 
-    (start,) = yield [Ask(next(iter(setting.seeds(1)), terrain.start))]
+    (start,) = yield [Query(next(iter(setting.seeds(1)), search_space.start))]
     references = [Reference(start)]
     best = start
     setting.note(_start_event(start))
@@ -93,17 +93,17 @@ def _different(extensions: list[Extension]) -> list[Extension]:
     """Those that lead to the same model by the same channels once."""
     first: dict[tuple[object, frozenset[str]], Extension] = {}
     for one in extensions:
-        model = one.channel.terrain.decode(one.found.vector)
+        model = one.channel.search_space.decode(one.found.vector)
         first.setdefault((model, frozenset(one.next.opened)), one)
     return list(first.values())
 
 
-def _start_event(start: Told) -> Event:
+def _start_event(start: Observation) -> Event:
     chosen = (start,) if start.is_finite else ()
     return Event("level", {"level": 0, "rows": [], "best": start.loss}, chosen, stands=True)
 
 
-def _level_event(level: int, extensions: list[Extension], kept: list[Extension], best: Told) -> Event:
+def _level_event(level: int, extensions: list[Extension], kept: list[Extension], best: Observation) -> Event:
     """A row for each channel that was tried, as in the tables of the paper."""
     rows = [
         {
@@ -112,7 +112,7 @@ def _level_event(level: int, extensions: list[Extension], kept: list[Extension],
             "loss": one.found.loss,
             "gain": one.gain,
             "complexity": one.found.complexity,
-            "values": one.channel.terrain.describe(one.found.vector, one.channel.genes),
+            "values": one.channel.search_space.describe(one.found.vector, one.channel.genes),
             "opened": one in kept,
         }
         for one in extensions
@@ -132,17 +132,17 @@ _FEW = 64
 #: More points of one step are asked for in several batches.
 _AT_ONCE = 256
 
-Optimiser = Callable[[Channel, Told], Inner]
+Optimiser = Callable[[Channel, Observation], Inner]
 
 
-def exhaustive(channel: Channel, here: Told) -> Inner:
+def exhaustive(channel: Channel, here: Observation) -> Inner:
     """Every combination of values."""
     axes = [channel.values(gene, here.vector) for gene in channel.genes]
     combinations = (channel.put(here.vector, channel.genes, point) for point in product(*axes))
     return best_among(channel, here, combinations)
 
 
-def coordinate(channel: Channel, here: Told) -> Inner:
+def coordinate(channel: Channel, here: Observation) -> Inner:
     """Every value of one gene after the other, again and again until a round changes nothing."""
     while True:
         before = here
@@ -152,7 +152,7 @@ def coordinate(channel: Channel, here: Told) -> Inner:
             return here
 
 
-def climb(channel: Channel, here: Told) -> Inner:
+def climb(channel: Channel, here: Observation) -> Inner:
     """Of all changes of one gene to any of its values the best, again and again until none helps."""
     while True:
         before = here
@@ -161,18 +161,18 @@ def climb(channel: Channel, here: Told) -> Inner:
             return here
 
 
-def forward(channel: Channel, here: Told) -> Inner:
+def forward(channel: Channel, here: Observation) -> Inner:
     """From nothing, switches on one gene after the other; what is there now stays if it is better."""
     nothing = channel.put(here.vector, channel.genes, [channel.off(gene, here.vector) for gene in channel.genes])
     return _path(channel, here, nothing, {gene: channel.on(gene, nothing) for gene in channel.genes})
 
 
-def backward(channel: Channel, here: Told) -> Inner:
+def backward(channel: Channel, here: Observation) -> Inner:
     """From what is there now, switches off one gene after the other."""
     return _path(channel, here, here.vector, {gene: channel.off(gene, here.vector) for gene in channel.genes})
 
 
-def quantised(channel: Channel, here: Told) -> Inner:
+def quantised(channel: Channel, here: Observation) -> Inner:
     """Climbs from where it is, and from the ends of forward and backward selection; the best end."""
     selected = yield from together([forward(channel, here), backward(channel, here)])
     starts = {id(one): one for one in (here, *selected)}.values()
@@ -180,7 +180,7 @@ def quantised(channel: Channel, here: Told) -> Inner:
     return _best(here, ends)
 
 
-def downhill(channel: Channel, here: Told) -> Inner:
+def downhill(channel: Channel, here: Observation) -> Inner:
     """The simplex method of Nelder and Mead."""
     return simplex(here, channel.genes)
 
@@ -197,7 +197,7 @@ _OPTIMISERS: dict[str, Optimiser] = {
 _FOR_NUMBERS = ("forward", "backward", "quantised", "simplex")
 
 
-def optimise(channel: Channel, here: Told, inner: str) -> Inner:
+def optimise(channel: Channel, here: Observation, inner: str) -> Inner:
     """The search that is asked for if it suits the genes, else the one that suits them best."""
     if inner in _OPTIMISERS and (channel.is_numbers or inner not in _FOR_NUMBERS):
         return _OPTIMISERS[inner](channel, here)
@@ -206,17 +206,17 @@ def optimise(channel: Channel, here: Told, inner: str) -> Inner:
     return quantised(channel, here) if channel.is_numbers else coordinate(channel, here)
 
 
-def best_among(channel: Channel, here: Told, points: Iterable[Vector]) -> Inner:
+def best_among(channel: Channel, here: Observation, points: Iterable[Vector]) -> Inner:
     """The best of some points if it is better than this one, or as good and simpler."""
     best = here
     others = channel.other_models(here.vector, points)
     while batch := list(islice(others, BATCH)):
-        told = yield [Ask(point, beat=worse_than(best.loss)) for point in batch]
+        told = yield [Query(point, cutoff=worse_than(best.loss)) for point in batch]
         best = _best(here, [best, *told])
     return best
 
 
-def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]) -> Inner:
+def _path(channel: Channel, here: Observation, start: Vector, targets: dict[int, float]) -> Inner:
     """Takes one gene after the other to its target, each time the one that is best then, even if that makes it worse.
 
     Ends when `patience` steps in a row and one more led to nothing better: the best point on the way, or this one.
@@ -225,9 +225,9 @@ def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]
     at, best, failed = start, None, 0
     left = [gene for gene, target in targets.items() if at[gene] != target]
     while left and failed <= channel.patience:
-        step: Told | None = None
+        step: Observation | None = None
         for some in (left[first : first + _AT_ONCE] for first in range(0, len(left), _AT_ONCE)):
-            told = yield [Ask(channel.put(at, (gene,), (targets[gene],))) for gene in some]
+            told = yield [Query(channel.put(at, (gene,), (targets[gene],))) for gene in some]
             best_here = best_of(told if step is None else [step, *told])
             if best_here is not step and best_here is not None:
                 step, taken = best_here, some[told.index(best_here)]
@@ -240,7 +240,7 @@ def _path(channel: Channel, here: Told, start: Vector, targets: dict[int, float]
     return here if best is None else _best(here, [best])
 
 
-def _best(here: Told, others: Iterable[Told]) -> Told:
+def _best(here: Observation, others: Iterable[Observation]) -> Observation:
     """The best of these and of this one; of those that are as good the simplest, then the one that changes least."""
     candidates = [here, *(one for one in others if one.is_exact)]
     return min(candidates, key=lambda one: (one.loss, one.complexity, float(np.abs(one.vector - here.vector).sum())))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from msl.search.base import Ask, ended
+from msl.search.base import Query, ended
 from msl.search.operators.swarm import (
     Bests,
-    Flight,
     Patience,
     Restarts,
+    VelocityRule,
     as_bits,
     best_swarm,
     first_swarm,
@@ -25,15 +25,15 @@ def bpso(setting: Setting) -> Strategy:
     Genes with more than two values move as in `pso`, so that the strategy works on any space; `floor` and `restart` are
     as there.
     """
-    options, bits = setting.options, setting.terrain.bits
+    options, bits = setting.options, setting.search_space.bits
     iterations = int(options["iterations"])
     inertia = inertia_schedule(options["inertia"], iterations)
-    flight = Flight(options["c1"], options["c2"], options["vmax"], setting.rng)
+    flight = VelocityRule(options["c1"], options["c2"], options["vmax"], setting.rng)
     patience = Patience(options["stall"])
     restarts = Restarts(setting, options["restart"])
 
     size = int(options["swarm"])
-    first = yield [Ask(position) for position in as_bits(first_swarm(setting, size, int(options["floor"])), bits)]
+    first = yield [Query(position) for position in as_bits(first_swarm(setting, size, int(options["floor"])), bits)]
     told = best_swarm(first, size)
     x = as_bits(written_back(told), bits)
     restarts.saw(written_back(first))
@@ -48,7 +48,7 @@ def bpso(setting: Setting) -> Strategy:
         if anew is not None and not len(anew):
             setting.note(ended(restarts.why_none))
             return
-        told = yield bests.challenges(x) if anew is None else [Ask(position) for position in as_bits(anew, bits)]
+        told = yield bests.challenges(x) if anew is None else [Query(position) for position in as_bits(anew, bits)]
         x = as_bits(written_back(told), bits)
         if anew is None:
             improved = bests.update(x, told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from msl.search.operators.pareto import EpsilonArchive, Places, crowding, dominates, non_dominated
-from msl.search.operators.swarm import Flight, Points, Reading
+from msl.search.operators.swarm import FeatureReading, SwarmPoints, VelocityRule
 from msl.search.operators.variation import by_thirds, mutation_rate
 from msl.search.setting import Front, Setting, Strategy
 
@@ -16,11 +16,11 @@ def cmdpso(setting: Setting) -> Strategy:
     Bits are flipped; with `encoding = continuous` the first third of the swarm is left as it is, the second mutates
     uniformly, the last by ever less.
     """
-    options, terrain, rng = setting.options, setting.terrain, setting.rng
+    options, search_space, rng = setting.options, setting.search_space, setting.rng
     size, iterations = int(options["swarm"]), int(options["iterations"])
-    rate = mutation_rate(options["mutation"], terrain.dimensions)
-    flight = Flight(options["c1"], options["c2"], options["vmax"], rng)
-    reading = Reading.of(terrain, options["encoding"], options["threshold"])
+    rate = mutation_rate(options["mutation"], search_space.dimensions)
+    flight = VelocityRule(options["c1"], options["c2"], options["vmax"], rng)
+    reading = FeatureReading.of(search_space, options["encoding"], options["threshold"])
     archive = EpsilonArchive(float(options["epsilon"]))
     front = Front(setting)
 
@@ -44,7 +44,7 @@ def cmdpso(setting: Setting) -> Strategy:
         front.update(t, swarm.told, archive.told)
 
 
-def _leader_set(points: Points, size: int) -> Points:
+def _leader_set(points: SwarmPoints, size: int) -> SwarmPoints:
     """The non-dominated points; if they are too many, those with the most room."""
     first = points.at(non_dominated(points.losses))
     if len(first) <= size:
@@ -52,7 +52,7 @@ def _leader_set(points: Points, size: int) -> Points:
     return first.at(np.argsort(-crowding(first.losses), kind="stable")[:size])
 
 
-def _tournament(leaders: Points, size: int, rng: np.random.Generator) -> Places:
+def _tournament(leaders: SwarmPoints, size: int, rng: np.random.Generator) -> Places:
     """For each particle, the one with more room of two leaders drawn."""
     room = crowding(leaders.losses)
     one, other = rng.integers(0, len(leaders), size=(2, size))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from itertools import islice
 
-from msl.search.base import Ask, Event, ended
-from msl.search.operators.initialise import Fresh
+from msl.search.base import Event, Query, ended
+from msl.search.operators.initialise import UnseenPoints
 from msl.search.setting import Incumbent, Setting, Strategy
 from msl.search.strategies.random import BATCH
 
 
 def grid(setting: Setting) -> Strategy:
     """Each model once, in the order of the space, up to `evaluations`."""
-    options, terrain = setting.options, setting.terrain
-    points = Fresh(terrain, setting.known).of(terrain.walk(int(options["steps"])))
+    options, search_space = setting.options, setting.search_space
+    points = UnseenPoints(search_space, setting.known).of(search_space.walk(int(options["steps"])))
     best = Incumbent(setting.objectives)
     left = options["evaluations"]
 
@@ -22,7 +22,7 @@ def grid(setting: Setting) -> Strategy:
         if not batch:
             setting.note(ended("every model of the grid is known"))
             return
-        told = yield [Ask(point, beat=best.beat) for point in batch]
+        told = yield [Query(point, cutoff=best.cutoff) for point in batch]
         left = None if left is None else left - len(told)
         best.update(told)
         setting.note(Event("batch", {"losses": [one.loss for one in told], "best": best.loss}, best.chosen))

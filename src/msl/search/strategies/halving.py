@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from msl.search.base import Ask, Event, Told, Vector, Vectors, ended
-from msl.search.operators.initialise import Fresh, anywhere
+from msl.search.base import Event, Observation, Query, Vector, Vectors, ended
+from msl.search.operators.initialise import UnseenPoints, anywhere
 from msl.search.operators.pareto import by_rank
 from msl.search.operators.surrogate import foreseen
 from msl.search.operators.swarm import written_back
@@ -28,13 +28,13 @@ def halving(setting: Setting) -> Strategy:
     all rows, and as long as there are evaluations another follows. Beyond the paper, most models of a later round are
     bred from the best ones so far, or foreseen by a forest that learns who got how far.
     """
-    options, terrain, rng = setting.options, setting.terrain, setting.rng
+    options, search_space, rng = setting.options, setting.search_space, setting.rng
     total = left = int(options["evaluations"])
     factor = int(options["factor"])
-    fresh = Fresh(terrain)
+    fresh = UnseenPoints(search_space)
     best = Incumbent(setting.objectives)
-    whole: list[Told] = []
-    got_to: dict[float, list[Told]] = {}
+    whole: list[Observation] = []
+    got_to: dict[float, list[Observation]] = {}
 
     while left > 0:
         shares = rungs(float(options["first"]), factor, left)
@@ -44,12 +44,12 @@ def halving(setting: Setting) -> Strategy:
             points += list(fresh.of(_bred(setting, whole, round(_BRED * size), done=1 - left / total)))
             if setting.objectives == 1:
                 points += foreseen(setting, fresh, _farthest_first(got_to), round(_FORESEEN * size))
-        points += fresh.draws(lambda more: anywhere(terrain, more, rng), size - len(points))
+        points += fresh.draws(lambda more: anywhere(search_space, more, rng), size - len(points))
         if not points:
             setting.note(ended("all models are known" if fresh.has_all else "draws give no new model any more"))
             return
         for share in shares:
-            told = yield [Ask(point, share=share) for point in points]
+            told = yield [Query(point, share=share) for point in points]
             left -= len(told)
             got_to.setdefault(share, []).extend(told)
             if share == 1.0:
@@ -62,23 +62,23 @@ def halving(setting: Setting) -> Strategy:
                 break
 
 
-def _farthest_first(got_to: Mapping[float, list[Told]]) -> list[Told]:
+def _farthest_first(got_to: Mapping[float, list[Observation]]) -> list[Observation]:
     """Each model where it got farthest, those on all rows first, and by their losses within a share; failures last."""
-    ranked: dict[bytes, Told] = {}
+    ranked: dict[bytes, Observation] = {}
     for _, told in sorted(got_to.items(), reverse=True):
         for one in by_rank(told):
             ranked.setdefault(one.vector.tobytes(), one)
     return sorted(ranked.values(), key=lambda one: not one.is_finite)
 
 
-def _bred(setting: Setting, parents: list[Told], size: int, done: float) -> Vectors:
+def _bred(setting: Setting, parents: list[Observation], size: int, done: float) -> Vectors:
     """Children of two of the parents, with a gene put anywhere and one moved, by ever less."""
-    terrain, rng = setting.terrain, setting.rng
+    search_space, rng = setting.search_space, setting.rng
     points, pairs = written_back(parents), rng.integers(0, len(parents), size=(2, size))
-    children = cluster_crossover(terrain, points[pairs[0]], points[pairs[1]], rng)
-    rate = 1 / max(terrain.dimensions, 1)
-    children = uniform(children, rate, np.ones_like(terrain.ordered), rng)
-    return non_uniform(children, rate, terrain.ordered, done, rng)
+    children = cluster_crossover(search_space, points[pairs[0]], points[pairs[1]], rng)
+    rate = 1 / max(search_space.dimensions, 1)
+    children = uniform(children, rate, np.ones_like(search_space.ordered), rng)
+    return non_uniform(children, rate, search_space.ordered, done, rng)
 
 
 def rungs(first: float, factor: int, most: int) -> list[float]:
@@ -105,7 +105,7 @@ def _evaluations(size: int, rungs: int, factor: int) -> int:
     return total
 
 
-def _survivors(told: list[Told], factor: int) -> list[Vector]:
+def _survivors(told: list[Observation], factor: int) -> list[Vector]:
     """The best of them, one in `factor`, at least one; none that failed."""
     alive = by_rank([one for one in told if one.is_exact])
     return [one.vector for one in alive[: max(len(told) // factor, 1)]]

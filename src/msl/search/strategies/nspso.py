@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from msl.search.operators.pareto import Places, best_places, crowding, dominates, non_dominated
-from msl.search.operators.swarm import Flight, Points, Reading, split
+from msl.search.operators.swarm import FeatureReading, SwarmPoints, VelocityRule, split
 from msl.search.operators.variation import by_thirds, mutation_rate
 from msl.search.setting import Front, Setting, Strategy
 
@@ -18,9 +18,9 @@ def nspso(setting: Setting) -> Strategy:
     """
     options, rng = setting.options, setting.rng
     size, iterations = int(options["swarm"]), int(options["iterations"])
-    rate = mutation_rate(options["mutation"], setting.terrain.dimensions)
-    flight = Flight(options["c1"], options["c2"], options["vmax"], rng)
-    reading = Reading.of(setting.terrain, options["encoding"], options["threshold"])
+    rate = mutation_rate(options["mutation"], setting.search_space.dimensions)
+    flight = VelocityRule(options["c1"], options["c2"], options["vmax"], rng)
+    reading = FeatureReading.of(setting.search_space, options["encoding"], options["threshold"])
     front = Front(setting)
 
     x = reading.positions(setting.first_points(size))
@@ -44,7 +44,7 @@ def nspso(setting: Setting) -> Strategy:
         front.update(t, swarm.told)
 
 
-def _leaders(swarm: Points, share: float, size: int, rng: np.random.Generator) -> Places:
+def _leaders(swarm: SwarmPoints, share: float, size: int, rng: np.random.Generator) -> Places:
     """For each particle, one of the least crowded of the swarm's first front."""
     first = non_dominated(swarm.losses)
     roomy = first[np.argsort(-crowding(swarm.losses[first]), kind="stable")]

@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Ask, Event, Told, Vectors
+from msl.search.base import Event, Observation, Query, Vectors
 from msl.search.operators.pareto import dominators, losses_of
 from msl.search.operators.swarm import written_back
 from msl.search.operators.variation import (
@@ -41,7 +41,7 @@ def occam_ga(setting: Setting) -> Strategy:
     points = setting.first_points(size)
     if options["grow"]:
         sown = len(setting.seeds(size))
-        points[sown:] = minimal(setting.terrain, points[sown:], rng)
+        points[sown:] = minimal(setting.search_space, points[sown:], rng)
     now = Generation.of(setting, (yield _asks(points, turns)))
     setting.note(now.event(0))
 
@@ -58,22 +58,22 @@ def occam_ga(setting: Setting) -> Strategy:
         setting.note(now.event(number))
 
 
-def _asks(points: Vectors, turns: Iterator[int] | None) -> list[Ask]:
-    return [Ask(point) if turns is None else Ask(point, turn=next(turns)) for point in points]
+def _asks(points: Vectors, turns: Iterator[int] | None) -> list[Query]:
+    return [Query(point) if turns is None else Query(point, repeat=next(turns)) for point in points]
 
 
 def _children(setting: Setting, mothers: Vectors, fathers: Vectors) -> Vectors:
-    options, terrain, rng = setting.options, setting.terrain, setting.rng
+    options, search_space, rng = setting.options, setting.search_space, setting.rng
     mate = rng.random(len(mothers)) < options["crossover"]
     children = mothers.copy()
-    children[mate] = cluster_crossover(terrain, mothers[mate], fathers[mate], rng)
-    on_or_off = terrain.switches & terrain.bits
+    children[mate] = cluster_crossover(search_space, mothers[mate], fathers[mate], rng)
+    on_or_off = search_space.switches & search_space.bits
     children = uniform(children, options["mutation"], ~on_or_off, rng)
-    children = with_added(terrain, children, options["add"], rng)
-    return with_deleted(terrain, children, options["delete"], rng)
+    children = with_added(search_space, children, options["add"], rng)
+    return with_deleted(search_space, children, options["delete"], rng)
 
 
-def _fitness(population: list[Told]) -> NDArray[np.float64]:
+def _fitness(population: list[Observation]) -> NDArray[np.float64]:
     """What a tournament compares, the less the better: the loss, or by how many of the others one is dominated."""
     losses = losses_of(population)
     if losses.shape[1] == 1:
@@ -91,21 +91,21 @@ def _tournament(fitness: NDArray[np.float64], number: int, size: int, rng: np.ra
 class Generation:
     """A population, who of it is kept, and who would be the answer."""
 
-    population: list[Told]
-    elite: list[Told]
-    chosen: tuple[Told, ...]
+    population: list[Observation]
+    elite: list[Observation]
+    chosen: tuple[Observation, ...]
     #: Occam's choice need not have the lowest loss, and losses of different splits do not compare.
     stands: bool
 
     @classmethod
-    def of(cls, setting: Setting, population: list[Told]) -> Generation:
+    def of(cls, setting: Setting, population: list[Observation]) -> Generation:
         """With several objectives at most half is kept, so that there is always something new."""
         is_occam, kappa = setting.options["elitism"] == "occam", int(setting.options["kappa"])
         stands = is_occam or bool(setting.options["shuffle"])
         if setting.objectives == 1:
             elite = occam_elite(population, kappa) if is_occam else plain_elite(population)
             return cls(population, elite, tuple(elite), stands)
-        front = (occam_front if is_occam else plain_front)(population, setting.terrain)
+        front = (occam_front if is_occam else plain_front)(population, setting.search_space)
         elite = front[: max(len(population) // 2, 1)]
         simplest = median_of(front)
         chosen = tuple(front) if not is_occam or simplest is None else (simplest,)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Ask, Event, Terrain, Told, Vector, best_of, ended, worse_than
+from msl.search.base import Event, Observation, Query, SearchSpace, Vector, best_of, ended, worse_than
 from msl.search.setting import Setting, Strategy
 
 #: A continuous gene is not moved by less than this.
@@ -20,12 +20,12 @@ def pattern(setting: Setting) -> Strategy:
     With `poll = complete` a whole sweep is tried from one point, and the best of it is taken; with `halve = failed`
     the steps are halved only after a sweep that found nothing better. Steps that lead to the same model are left out.
     """
-    options, terrain = setting.options, setting.terrain
+    options, search_space = setting.options, setting.search_space
     left = int(options["evaluations"])
-    (here,) = yield [Ask(setting.first_point())]
+    (here,) = yield [Query(setting.first_point())]
     left -= 1
     step = 0.5
-    finest = _finest_steps(terrain)
+    finest = _finest_steps(search_space)
     sweep = 0
 
     while left > 0 and (step >= finest).any():
@@ -33,10 +33,10 @@ def pattern(setting: Setting) -> Strategy:
         before, tried = here, 0
         moves = _moves(step, finest)
         while left > 0:
-            trials = list(_trials(terrain, here, moves, left if options["poll"] == "complete" else 1))
+            trials = list(_trials(search_space, here, moves, left if options["poll"] == "complete" else 1))
             if not trials:
                 break
-            told = yield [Ask(trial, beat=worse_than(here.loss)) for trial in trials]
+            told = yield [Query(trial, cutoff=worse_than(here.loss)) for trial in trials]
             left -= len(told)
             tried += len(told)
             here = _better(here, told)
@@ -46,9 +46,9 @@ def pattern(setting: Setting) -> Strategy:
     setting.note(ended("the steps no longer lead anywhere new" if left else "all evaluations are used"))
 
 
-def _finest_steps(terrain: Terrain) -> NDArray[np.float64]:
+def _finest_steps(search_space: SearchSpace) -> NDArray[np.float64]:
     """Half a value of a gene, below which a step from its middle leads to the same value."""
-    return np.where(terrain.levels > 0, 0.5 / np.maximum(terrain.levels, 1), _FINEST)
+    return np.where(search_space.levels > 0, 0.5 / np.maximum(search_space.levels, 1), _FINEST)
 
 
 def _moves(step: float, finest: NDArray[np.float64]) -> Iterator[tuple[int, float]]:
@@ -57,23 +57,25 @@ def _moves(step: float, finest: NDArray[np.float64]) -> Iterator[tuple[int, floa
     return iter([(gene, step) for gene in alive] + [(gene, -step) for gene in alive])
 
 
-def _trials(terrain: Terrain, here: Told, moves: Iterator[tuple[int, float]], most: int) -> Iterator[Vector]:
+def _trials(
+    search_space: SearchSpace, here: Observation, moves: Iterator[tuple[int, float]], most: int
+) -> Iterator[Vector]:
     """The next points around this one that are models, and other ones."""
-    model = terrain.decode(here.vector)
+    model = search_space.decode(here.vector)
     while most > 0 and (move := next(moves, None)) is not None:
         gene, by = move
         trial = here.vector.copy()
         trial[gene] = min(max(trial[gene] + by, 0.0), 1.0)
-        if terrain.decode(trial) not in (None, model):
+        if search_space.decode(trial) not in (None, model):
             most -= 1
             yield trial
 
 
-def _better(here: Told, told: list[Told]) -> Told:
+def _better(here: Observation, told: list[Observation]) -> Observation:
     best = best_of(told)
     return best if best is not None and best.loss < here.loss else here
 
 
-def _event(sweep: int, step: float, tried: int, here: Told, moved: bool) -> Event:
+def _event(sweep: int, step: float, tried: int, here: Observation, moved: bool) -> Event:
     figures = {"sweep": sweep, "step": step, "tried": tried, "moved": moved, "best": here.loss}
     return Event("sweep", figures, (here,) if here.is_finite else (), (here,))

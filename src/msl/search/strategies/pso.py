@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from msl.search.base import Ask, ended
+from msl.search.base import Query, ended
 from msl.search.operators.swarm import (
     Bests,
-    Flight,
     Patience,
     Restarts,
+    VelocityRule,
     best_swarm,
     first_swarm,
     inertia_schedule,
@@ -30,12 +30,12 @@ def pso(setting: Setting) -> Strategy:
     options = setting.options
     iterations = int(options["iterations"])
     inertia = inertia_schedule(options["inertia"], iterations)
-    flight = Flight(options["c1"], options["c2"], options["vmax"], setting.rng, options["wall"])
+    flight = VelocityRule(options["c1"], options["c2"], options["vmax"], setting.rng, options["wall"])
     patience = Patience(options["stall"])
     restarts = Restarts(setting, options["restart"])
 
     size = int(options["swarm"])
-    first = yield [Ask(position) for position in first_swarm(setting, size, int(options["floor"]))]
+    first = yield [Query(position) for position in first_swarm(setting, size, int(options["floor"]))]
     told = best_swarm(first, size)
     x = written_back(told)
     restarts.saw(written_back(first))
@@ -48,12 +48,12 @@ def pso(setting: Setting) -> Strategy:
         v = flight.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
         x, v = flight.moved(x, v)
         if options["idle"] == "scatter":
-            x, v = scattered(setting.terrain, before, x, v, setting.rng)
+            x, v = scattered(setting.search_space, before, x, v, setting.rng)
         anew = restarts.new_swarm(x)
         if anew is not None and not len(anew):
             setting.note(ended(restarts.why_none))
             return
-        told = yield bests.challenges(x) if anew is None else [Ask(position) for position in anew]
+        told = yield bests.challenges(x) if anew is None else [Query(position) for position in anew]
         x = written_back(told)
         if anew is None:
             improved = bests.update(x, told)

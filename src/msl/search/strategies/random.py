@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from msl.search.base import Ask, Event, ended
-from msl.search.operators.initialise import Fresh
+from msl.search.base import Event, Query, ended
+from msl.search.operators.initialise import UnseenPoints
 from msl.search.setting import Incumbent, Setting, Strategy
 
 #: Points asked for at once: enough for many workers, few enough that the best so far soon helps to cut the rest short.
@@ -12,21 +12,21 @@ BATCH = 32
 
 def random(setting: Setting) -> Strategy:
     """New models only; `draw = choices` is uniform in the cube, `draw = models` over the models."""
-    options, terrain, rng = setting.options, setting.terrain, setting.rng
-    fresh = Fresh(terrain, setting.known)
+    options, search_space, rng = setting.options, setting.search_space, setting.rng
+    fresh = UnseenPoints(search_space, setting.known)
     best = Incumbent(setting.objectives)
     left = int(options["evaluations"])
     uniform = options["draw"] == "choices"
 
     while left > 0:
         points = fresh.draws(
-            lambda size: rng.random((size, terrain.dimensions)) if uniform else terrain.draw(rng, size),
+            lambda size: rng.random((size, search_space.dimensions)) if uniform else search_space.draw(rng, size),
             min(left, BATCH),
         )
         if not points:
             setting.note(ended("all models are known" if fresh.has_all else "draws give no new model any more"))
             return
-        told = yield [Ask(point, beat=best.beat) for point in points]
+        told = yield [Query(point, cutoff=best.cutoff) for point in points]
         left -= len(told)
         best.update(told)
         setting.note(Event("batch", {"losses": [one.loss for one in told], "best": best.loss}, best.chosen))

@@ -52,7 +52,7 @@ class Naming:
 
 
 @record
-class Ground:
+class Vocabulary:
     """What is there to be spoken of: the blocks and marks of a space, and the table's facts where they are known."""
 
     blocks: frozenset[tuple[str, str]] = frozenset()
@@ -68,8 +68,8 @@ def block_identity(block: BlockType) -> tuple[str, str | None, str]:
 class Conditions:
     """Puts the conditions of one space into their normal form; True and False stand for what needs no form."""
 
-    def __init__(self, entries: Entries, naming: Naming, ground: Ground) -> None:
-        self._entries, self._naming, self._ground = entries, naming, ground
+    def __init__(self, entries: Entries, naming: Naming, dataset: Vocabulary) -> None:
+        self._entries, self._naming, self._ground = entries, naming, dataset
 
     def forbidden(self, requirement: Requirement) -> frozenset[Key]:
         """Everything that a requirement forbids; one that can never be broken forbids nothing."""

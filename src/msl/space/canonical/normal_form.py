@@ -14,8 +14,8 @@ from msl.space.canonical.content_hash import Entries, Entry, Key, content_hash
 from msl.space.canonical.normal_alternatives import merge_records
 from msl.space.canonical.normal_conditions import (
     Conditions,
-    Ground,
     Naming,
+    Vocabulary,
     block_identity,
     block_key,
     symbol_key,
@@ -78,10 +78,10 @@ class Nodes:
     """
 
     def __init__(
-        self, entries: Entries, naming: Naming = ANONYMOUS, ground: Ground | None = None, *, defaults: bool = False
+        self, entries: Entries, naming: Naming = ANONYMOUS, dataset: Vocabulary | None = None, *, defaults: bool = False
     ) -> None:
         self.entries, self._naming, self._defaults = entries, naming, defaults
-        self._conditions = Conditions(entries, naming, ground or Ground())
+        self._conditions = Conditions(entries, naming, dataset or Vocabulary())
         self._done: dict[int, tuple[Node, Key]] = {}  # keeps the node, so its id stays its own
         self._empty = entries.add("empty")
 
@@ -257,8 +257,8 @@ def normal_form(space: Space) -> NormalForm:
 
 def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalForm:
     entries, naming = Entries(), naming_of(names)
-    root = Nodes(entries, naming, survey.ground).key(space.root)
-    conditions = Conditions(entries, naming, survey.ground)
+    root = Nodes(entries, naming, survey.dataset).key(space.root)
+    conditions = Conditions(entries, naming, survey.dataset)
     forbidden = sorted({key for requirement in space.requirements for key in conditions.forbidden(requirement)})
     return NormalForm(root, tuple(forbidden), entries.below([root, *forbidden]))
 
@@ -270,27 +270,27 @@ def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalF
 class Survey:
     """What is in a space, and those named by its requirements that nothing but the name may tell apart."""
 
-    ground: Ground
+    dataset: Vocabulary
     speakers: tuple[Speaker, ...]
 
 
 def survey_of(space: Space) -> Survey:
     blocks = list(_blocks(space))
     marked = frozenset(node.mark for node in bottom_up(space.root) if isinstance(node, Marked))
-    ground = Ground(frozenset(block.key for block in blocks), marked, space.facts)
+    dataset = Vocabulary(frozenset(block.key for block in blocks), marked, space.facts)
     mentioned = [block for requirement in space.requirements for block in _mentioned(requirement)]
     keys_of, classes_of = defaultdict(set), defaultdict(set)
     for block in [*blocks, *mentioned]:
         keys_of[block_identity(block)].add(block.key)
         classes_of[block.key].add(block_identity(block))
     ambiguous = {b.key for b in mentioned if len(keys_of[block_identity(b)]) > 1 or len(classes_of[b.key]) > 1}
-    return Survey(ground, (*sorted(set(_parts_that_matter(space, ground))), *sorted(ambiguous)))
+    return Survey(dataset, (*sorted(set(_parts_that_matter(space, dataset))), *sorted(ambiguous)))
 
 
-def _parts_that_matter(space: Space, ground: Ground) -> Iterator[str]:
+def _parts_that_matter(space: Space, dataset: Vocabulary) -> Iterator[str]:
     """The parts that are left in what requirements forbid once everything that is never true is dropped."""
     entries = Entries()
-    conditions = Conditions(entries, Naming({mark: mark for mark in ground.marks}, {}), ground)
+    conditions = Conditions(entries, Naming({mark: mark for mark in dataset.marks}, {}), dataset)
     forbidden = {key for requirement in space.requirements for key in conditions.forbidden(requirement)}
     for entry in entries.below(forbidden).values():
         match entry:
@@ -370,7 +370,7 @@ def _names_by_content(space: Space, survey: Survey) -> dict[Speaker, str]:
     }
     if len(kinds) < 2:
         return kinds
-    nodes = Nodes(Entries(), naming_of(kinds), survey.ground)
+    nodes = Nodes(Entries(), naming_of(kinds), survey.dataset)
     places: dict[Speaker, set[Key]] = defaultdict(set)
     nodes.key(space.root)
     for node in bottom_up(space.root):
@@ -383,5 +383,5 @@ def _names_by_content(space: Space, survey: Survey) -> dict[Speaker, str]:
         named: set[Speaker] = {*marks(requirement), *(block.key for block in _mentioned(requirement))}
         for speaker in named & kinds.keys():
             naming = naming_of(kinds | {speaker: "this"})
-            said[speaker] |= Conditions(nodes.entries, naming, survey.ground).forbidden(requirement)
+            said[speaker] |= Conditions(nodes.entries, naming, survey.dataset).forbidden(requirement)
     return {s: content_hash((kind, sorted(places[s]), sorted(said[s]))) for s, kind in kinds.items()}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 from msl.space.canonical.content_hash import Entries, Key
-from msl.space.canonical.normal_conditions import Ground
+from msl.space.canonical.normal_conditions import Vocabulary
 from msl.space.canonical.normal_form import ANONYMOUS, Nodes, normal_form
 from msl.space.diff import simplify as shape
 from msl.space.diff.pieces import (
@@ -45,7 +45,7 @@ from msl.space.nodes import (
     Vector,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, spell_amount, spell_condition, spell_name, spell_node, spell_value
+from msl.space.to_text import is_single, node_to_text, spell_amount, spell_condition, spell_name, value_to_text
 from msl.space.values import BlockType
 
 _LONGEST_TEXT = 80
@@ -101,9 +101,9 @@ class _Walk:
         self._allowance = Allowance(_MOST_WORK if proves else _LEAST_WORK)
         self.changes: list[Change] = []
         entries = Entries()
-        self._old, self._new = (Nodes(entries, ANONYMOUS, Ground(facts=s.facts)) for s in (old, new))
+        self._old, self._new = (Nodes(entries, ANONYMOUS, Vocabulary(facts=s.facts)) for s in (old, new))
         self._old_full, self._new_full = (
-            Nodes(entries, ANONYMOUS, Ground(facts=s.facts), defaults=True) for s in (old, new)
+            Nodes(entries, ANONYMOUS, Vocabulary(facts=s.facts), defaults=True) for s in (old, new)
         )
         self._met: dict[tuple[int, int], tuple[Node, Node]] = {}  # keeps the nodes, so their ids stay their own
         self._verdicts: dict[tuple[int, int], tuple[Node, Node, Verdict]] = {}
@@ -361,7 +361,7 @@ def _name(node: Node) -> str | None:
 
 
 def _text(node: Node, is_value: bool = False) -> str:
-    return spell_node(node, parameters=is_value, parts=True, most=_LONGEST_TEXT)
+    return node_to_text(node, parameters=is_value, parts=True, most=_LONGEST_TEXT)
 
 
 def _param_text(param: Param) -> str:
@@ -372,4 +372,4 @@ def _default_text(param: Param) -> str:
     if not param.has_default:
         return ""
     default = param.default
-    return spell_amount(default) if isinstance(default, Formula) else spell_value(default)
+    return spell_amount(default) if isinstance(default, Formula) else value_to_text(default)

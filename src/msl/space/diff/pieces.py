@@ -9,13 +9,13 @@ from itertools import chain
 
 from msl.record import record
 from msl.space.canonical.content_hash import Entries, Key
-from msl.space.canonical.normal_conditions import Conditions, Ground
+from msl.space.canonical.normal_conditions import Conditions, Vocabulary
 from msl.space.canonical.normal_form import Nodes, Speaker, naming_of, survey_of
 from msl.space.enumerate.equivalence import Relation
 from msl.space.formulas import Amount, Formula, at_most
 from msl.space.nodes import Bool, Const, IntRange, Marked, Node, RealRange, bottom_up
 from msl.space.spec import Space
-from msl.space.to_text import spell_requirement
+from msl.space.to_text import requirement_to_text
 
 
 class Kind(StrEnum):
@@ -223,19 +223,19 @@ def requirement_changes(old: Space, new: Space) -> Iterator[Change]:
     """The requirements that went and those that came; a part that is only called otherwise is the same part."""
     before, after = survey_of(old), survey_of(new)
     # What either space holds can be spoken of: a requirement does not vanish with the block that it is about.
-    ground = Ground(before.ground.blocks | after.ground.blocks, before.ground.marks | after.ground.marks)
-    names: dict[Speaker, str] = {mark: mark for mark in ground.marks}
+    dataset = Vocabulary(before.dataset.blocks | after.dataset.blocks, before.dataset.marks | after.dataset.marks)
+    names: dict[Speaker, str] = {mark: mark for mark in dataset.marks}
     names |= {key: ":".join(key) for key in (*before.speakers, *after.speakers) if not isinstance(key, str)}
     entries = Entries()
-    forbidden_before = _forbidden(old, Conditions(entries, naming_of(names), ground))
-    forbidden_after = _forbidden(new, Conditions(entries, naming_of(names | _same_parts(old, new)), ground))
+    forbidden_before = _forbidden(old, Conditions(entries, naming_of(names), dataset))
+    forbidden_after = _forbidden(new, Conditions(entries, naming_of(names | _same_parts(old, new)), dataset))
     all_before, all_after = frozenset().union(*forbidden_before), frozenset().union(*forbidden_after)
     for requirement, keys in zip(old.requirements, forbidden_before, strict=True):
         if not keys <= all_after:
-            yield Change(Kind.REQUIREMENT_REMOVED, (), old_text=spell_requirement(requirement))
+            yield Change(Kind.REQUIREMENT_REMOVED, (), old_text=requirement_to_text(requirement))
     for requirement, keys in zip(new.requirements, forbidden_after, strict=True):
         if not keys <= all_before:
-            yield Change(Kind.REQUIREMENT_ADDED, (), new_text=spell_requirement(requirement))
+            yield Change(Kind.REQUIREMENT_ADDED, (), new_text=requirement_to_text(requirement))
 
 
 def _forbidden(space: Space, conditions: Conditions) -> list[frozenset[Key]]:
