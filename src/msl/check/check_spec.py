@@ -22,7 +22,7 @@ from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Node
-from msl.space.spec import Budget, Call, DataStatement, Objective, Space, Spec, Stage, measures_of
+from msl.space.spec import Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
 if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
@@ -31,10 +31,6 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
 
 #: Codes of what meant something else in earlier versions: said of every file in use, and by every verb.
 CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
-#: Estimates that split the rows in one way only.
-_ONE_WAY = frozenset({"loo", "gcv"})
-#: Later rows are judged by earlier ones, whatever the turn.
-_ONE_WAY_IN_ORDER = frozenset({"cv", "holdout"})
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
     ast.Edition: "msl",
@@ -238,15 +234,15 @@ class _Checker:
             name = last.text if isinstance(last, ast.Path) else last.path.text
             is_ordered = self.data.order is not None
             if name == "confirm" and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
-                estimate = objectives[0].estimate.name
-                where = " that have an order" if estimate in _ONE_WAY_IN_ORDER else ""
-                message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
+                estimate = objectives[0].estimate
+                where = " that have an order" if estimate.follows_order else ""
+                message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
                 help = "leave `confirm` out" if where else "judge by `cv` or `holdout`, or leave `confirm` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
-        minimised = any("complexity" in measures_of(each.loss) for each in objectives)
+        minimised = any(metric.needs == "complexity" for each in objectives for metric in metrics_of(each.loss))
         occam = any(s.call.name == "occam_ga" and dict(s.call.options).get("elitism") == "occam" for s in stages)
         if not self._searched or not (minimised or occam):
             return
@@ -308,14 +304,14 @@ class _Checker:
             self.report.error("MSL147", self.module.source, span, message, "", help)
 
 
-def _has_one_way(estimate: Call, is_ordered: bool) -> bool:
-    """Whether every turn would judge by the same rows."""
+def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
+    """Whether every repeat would have the same splits."""
     options = dict(estimate.options)
     if options.get("subsample", 1) != 1:
         return False
-    if is_ordered and estimate.name in _ONE_WAY_IN_ORDER:
+    if is_ordered and estimate.follows_order:
         return True
-    return estimate.name in _ONE_WAY and not options.get("shuffle")
+    return estimate.fixed_splits and not options.get("shuffle")
 
 
 def _why_not_in(space: Space, start: Node) -> str | None:

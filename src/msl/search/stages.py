@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from msl.check.names.catalogues import GROUP, Offer, offers
+from msl.check.names.catalogues import Offer, offers
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
 from msl.search.setting import Setting, Strategy, StrategyFunction
 
@@ -40,7 +40,7 @@ def load_strategy(name: str) -> StrategyFunction:
 
 def _loaded(offer: Offer) -> StrategyFunction:
     try:
-        found = EntryPoint(offer.name, offer.target, GROUP).load()
+        found = EntryPoint(offer.name, offer.target, offer.group).load()
     except (ImportError, AttributeError) as trouble:
         message = f"the strategy `{offer.name}` of the package `{offer.package}` cannot be loaded: {trouble}"
         raise ValueError(message) from trouble

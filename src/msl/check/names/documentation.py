@@ -8,15 +8,15 @@ from msl.check.findings import Report
 from msl.check.names import catalogues
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.library import Declaration, Library, Module
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, declared_metric, options_of
 from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula
 from msl.space.nodes import Param
 from msl.space.to_text import node_to_text, value_to_text
 
-#: Of strategies and estimates that ask for more than to be named.
+#: Of strategies that ask for more than to be named.
 _STATEMENTS = {
-    "gcv": "minimize mse by gcv",
     "nspso": "minimize ber, features\nsearch nspso",
     "cmdpso": "minimize ber, features\nsearch cmdpso",
     "confirm": "search pso then confirm",
@@ -54,7 +54,7 @@ def catalogue_entries(name: str) -> list[Entry]:
 
 
 def all_entries() -> list[Entry]:
-    """Everything that ships: the catalogues' blocks, then strategies, estimates and ensembles."""
+    """Everything that ships: the catalogues' blocks, then strategies, estimates, ensembles and metrics."""
     return [e for name in [*catalogues.names(), *catalogues.IMPLIED.values()] for e in catalogue_entries(name)]
 
 
@@ -64,7 +64,7 @@ def _entry(catalogue: str, declaration: Declaration, module: Module, blocks: Blo
     if declared is None:
         space = module.source.slice(declaration.node.span)
         return Entry(catalogue, declaration.name, "part", None, "", text, example=" ".join(space.split()))
-    params = tuple((p.name, node_to_text(p.node, parameters=True, most=60), _default(p)) for p in declared.params)
+    params = tuple((p.name, node_to_text(p.node, parameters=True, most=60), _default(p)) for p in options_of(declared))
     block = declared.block
     return Entry(
         catalogue, block.name, block.role, block.task, block.target, text, params, _example(catalogue, declared)
@@ -96,7 +96,9 @@ def _example(catalogue: str, declared: Declared) -> str:
         case "strategy":
             return _STATEMENTS.get(name, f"search {name}")
         case "estimate":
-            return _STATEMENTS.get(name, f"minimize ber by {name}")
+            return f"minimize {DEFAULT_METRICS[declared.block.task or 'classification']} by {name}"
+        case "metric":
+            return f"{'maximize' if declared_metric(declared).larger_is_better else 'minimize'} {name}"
         case "combiner":
             return f"ensemble {name}"
         case "learner":
