@@ -30,7 +30,7 @@ def fitted_row_by_row(monkeypatch):
 
     def without(goal: str, dataset: Dataset) -> Evaluator:
         judge = evaluator(goal, dataset)
-        monkeypatch.setattr(judge._losses._judge._left_out, "outputs", lambda *given: None)
+        monkeypatch.setattr(judge._losses._cross_validator._loo, "outputs", lambda *given: None)
         return judge
 
     return without

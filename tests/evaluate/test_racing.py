@@ -31,7 +31,11 @@ GOALS = [
 def _setting(goal: str, seed: int) -> tuple[Dataset, Objective, Resampling]:
     dataset = two_moons(70, seed=seed) if "er" in goal.split()[1] else numbers(70, seed=seed)
     (objective,) = objectives(goal, dataset)
-    return dataset, objective, ResamplingPlan(dataset, [objective.estimate], seed).trial(objective.estimate, 0, 1.0, 0)
+    return (
+        dataset,
+        objective,
+        ResamplingPlan(dataset, [objective.estimate], seed).resampling(objective.estimate, 0, 1.0, 0),
+    )
 
 
 def _outputs(dataset: Dataset, trial: Resampling, seed: int) -> list[tuple[int, Floats]]:

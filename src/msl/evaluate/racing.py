@@ -38,7 +38,7 @@ class Race:
         self,
         objective: Objective,
         cutoff: float,
-        trial: Resampling,
+        resampling: Resampling,
         n_classes: int,
         n_features: int,
         units: Mapping[str, float] = MappingProxyType({}),
@@ -48,11 +48,11 @@ class Race:
         additive = [metric for metric in metrics_of(objective.loss) if metric.additive_over_rows is not None]
         self._of_models = [metric for metric in additive if metric.of_model]
         self._sums = [
-            _MetricSums(metric, trial, n_classes, units.get(metric.name, 1.0))
+            _MetricSums(metric, resampling, n_classes, units.get(metric.name, 1.0))
             for metric in additive
             if not metric.of_model
         ]
-        self._n_fits, self._n_features = len(trial.splits), n_features
+        self._n_fits, self._n_features = len(resampling.splits), n_features
 
     def add(self, pool: int, outputs: Floats, figures: FitFigures) -> None:
         """Takes the outputs of the next rows of a pool, and the figures of the fits so far. Raises LostRace when the
@@ -77,11 +77,11 @@ class Race:
 class _MetricSums:
     """What the rows so far add to one metric, pool by pool."""
 
-    def __init__(self, metric: Metric, trial: Resampling, n_classes: int, unit: float) -> None:
+    def __init__(self, metric: Metric, resampling: Resampling, n_classes: int, unit: float) -> None:
         self.metric, self._unit = metric, unit
         by_class = n_classes if metric.additive_over_rows == "class_mean" else 0
-        self._pools = [_PoolSum(metric, pool, by_class) for pool in trial.pools]
-        self._shares = [pool.share for pool in trial.pools]
+        self._pools = [_PoolSum(metric, pool, by_class) for pool in resampling.pools]
+        self._shares = [pool.share for pool in resampling.pools]
 
     def add(self, pool: int, outputs: Floats) -> None:
         self._pools[pool].add(outputs)

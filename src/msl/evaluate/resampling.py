@@ -1,7 +1,7 @@
-"""Estimates: the splits behind `holdout`, `cv`, `loo`, `gcv` and `bootstrap632`.
+"""Resample the rows: one function per estimate that returns its splits, and how the scored outputs become one figure.
 
-Without `shuffle` and `subsample` they depend on the seed, the table and the estimate alone, so that every model of a
-search meets the same ones.
+Without `shuffle` and `subsample`, splits depend only on the seed, the table and the estimate, so that all models of a
+search are compared on the same ones. `catalogue/estimates.msl` declares each estimate (`Estimate`).
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ def holdout(population: SplitGroups, options: Options, rng: np.random.Generator)
 
 
 def cv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """Every row judged once in each repeat; along time there is one way to do it, so it is not repeated."""
+    """Every row is scored once in each repeat. Folds along an order are not random, so they are not repeated."""
     if population.order is not None:
         return time_splits(population, int(options["folds"]))
     return fold_splits(population, int(options["folds"]), int(options["repeats"]), rng)
 
 
 def loo(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """Each row, or each group where there are groups, judged by a model of all others."""
+    """Each row, or each group where there are groups, is scored by a model of all others."""
     return SplitsByUnit(np.arange(population.n_rows) if population.groups is None else population.groups)
 
 
 def gcv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """All rows, to fit and to judge on: what is too good about that is corrected in the score."""
+    """All rows, to fit and to score on; the score corrects the optimism."""
     rows = np.arange(population.n_rows)
     return [Split(rows, rows)]
 
 
 def bootstrap632(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """First all rows, to fit and to judge on; then the resamples, each judged on the rows that it lacks."""
+    """First all rows, to fit and to score on; then the resamples, each scored on the rows that it lacks."""
     rows = np.arange(population.n_rows)
     resamples = bootstrap_splits(population, int(options["samples"]), rng)
     return [Split(rows, rows), *(Split(split.train, split.test, pool=1) for split in resamples)]
@@ -82,12 +82,12 @@ def check_estimate(estimate: Estimate, population: SplitGroups) -> None:
         raise ValueError("all rows are of one group, and none would be left to judge by; leave `groups` out")
 
 
-# --- Trial: the splits that a model goes through for one estimate, and how its outputs there become one figure. -------
+# --- the splits of one estimate, and the pools that their outputs are scored in ---------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputPool:
-    """Rows whose outputs are scored together; `share` is what their score counts. `weights` are those of the rows."""
+    """Rows whose outputs are scored together, with their weights; `share` is the weight of their score."""
 
     share: float
     rows: Rows
@@ -97,7 +97,7 @@ class OutputPool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """`key` names the splits in caches; it is None for splits that one evaluation alone meets."""
+    """`key` names the splits in caches; it is None for splits that only one evaluation uses."""
 
     estimate: Estimate
     splits: Splits
@@ -135,12 +135,19 @@ class Resampling:
         )
 
 
-def joined(trials: Sequence[Resampling]) -> Resampling:
-    """Several trials of one estimate as one, whose score is the mean of theirs."""
-    if len(trials) == 1:
-        return trials[0]
-    pools = [replace(pool, share=pool.share / len(trials)) for trial in trials for pool in trial.pools]
-    return Resampling(trials[0].estimate, [split for trial in trials for split in trial.splits], tuple(pools), None)
+def joined(resamplings: Sequence[Resampling]) -> Resampling:
+    """Several resamplings of one estimate as one; its score is the mean of theirs."""
+    if len(resamplings) == 1:
+        return resamplings[0]
+    pools = [
+        replace(pool, share=pool.share / len(resamplings)) for resampling in resamplings for pool in resampling.pools
+    ]
+    return Resampling(
+        resamplings[0].estimate,
+        [split for resampling in resamplings for split in resampling.splits],
+        tuple(pools),
+        None,
+    )
 
 
 def _pool_shares(estimate: Estimate, n_pools: int) -> list[float]:
@@ -155,13 +162,13 @@ def _once_each(rows: Rows) -> Floats:
     return np.asarray(1.0 / np.bincount(rows)[rows])
 
 
-# --- Trials: the splits that each evaluation meets — the same for all models, or drawn afresh for each. ---------------
+# --- the splits of each evaluation: the same for all models, or drawn for each ----------------------------------------
 
 
-# What random numbers are for, so that no two uses of one seed draw the same.
+# Streams of random numbers, so that no two uses of one seed draw the same.
 _SPLITS, _OWN, _ROWS = 1, 2, 3
-#: Trials of later turns that are kept at once: a batch is of one turn, or every evaluation of it of its own.
-_MOST_TURNS = 16
+#: Resamplings of later repeats that are kept at once: a batch has one repeat, or each of its evaluations its own.
+_MOST_REPEATS = 16
 
 
 class ResamplingPlan:
@@ -169,7 +176,7 @@ class ResamplingPlan:
 
     def __init__(self, dataset: Dataset, estimates: Iterable[Estimate], seed: int) -> None:
         """Raises ValueError for an estimate that this table cannot give."""
-        self._ground, self._seed = dataset, seed
+        self._dataset, self._seed = dataset, seed
         self.estimates = tuple(dict.fromkeys(estimates))
         for estimate in self.estimates:
             check_estimate(estimate, dataset.population)
@@ -180,7 +187,7 @@ class ResamplingPlan:
         self._later: dict[Hashable, Resampling] = {}
         for estimate in self.estimates:
             if not self.is_fresh(estimate):
-                self.trial(estimate, 0, 1.0, 0)
+                self.resampling(estimate, 0, 1.0, 0)
 
     def is_fresh(self, estimate: Estimate) -> bool:
         """Whether each evaluation draws splits of its own."""
@@ -191,35 +198,35 @@ class ResamplingPlan:
         """The estimate whose splits this one uses."""
         return self._holdout if estimate.held_out is None and self._holdout is not None else estimate
 
-    def trial(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
-        """The trial of one evaluation: `stream` stands for the model, `share` is the share of rows to judge on.
+    def resampling(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
+        """The resampling of one evaluation: `stream` identifies the model, `share` is the share of rows to evaluate on.
 
-        Turn 0 has the splits that all models meet, a later turn splits of its own, again the same for all models.
+        Repeat 0 has the splits that all models share, each later repeat others, again the same for all models.
         """
         if self.is_fresh(estimate):
             return self._own(estimate, stream, share, repeat)
         kept = self._later if repeat else self._shared
         key = (estimate, share, repeat)
         if key not in kept:
-            if len(self._later) >= _MOST_TURNS * len(self.estimates):
+            if len(self._later) >= _MOST_REPEATS * len(self.estimates):
                 del self._later[next(iter(self._later))]
             again = [repeat] if repeat else []
             rows = None
             if share < 1.0:
-                rows = self._ground.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
+                rows = self._dataset.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
             splits = self._splits(estimate, rows, np.random.default_rng([self._seed, _SPLITS, *again]))
             name = (estimate.name, self.estimates.index(estimate), share, repeat)
-            kept[key] = Resampling.of(estimate, splits, self._ground.y, name)
+            kept[key] = Resampling.of(estimate, splits, self._dataset.y, name)
         return kept[key]
 
     def _own(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
         rng = np.random.default_rng([self._seed, _OWN, stream, repeat])
         part = _subsample(self._source(estimate)) * share
-        rows = self._ground.population.subsample(part, rng) if part < 1.0 else None
-        return Resampling.of(estimate, self._splits(estimate, rows, rng), self._ground.y, None)
+        rows = self._dataset.population.subsample(part, rng) if part < 1.0 else None
+        return Resampling.of(estimate, self._splits(estimate, rows, rng), self._dataset.y, None)
 
     def _splits(self, estimate: Estimate, rows: Rows | None, rng: np.random.Generator) -> Splits:
-        population = self._ground.population if rows is None else self._ground.population.part(rows)
+        population = self._dataset.population if rows is None else self._dataset.population.part(rows)
         source = self._source(estimate)
         splits = _returned_splits(source, population, rng)
         if source is not estimate:

@@ -218,7 +218,7 @@ def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str
     dataset = Dataset.of(table)
     estimate = objective.estimate if objective is not None and objective.estimate.held_out == "folds" else _FOLDS
     metric = _metric(objective, dataset.task)
-    trial = ResamplingPlan(dataset, [estimate], first.seed).trial(estimate, 0, 1.0, 0)
+    trial = ResamplingPlan(dataset, [estimate], first.seed).resampling(estimate, 0, 1.0, 0)
     found = {one.run.id: _losses(one, dataset, trial, metric, trusted) for one in winners}
     return FoldLosses(metric.name, _written(estimate), first.seed, found)
 

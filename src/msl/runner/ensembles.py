@@ -233,7 +233,9 @@ def estimate_vote(
     else:
         metric = row_metric(plan)
         name = metric.name
-        (vote, alone) = (each.trial.score(metric, each.outputs) for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS]))
+        (vote, alone) = (
+            each.resampling.score(metric, each.outputs) for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS])
+        )
         sign = -1.0 if metric.larger_is_better else 1.0
     return VoteEstimate(objectives, intervals, held, name, vote, alone, sign * vote < sign * alone)
 
@@ -258,11 +260,11 @@ def _judging_votes(plan: Plan) -> list[tuple[str, Objective]]:
 
 
 def _scores(objective: Objective, held: HeldOut) -> dict[str, float]:
-    return {metric.name: held.trial.score(metric, held.outputs) for metric in metrics_of(objective.loss)}
+    return {metric.name: held.resampling.score(metric, held.outputs) for metric in metrics_of(objective.loss)}
 
 
 def _together(plan: Plan, members: EnsembleMembers, held: Sequence[HeldOut]) -> HeldOut:
-    return HeldOut(held[0].trial, vote_outputs(plan, members, [one.outputs for one in held]))
+    return HeldOut(held[0].resampling, vote_outputs(plan, members, [one.outputs for one in held]))
 
 
 def vote_outputs(plan: Plan, members: EnsembleMembers, outputs: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:

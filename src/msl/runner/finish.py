@@ -34,7 +34,7 @@ from msl.runner.final_costs import FinalCosts, TimeLimit, fit_factor
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
 from msl.runner.trained import Trained, trained_model
-from msl.runner.uncertainty import HeldOut, outputs_request, requested_trial, row_estimates
+from msl.runner.uncertainty import HeldOut, outputs_request, requested_resampling, row_estimates
 from msl.runner.verdict import Candidate, Verdict, ranked_candidates
 from msl.space.spec import Estimate
 from msl.space.values import Model
@@ -158,7 +158,7 @@ class _Finish:
     def _held_of(self, model: Model, estimates: Sequence[Estimate], judged: Candidate) -> dict[Estimate, HeldOut]:
         """What is known of a model's outputs."""
         return {
-            estimate: HeldOut(requested_trial(self._plan, outputs_request(model, estimate, judged)), outputs)
+            estimate: HeldOut(requested_resampling(self._plan, outputs_request(model, estimate, judged)), outputs)
             for estimate in estimates
             if (outputs := self._outputs.get((model, estimate))) is not None
         }
@@ -207,7 +207,7 @@ class _Finish:
         pool = [one for one in listed.candidates if (one.model, COMMON_FOLDS) in self._outputs]
         if len(pool) < 2:
             return pool
-        y = requested_trial(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
+        y = requested_resampling(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
         metric = row_metric(plan)
         voting = settled_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
 

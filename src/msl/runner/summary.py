@@ -168,7 +168,7 @@ def _is_whole(evaluation: Evaluation, turns: range) -> bool:
 def _judged_held_out(plan: Plan, outputs: Mapping[Estimate, HeldOut]) -> dict[str, Any] | None:
     """Each row by a model that was not fitted on it; of repeats the last."""
     for held in outputs.values():
-        pool, given = held.trial.pools[-1], held.outputs[-1]
+        pool, given = held.resampling.pools[-1], held.outputs[-1]
         return _judged(plan, pool.y, given, pool.weights)
     return None
 
