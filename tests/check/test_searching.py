@@ -179,7 +179,12 @@ def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
     spec = sound(f"{text}budget(evaluations = {evaluations})", facts=TABLE)
     search_space = space_to_search_space(resolve(spec.space, TABLE)[0])
     stages = [
-        Stage(load_strategy(each.call.name), dict(each.call.options), search_space, again=each.call.name == "confirm")
+        Stage(
+            load_strategy(each.call.name),
+            dict(each.call.options),
+            search_space,
+            reevaluates=each.call.name == "confirm",
+        )
         for each in spec.search
     ]
     running = then(stages, seed=0, limits=Limits(evaluations))

@@ -11,15 +11,17 @@ from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Declaration, Library, ReadFile
 from msl.check.objectives import Judging, of_positive, task_of
 from msl.check.settings import Settings
-from msl.check.strategies import SWARMS, Calls, Searching
+from msl.check.strategies import Calls, Searching
 from msl.check.structure.chains import Chains
 from msl.check.structure.expressions import Spaces, blocks_in
 from msl.check.structure.step_order import Structure
 from msl.diagnostics.diagnostic import Diagnostic, Label, in_reading_order
 from msl.diagnostics.source import Source, Span
+from msl.diagnostics.suggest import alternatives
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
+from msl.space.capabilities import MODELS
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Node
 from msl.space.spec import Budget, Call, DataStatement, Objective, Space, Spec, Stage, measures_of
@@ -127,7 +129,7 @@ class _Checker:
                 judge(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         stages = self._stages(root, written)
-        self._confirmable(objectives)
+        self._confirmable(objectives, stages)
         self._is_weighable(objectives, stages)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
@@ -231,24 +233,25 @@ class _Checker:
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
 
-    def _confirmable(self, objectives: tuple[Objective, ...]) -> None:
+    def _confirmable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """What has no other splits to judge on cannot be confirmed."""
         for search in self.module.statements(ast.Search):
             last = search.stages[-1]
-            name = last.text if isinstance(last, ast.Path) else last.path.text
             is_ordered = self.data.order is not None
-            if name == "confirm" and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
+            reevaluates = len(stages) == len(search.stages) and stages[-1].call.capabilities.reevaluates is not None
+            if reevaluates and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
+                name = stages[-1].call.name
                 estimate = objectives[0].estimate.name
                 where = " that have an order" if estimate in _ONE_WAY_IN_ORDER else ""
                 message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
-                help = "leave `confirm` out" if where else "judge by `cv` or `holdout`, or leave `confirm` out"
+                help = f"leave `{name}` out" if where else f"judge by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
         minimised = any("complexity" in measures_of(each.loss) for each in objectives)
-        occam = any(s.call.name == "occam_ga" and dict(s.call.options).get("elitism") == "occam" for s in stages)
-        if not self._searched or not (minimised or occam):
+        choosing = next((stage for stage in stages if _prefers_simple(stage)), None)
+        if not self._searched or not (minimised or choosing is not None):
             return
         from msl.check.objectives import not_weighable
 
@@ -256,9 +259,15 @@ class _Checker:
         kind: type[ast.Goal | ast.Search] = ast.Goal if minimised else ast.Search
         goal = next(iter(self.module.statements(kind)), None)
         if unknown and goal is not None:
-            asks = "" if minimised else ", by which `occam_ga` chooses"
+            asks, instead = "", "judge by `features` or `fit_time`"
+            if (
+                not minimised
+                and choosing is not None
+                and (decides := choosing.call.capabilities.complexity) is not None
+            ):
+                asks = f", by which `{choosing.call.name}` chooses"
+                instead = f"write `{decides.option} = {decides.instead}`" if decides.instead else "search otherwise"
             message = f"the complexity of `{unknown[0].name}`{asks} is not known: `{unknown[0].target}` is not ours"
-            instead = "judge by `features` or `fit_time`" if minimised else "write `elitism = plain`"
             help = f"give its class a method `complexity`, leave it out, or {instead}"
             self.report.warning("MSL236", self.module.source, goal.span, message, "", help)
 
@@ -273,9 +282,15 @@ class _Checker:
     def _ensemble(self, stages: tuple[Stage, ...]) -> Call | None:
         for statement in self.module.statements(ast.Ensemble):
             call = self.calls.call("combiner", statement.call, self.module)
-            if call is not None and call.name == "swarm" and not any(s.call.name in SWARMS for s in stages):
-                message = "`swarm` lets the particles of a swarm vote, and no stage of the search is a swarm"
-                help = "search with `pso`, or use `vote` or `best_first`"
+            members = MODELS if call is None else call.capabilities.members
+            if (
+                call is not None
+                and members != MODELS
+                and not any(members in s.call.capabilities.leaves for s in stages)
+            ):
+                others = [name for name in self.library.implied("combiner").declarations if name != call.name]
+                message = f"`{call.name}` lets the particles of a swarm vote, and no stage of the search is a swarm"
+                help = f"search with `pso`, or use {alternatives(others)}"
                 self.report.error("MSL148", self.module.source, statement.call.span, message, "", help)
             return call
         return None
@@ -306,6 +321,12 @@ class _Checker:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _prefers_simple(stage: Stage) -> bool:
+    """Whether the complexity of models decides in a stage."""
+    decides = stage.call.capabilities.complexity
+    return decides is not None and dict(stage.call.options).get(decides.option) == decides.value
 
 
 def _has_one_way(estimate: Call, is_ordered: bool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _LONGEST = 60  # longer "names" are not typos, and the distance is quadratic
 
@@ -33,10 +33,13 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     names = closest(name, candidates)
     if not names:
         return None
-    quoted = [f"`{candidate}`" for candidate in names]
-    if len(quoted) == 1:
-        return f"did you mean {quoted[0]}?"
-    return f"did you mean {', '.join(quoted[:-1])} or {quoted[-1]}?"
+    return f"did you mean {alternatives(names)}?"
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """Names to choose from: `a`, `b` or `c`."""
+    *most, last = [f"`{name}`" for name in names]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def listing(names: Iterable[str], most: int = 12) -> str:

@@ -14,7 +14,7 @@ from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
-from msl.space.spec import Budget, DataStatement
+from msl.space.spec import DEFAULT_SEARCH, Budget, DataStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +131,6 @@ _OPTIONAL = {
     "budget": [field.name for field in fields(Budget)],
     "data": [field.name for field in fields(DataStatement)],
 }
-#: How a spec is searched that does not say, with one objective and with several.
-_DEFAULT_SEARCH = ("auto", "cmdpso")
 
 
 def override_text(source: Source, overrides: Sequence[Override]) -> Overridden:
@@ -219,7 +217,7 @@ class _Editor:
         if statement is None:
             goals = [s for s in self.file.statements if isinstance(s, ast.Goal)]
             several = bool(goals) and len(goals[0].objectives) > 1
-            call = f"search {_DEFAULT_SEARCH[several]}("
+            call = f"search {DEFAULT_SEARCH[several]}("
             text, anchors = self._argument(self._last_name(self.rest), len(call))
             return self._appended(f"{call}{text})", anchors)
         assert isinstance(statement, ast.Search)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from msl.record import record
+from msl.space.capabilities import PLAIN, Capabilities
 from msl.space.conditions import Requirement
 from msl.space.formulas import Facts, apply, plain
 from msl.space.nodes import Node
@@ -18,6 +19,8 @@ class Call:
     name: str
     target: str
     options: tuple[tuple[str, Value], ...] = ()
+    #: What its declaration states: no part of its identity.
+    capabilities: Capabilities = field(default=PLAIN, compare=False, repr=False)
 
     def __getitem__(self, option: str) -> Value:
         return dict(self.options)[option]
@@ -81,7 +84,7 @@ class Objective:
 
 @record
 class Stage:
-    """One strategy of a search; `start` and `channels` are what best-first search takes beside its options."""
+    """One strategy of a search; `start` and `channels` are what some strategies take beside their options."""
 
     call: Call
     start: Node | None = None
@@ -189,4 +192,6 @@ MEASURES = {
 }
 #: What a measure means where `data(positive = …)` says which class counts.
 OF_POSITIVE = {"f1": "positive_f1"}
+#: How a spec is searched that does not say: with one objective, and with several.
+DEFAULT_SEARCH = ("auto", "cmdpso")
 DEFAULT_MEASURES = {"classification": "ber", "regression": "rmse"}

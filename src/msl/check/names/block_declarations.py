@@ -12,6 +12,7 @@ from msl.check.domains.default_value import Defaults
 from msl.check.domains.narrow import Narrower
 from msl.check.findings import Report
 from msl.check.names import catalogues
+from msl.check.names.capabilities import option_fields, read_capabilities
 from msl.check.names.library import Declaration, Module
 from msl.check.names.other_names import role_meant
 from msl.check.names.scope import declarations_of, find
@@ -19,6 +20,7 @@ from msl.diagnostics.diagnostic import Label
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
+from msl.space.capabilities import PLAIN, Capabilities
 from msl.space.conditions import Condition
 from msl.space.formulas import FACTS
 from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange
@@ -39,6 +41,7 @@ class Declared:
     params: tuple[Param, ...]
     labels: dict[str, Label]
     derived: bool = False
+    capabilities: Capabilities = PLAIN
 
     @property
     def use(self) -> BlockUse:
@@ -239,14 +242,15 @@ class Blocks:
             self.report.error("MSL032", module.source, node.target.span, message, "", help)
             sound = False
         declarer = self.declarer(module)
-        params = declarer.params(node.fields, node.name.text)
-        self._told_apart(params, node.fields, module)
-        params = self._with_defaults(params, node.fields, module, node.name.text)
-        if not sound:
+        fields, capabilities = option_fields(node), read_capabilities(node, module.source, self.report)
+        params = declarer.params(fields, node.name.text)
+        self._told_apart(params, fields, module)
+        params = self._with_defaults(params, fields, module, node.name.text)
+        if not sound or capabilities is None:
             return None
         task = node.task.text if node.task is not None else None
         block = BlockType(node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span)
-        return Declared(block, params, _labels(node.fields, module))
+        return Declared(block, params, _labels(fields, module), capabilities=capabilities)
 
     def _derived(self, node: ast.Derive, module: Module) -> Declared | None:
         declaration = find(module, node.base, self.report, "a block")
@@ -291,7 +295,7 @@ class Blocks:
         self._told_apart(params, node.fields, module)
         params = self._with_defaults(params, node.fields, module, node.name.text)
         block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
-        return Declared(block, params, labels, derived=True)
+        return Declared(block, params, labels, derived=True, capabilities=base.capabilities)
 
     def _rederived(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
         """Another domain for a parameter; alternatives that it already had keep their parameters."""

@@ -1,4 +1,4 @@
-"""Catalogues: the standard library that ships with the package, by name and version.
+"""Find the catalogues that ship, by name and version, and the strategies that other packages offer.
 
 Version 1 of `clop` is `catalogue/clop.msl`, version 2 would be `catalogue/clop.2.msl`. A released version never
 changes: `released.json` holds the digest of each, and the tests compare.
@@ -23,6 +23,7 @@ IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensem
 
 
 _FOLDER = Path(__file__).parents[2] / "catalogue"
+_TARGET = re.compile(r'"([^"\n]*)"')
 _STATEMENT = re.compile(r"^(msl|use|block|part)\b(?: +(\w+) *(:|=)? *(\w+)?)?", re.MULTILINE)
 
 
@@ -36,6 +37,8 @@ class Piece:
     role: str | None
     start: int
     end: int
+    #: The class or function of a block, such as `msl.search:pso`.
+    target: str | None = None
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -47,7 +50,10 @@ def pieces(text: str) -> Iterator[Piece]:
             continue
         kind = "derived" if keyword == "block" and sign == "=" else keyword
         end = len(text) if following is None else following.start()
-        yield Piece(keyword, name or "", kind, role if kind == "block" else None, match.start(), end)
+        target = _TARGET.search(text, match.end(), end) if kind == "block" else None
+        yield Piece(
+            keyword, name or "", kind, role if kind == "block" else None, match.start(), end, target and target[1]
+        )
 
 
 def names() -> list[str]:
@@ -71,10 +77,16 @@ def text(name: str, version: int) -> str:
     return (_FOLDER / file).read_text(encoding="utf-8")
 
 
-# --- Offers: strategies of other packages, known by their entry points and declared in a file of theirs. --------------
+def shipped_strategies() -> dict[str, str]:
+    """The strategies that ship, in the order of their catalogue, each with its target."""
+    declared = pieces(text(IMPLIED["strategy"], 1))
+    return {piece.name: piece.target for piece in declared if piece.target is not None}
+
+
+# --- strategies of other packages ---
 #
-# A package names a strategy in the group `msl.strategies`, as `name = "package.module:function"`, and declares it with
-# its options in `strategies.msl`, in the folder of that module or in one above it inside the package. Both are read
+# A package names a strategy in the entry-point group `msl.strategies`, as `name = "package.module:function"`, and
+# declares it in `strategies.msl`, in the folder of that module or in one above it inside the package. Both are read
 # without importing anything, so that checking a spec never runs code of a package.
 
 
@@ -84,7 +96,7 @@ FILE = "strategies.msl"
 
 @record
 class Offer:
-    """A name that a spec can use, `module:function` behind it, and the package that both come from."""
+    """A strategy of another package: its name, its target `module:function`, and the package."""
 
     name: str
     target: str
@@ -101,12 +113,12 @@ class Offer:
             beside = Path(found.origin).with_suffix(".msl")
             return beside if beside.is_file() else None
         deepest_first = [inner[:depth] for depth in range(len(inner), -1, -1)]
-        candidates = [folder.joinpath(*way, FILE) for way in deepest_first for folder in folders]
+        candidates = [folder.joinpath(*inside, FILE) for inside in deepest_first for folder in folders]
         return next((path for path in candidates if path.is_file()), None)
 
 
 def offers() -> dict[str, Offer]:
-    """All that is installed; of several packages with one name, the first by what it stands for has it."""
+    """All that are installed; if several packages offer one name, the first by its target has it."""
     from importlib.metadata import entry_points  # not needed by specs that use what ships
 
     found: dict[str, Offer] = {}

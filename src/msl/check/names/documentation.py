@@ -12,15 +12,11 @@ from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula
 from msl.space.nodes import Param
+from msl.space.spec import DEFAULT_SEARCH
 from msl.space.to_text import node_to_text, value_to_text
 
-#: Of strategies and estimates that ask for more than to be named.
-_STATEMENTS = {
-    "gcv": "minimize mse by gcv",
-    "nspso": "minimize ber, features\nsearch nspso",
-    "cmdpso": "minimize ber, features\nsearch cmdpso",
-    "confirm": "search pso then confirm",
-}
+#: Of estimates that need more than their name.
+_STATEMENTS = {"gcv": "minimize mse by gcv"}
 _HEADING = re.compile(r"#\s*-{2,}")
 
 
@@ -94,7 +90,9 @@ def _example(catalogue: str, declared: Declared) -> str:
     name, role = declared.block.name, declared.block.role
     match role:
         case "strategy":
-            return _STATEMENTS.get(name, f"search {name}")
+            if declared.capabilities.reevaluates is not None:
+                return f"search {DEFAULT_SEARCH[0]} then {name}"
+            return f"search {name}" if declared.capabilities.takes(1) else f"minimize ber, features\nsearch {name}"
         case "estimate":
             return _STATEMENTS.get(name, f"minimize ber by {name}")
         case "combiner":
