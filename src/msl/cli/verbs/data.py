@@ -13,6 +13,9 @@ from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.terminal import safe
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 3)
+
 GENERATORS = ("hermite",)
 _MAKING = "To make a table"
 #: Columns and classes that are shown on a terminal; JSON has all of them.

@@ -12,6 +12,9 @@ import typer
 from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
 from msl.cli.shared.load_spec import load
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 4)
+
 
 def draw(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="A spec; `-` reads standard input.")],

@@ -12,6 +12,9 @@ from msl.cli.shared.console import Exit, WrongUse, wants_colour, write
 from msl.diagnostics.diagnostic import page, titles
 from msl.diagnostics.suggest import did_you_mean
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 1)
+
 _SHORTENED = re.compile(r"(?:MSL)?(\d{1,3})")
 
 

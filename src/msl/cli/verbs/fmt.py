@@ -11,6 +11,9 @@ from msl.cli.shared.console import Exit, WrongUse, complain, report, tell, wants
 from msl.cli.shared.spec_files import STANDARD_INPUT, read_source, write_atomically
 from msl.diagnostics.source import Source
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 5)
+
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 
 

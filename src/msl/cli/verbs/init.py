@@ -11,6 +11,9 @@ import typer
 from msl.cli.shared.console import Exit, WrongUse, tell, write_exactly
 from msl.cli.shared.spec_files import write_output
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 1)
+
 
 def init(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.runner.trained import Trained
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Use", 1)
+
 #: What a cell begins with that spreadsheets take for a formula.
 _STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 

@@ -11,6 +11,9 @@ from msl.cli.shared.console import Exit, WrongUse, tell, write
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
 from msl.cli.shared.spec_files import write_output
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 3)
+
 _ELSEWHERE = "name another file with `-o FILE`"
 
 

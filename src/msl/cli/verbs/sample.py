@@ -10,6 +10,9 @@ import typer
 from msl.cli.shared.console import Exit, WrongUse, write, write_exactly
 from msl.cli.shared.load_spec import load
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 6)
+
 
 def sample(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="A spec; `-` reads standard input.")],

@@ -14,6 +14,9 @@ from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
 if TYPE_CHECKING:
     from msl.store.store import Store
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 2)
+
 
 def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)] = "@",
