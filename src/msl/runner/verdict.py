@@ -90,7 +90,7 @@ def ranked_candidates(plan: Plan, found: Search) -> list[Candidate]:
 def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Observation]) -> list[Candidate]:
     """The models of these answers of an event, as they were asked for last; of those confirmed, their means."""
     if event.kind == CONFIRMED:
-        search_space, turns = plan.search_spaces[int(event.figures["stage"])], int(event.figures["repeat"])
+        search_space, turns = plan.search_spaces[int(event.figures["stage"])], int(event.figures["turn"])
         models = ((search_space.decode(one.vector), one) for one in told)
         return [
             Candidate(model, one.losses, one.complexity, FIRST_TURN, turns)
