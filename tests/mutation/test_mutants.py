@@ -71,7 +71,7 @@ def test_a_fault_leaves_all_else_as_it_was() -> None:
 
 
 def test_every_fault_of_the_source_is_python_and_changes_it() -> None:
-    for path in ("engine/loop.py", "search/ask.py", "space/derive_value.py"):
+    for path in ("runner/loop.py", "search/base.py", "space/membership_of_values.py"):
         text = (ROOT / SOURCE / path).read_text(encoding="utf-8")
         made = mutants_of(path, text)
         assert len(made) > 10
@@ -93,8 +93,8 @@ def test_a_seed_draws_the_same_faults_and_another_seed_others() -> None:
 
 
 def test_tests_that_name_the_module_come_first() -> None:
-    files = Layout().test_files(ROOT, f"{SOURCE}/search/halving.py")
-    naming = ["msl.search.halving" in (ROOT / file).read_text(encoding="utf-8") for file in files]
+    files = Layout().test_files(ROOT, f"{SOURCE}/search/strategies/halving.py")
+    naming = ["msl.search.strategies.halving" in (ROOT / file).read_text(encoding="utf-8") for file in files]
     assert naming == sorted(naming, reverse=True)
     assert (naming[0], naming[-1]) == (True, False)
 
@@ -159,9 +159,9 @@ def test_nothing_is_concluded_from_tests_that_fail_anyway(tree: Path) -> None:
 
 
 def test_the_command_lists_faults(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["search", "--only", "search/ask", "--sample", "0", "--list"]) == 0
+    assert main(["search", "--only", "search/base", "--sample", "0", "--list"]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown
-    assert all(line.startswith(f"{SOURCE}/search/ask.py:") for line in shown)
+    assert all(line.startswith(f"{SOURCE}/search/base.py:") for line in shown)
     with pytest.raises(SystemExit):
         main(["nonsense"])
