@@ -96,6 +96,7 @@ def check_comments_survive(text: str, commented: str) -> None:
     assert re.findall(r"# c\d+", result) == re.findall(r"# c\d+", commented)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*GOOD, HERE / "layout" / "breaking.in.msl"], ids=lambda path: path.stem)
 def test_comments_anywhere_in_the_corpus_are_kept(path: Path) -> None:
     rng = random.Random(path.stem)

@@ -241,7 +241,7 @@ def test_colours_can_be_told_from_the_ground(scheme: int) -> None:
         ink = "heat-low" if shade <= 5 else "heat-high"
         assert _contrast(colours[ink], colours[f"h{shade}"]) >= 4.5, shade
     for drawn in [*(f"c{number}" for number in range(9)), "best", "bad"]:
-        assert _contrast(colours[drawn], colours["dataset"]) >= 3, drawn
+        assert _contrast(colours[drawn], colours["ground"]) >= 3, drawn
 
 
 def test_whatever_has_a_colour_by_day_has_one_by_night() -> None:

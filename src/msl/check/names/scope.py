@@ -174,8 +174,11 @@ def _advice(module: Module, name: str) -> str:
         return f"write `{parameter}`"
     known = set(visible(module)) | set(BUILT_IN)
     same = [other for other in known if other.replace("_", "").casefold() == name.replace("_", "").casefold()]
-    foreign = None if same else class_in_other_letters(module, name) or foreign_class(module, name) or joined_by(name)
     elsewhere = [c for c in catalogues.names() if c not in module.uses and name in declared_names(c)]
+    foreign = None
+    if not same:
+        of_class = None if elsewhere else class_in_other_letters(module, name)
+        foreign = of_class or foreign_class(module, name) or joined_by(name)
     close = did_you_mean(name, known) if foreign is None else None
     if elsewhere:
         there = f"`{name}` is in the catalogue `{elsewhere[0]}`: add `use {elsewhere[0]}`"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.check.check_spec import data_span
 from msl.cli.shared.console import Exit, WrongUse, report, tell
 from msl.cli.shared.load_spec import Loaded, load
 from msl.cli.shared.trust import Trusted
@@ -51,6 +50,8 @@ def tell_notes(table: Table) -> None:
 
 def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
     """Data has no place in the spec: it is told at the `data` statement, or at the start."""
+    from msl.check.check_spec import data_span
+
     severity = Severity.ERROR if problem.severity == "error" else Severity.WARNING
     where = Label(source, data_span(source), f"for `{path}`")
     return Diagnostic(problem.code, severity, problem.message, where, help=problem.help or None)
@@ -194,4 +195,4 @@ def _is_told(trouble: ValueError) -> bool:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     place = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
-    return place.startswith(("msl.evaluate", "msl.encode", "msl.space", "msl.search"))
+    return place.startswith(("msl.data", "msl.evaluate", "msl.workers", "msl.encode", "msl.space", "msl.search"))
