@@ -24,7 +24,7 @@ from msl.record import paused_collector, record
 from msl.space.capabilities import MODELS
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Node
-from msl.space.spec import Budget, Call, DataStatement, Objective, Space, Spec, Stage, measures_of
+from msl.space.spec import Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
 if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
@@ -33,10 +33,6 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
 
 #: Codes of what meant something else in earlier versions: said of every file in use, and by every verb.
 CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
-#: Estimates that split the rows in one way only.
-_ONE_WAY = frozenset({"loo", "gcv"})
-#: Later rows are judged by earlier ones, whatever the turn.
-_ONE_WAY_IN_ORDER = frozenset({"cv", "holdout"})
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
     ast.Edition: "msl",
@@ -241,15 +237,15 @@ class _Checker:
             reevaluates = len(stages) == len(search.stages) and stages[-1].call.capabilities.reevaluates is not None
             if reevaluates and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
                 name = stages[-1].call.name
-                estimate = objectives[0].estimate.name
-                where = " that have an order" if estimate in _ONE_WAY_IN_ORDER else ""
-                message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
+                estimate = objectives[0].estimate
+                where = " that have an order" if estimate.follows_order else ""
+                message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
                 help = f"leave `{name}` out" if where else f"judge by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
-        minimised = any("complexity" in measures_of(each.loss) for each in objectives)
+        minimised = any(metric.needs == "complexity" for each in objectives for metric in metrics_of(each.loss))
         choosing = next((stage for stage in stages if _prefers_simple(stage)), None)
         if not self._searched or not (minimised or choosing is not None):
             return
@@ -329,14 +325,14 @@ def _prefers_simple(stage: Stage) -> bool:
     return decides is not None and dict(stage.call.options).get(decides.option) == decides.value
 
 
-def _has_one_way(estimate: Call, is_ordered: bool) -> bool:
-    """Whether every turn would judge by the same rows."""
+def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
+    """Whether every repeat would have the same splits."""
     options = dict(estimate.options)
     if options.get("subsample", 1) != 1:
         return False
-    if is_ordered and estimate.name in _ONE_WAY_IN_ORDER:
+    if is_ordered and estimate.follows_order:
         return True
-    return estimate.name in _ONE_WAY and not options.get("shuffle")
+    return estimate.fixed_splits and not options.get("shuffle")
 
 
 def _why_not_in(space: Space, start: Node) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from msl.check.names.catalogues import GROUP, offers, shipped_strategies
+from msl.check.names.catalogues import offers, shipped_strategies
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
 from msl.search.setting import Setting, Strategy, StrategyFunction
 
@@ -34,7 +34,7 @@ def load_strategy(name: str) -> StrategyFunction:
 def load_target(name: str, target: str) -> StrategyFunction:
     """The generator function of a strategy whose declaration names this target."""
     try:
-        found = EntryPoint(name, target, GROUP).load()
+        found = EntryPoint(name, target, "msl.strategies").load()
     except (ImportError, AttributeError) as trouble:
         offer = None if name in shipped_strategies() else offers().get(name)
         package = "" if offer is None else f" of the package `{offer.package}`"

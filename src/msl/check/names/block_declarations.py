@@ -28,7 +28,7 @@ from msl.space.values import BlockType
 
 CHAIN_ROLES = ("transformer", "selector", "learner", "post")
 SLOT_ROLES = ("distance", "feature_distance", "weighting", "references", "kernel", "basis")
-ENGINE_ROLES = ("strategy", "estimate", "combiner")
+ENGINE_ROLES = ("strategy", "estimate", "combiner", "metric")
 TASKS = ("classification", "regression")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*\*?", re.ASCII)
 

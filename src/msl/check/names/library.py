@@ -79,12 +79,12 @@ class Module:
     qualifiers_met: set[str] = field(default_factory=set)
     #: Built-in names that a declaration tried to take.
     misnamed: set[str] = field(default_factory=set)
-    #: Whether another package declares its strategies here.
+    #: Whether another package declares its strategies, estimates or metrics here.
     is_offered: bool = False
 
     @property
     def is_implied(self) -> bool:
-        """Whether this is a catalogue of strategies, estimates or ensembles."""
+        """Whether this is a catalogue of strategies, estimates, ensembles or metrics."""
         return self.is_offered or (self.origin.strip("<>") in catalogues.IMPLIED.values() and self.source.path is None)
 
     def statements(self, kind: type[S]) -> Iterator[S]:
@@ -123,11 +123,11 @@ class Library:
         return tuple(module.source for module in self.modules)
 
     def implied(self, role: str) -> Module:
-        """The catalogue of strategies, estimates or ensembles."""
+        """The catalogue of strategies, estimates, ensembles or metrics."""
         return self._catalogue(catalogues.IMPLIED[role], 1)
 
     def offered(self, path: Path) -> Module:
-        """The file in which another package declares its strategies."""
+        """The file in which another package declares its strategies, estimates or metrics."""
         key = str(path.resolve())
         if key not in self._modules:
             self._module(Source(str(path), _decoded(read_regular(path)), str(path)), key, str(path)).is_offered = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from msl.check.names import catalogues
@@ -11,7 +12,6 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.suggest import closest
 from msl.language import ast
 from msl.language.mistakes.other_tools import CHOICES, JOINS, RANGES, range_meant
-from msl.space.spec import MEASURES
 
 _NEAR = 200
 _VALUES = {
@@ -358,7 +358,7 @@ def _blocks(catalogue: str) -> dict[str, str]:
     return found
 
 
-# --- Foreign measures: what other tools call measures, and which of ours judges the same. -----------------------------
+# --- metrics of other tools -------------------------------------------------------------------------------------------
 
 
 _NAMES = {
@@ -376,12 +376,12 @@ _NAMES = {
     "fit_time": "time training_time",
 }
 _OURS = {name: ours for ours, names in _NAMES.items() for name in names.split()}
-#: Measures that are one minus one of ours.
+#: Metrics that are one minus one of ours.
 _OPPOSITES = {
     **dict.fromkeys("accuracy acc accuracy_score".split(), "error"),
     **dict.fromkeys("balanced_accuracy balanced_accuracy_score bac".split(), "ber"),
 }
-#: Measures that we lack, and the one that is closest.
+#: Metrics that we lack, and the one that is closest.
 _CLOSE = {
     **dict.fromkeys(
         "precision recall sensitivity specificity jaccard fbeta f2 precision_macro recall_macro".split(), "f1"
@@ -395,11 +395,11 @@ _CLOSE = {
 }
 
 
-def measure_meant(name: str, alone: bool) -> str | None:
-    """What to write for a measure that others call by another name; `alone` if it is the only objective."""
+def metric_meant(name: str, alone: bool, is_larger_better: Callable[[str], bool]) -> str | None:
+    """What to write for a metric that others call by another name; `alone` if it is the only objective."""
     ours = _OPPOSITES.get(name) or _OURS.get(name)
     if ours is not None:
-        word = "maximize" if MEASURES[ours].larger_is_better else "minimize"
+        word = "maximize" if is_larger_better(ours) else "minimize"
         if alone:
             return f"write `{word} {ours}`"
         return f"write `{ours}`, its opposite" if name in _OPPOSITES else f"write `{ours}`"
