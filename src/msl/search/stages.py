@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from msl.check.names.catalogues import GROUP, Offer, offers
+from msl.diagnostics.user_error import UserError
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
 from msl.search.setting import Setting, Strategy, StrategyFunction
 
@@ -35,7 +36,7 @@ def load_strategy(name: str) -> StrategyFunction:
         return _loaded(offer)
     close = get_close_matches(name, strategy_names(), 1)
     advice = f"did you mean `{close[0]}`?" if close else f"strategies are {', '.join(strategy_names())}"
-    raise ValueError(f"`{name}` is not a strategy; {advice}")
+    raise UserError(f"`{name}` is not a strategy; {advice}")
 
 
 def _loaded(offer: Offer) -> StrategyFunction:
@@ -43,9 +44,9 @@ def _loaded(offer: Offer) -> StrategyFunction:
         found = EntryPoint(offer.name, offer.target, GROUP).load()
     except (ImportError, AttributeError) as trouble:
         message = f"the strategy `{offer.name}` of the package `{offer.package}` cannot be loaded: {trouble}"
-        raise ValueError(message) from trouble
+        raise UserError(message) from trouble
     if not callable(found):
-        raise ValueError(f"the strategy `{offer.name}` is not a function but {type(found).__name__}")
+        raise UserError(f"the strategy `{offer.name}` is not a function but {type(found).__name__}")
     return cast(StrategyFunction, found)
 
 
