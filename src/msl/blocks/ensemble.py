@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import ArrayClassifier, ArrayModel, ArrayRegressor, shares, softmax, sum_to_one
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 Voting = Literal["hard", "soft"]
 
@@ -21,7 +22,7 @@ def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, v
     In a soft vote that must be probabilities.
     """
     if voting not in ("hard", "soft"):
-        raise ValueError(f"members vote hard or soft, not {voting!r}")
+        raise UserError(f"members vote hard or soft, not {voting!r}")
     share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     if n_classes == 0 or voting == "soft":
         mean: Floats = np.tensordot(share, np.array(outputs), axes=1)

@@ -8,6 +8,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from msl.diagnostics.user_error import UserError
 from msl.encode.columns import Column, Cube, Flags, all_rows, as_vectors
 from msl.encode.compile import compile_space
 from msl.encode.layout import Dimension, Encoding, Group, Layout, Meaning
@@ -23,6 +24,10 @@ from msl.space.values import Model, Step
 _UNUSED = 0.5
 
 
+class NeedsTable(UserError):
+    """A space whose bounds depend on a table, and no table is given."""
+
+
 def space_to_layout(space: Space, encoding: Encoding = "shared") -> Layout:
     """What the dimensions of a space mean; without a table, as far as no table is needed."""
     return compile_space(space, encoding).layout
@@ -32,7 +37,7 @@ def space_to_codec(space: Space, encoding: Encoding = "shared") -> Codec:
     """The codec of a space that has been resolved against a table, or needs none."""
     compiled = compile_space(space, encoding)
     if compiled.plan is None:
-        raise ValueError("bounds of this space depend on the table: resolve it against one first")
+        raise NeedsTable("bounds of this space depend on the table: resolve it against one first")
     return Codec(Space(compiled.root, space.requirements, space.facts), compiled.layout, compiled.plan)
 
 

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from sklearn import config_context
 
+from msl.blocks.base.estimator_code import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState, with_all_features
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
@@ -54,7 +55,8 @@ class Losses:
         found = {estimate: self._measures(estimate, case) for estimate in self._trials.estimates}
         losses = []
         for objective in self._objectives:
-            value = loss_value(objective.loss, found[objective.estimate])
+            with estimator_code:  # an expression of the user's may divide by a measure that is 0
+                value = loss_value(objective.loss, found[objective.estimate])
             losses.append(value if objective.minimize else -value)
         return _named(found), tuple(losses)
 
@@ -90,7 +92,8 @@ class Losses:
         try:
             plans = [case.plan(self._planner) for case in cases]
             judged = self._judge.generalised(plans, trial, cases[0].log)
-        except Exception:
+        except Exception as reason:
+            failure_of(reason, "")  # raises what is a bug
             return
         for case, one in zip(cases, judged, strict=True):
             case.generalised[estimate] = one
@@ -140,7 +143,7 @@ def _named(found: dict[Estimate, dict[str, float]]) -> dict[str, float]:
     return named
 
 
-# --- Evaluator: one model in, one outcome out. Whatever a model does, it never raises. --------------------------------
+# --- Evaluator: one model in, one outcome out. Whatever a model does, it never raises; a bug in msl does. -------------
 
 
 DEFAULT_CACHE_BYTES = 256_000_000
@@ -180,7 +183,7 @@ class Evaluator:
         return self._cache.figures()
 
     def evaluate(self, model: Model, cutoff: float | None = None, share: float = 1.0, repeat: int = 0) -> Outcome:
-        """The losses of a model; one that cannot be fitted or judged gives a failure, never an exception."""
+        """The losses of a model; one that cannot be fitted or judged gives a failure. Only a bug in msl raises."""
         return self.evaluate_many([EvaluationRequest(model, cutoff, share, repeat)])[0]
 
     def evaluate_many(self, requests: Sequence[EvaluationRequest]) -> list[Outcome]:
@@ -202,7 +205,7 @@ class Evaluator:
             measures, losses = self._losses.of(case)
         except LostRace as lost:
             losses, is_bound = (lost.bound,), True
-        except (Exception, SystemExit) as reason:  # a block may raise anything: it is a row, not the end of the run
+        except (Exception, SystemExit) as reason:  # an estimator may raise anything; a bug in msl is raised again
             failure = failure_of(reason, case.log.step)
         if failure is None and not all(map(math.isfinite, losses)):
             failure = Failure("not a number", self._losses.why_not_finite(measures, losses), case.log.step)

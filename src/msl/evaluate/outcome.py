@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
+from msl.blocks.base.estimator_code import is_raised_by_estimator
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import BadOutputs
+from msl.diagnostics.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,19 @@ class MetricFailed(Exception):
     """A metric that raised an exception or did not return a number."""
 
 
+def is_model_failure(reason: BaseException) -> bool:
+    """Whether an exception is the failure of the model that is evaluated; any other is a bug in msl.
+
+    A model fails where an estimator raises, where its outputs are of no use, and where memory runs out, which may
+    happen anywhere. A `UserError` is a model that this table or estimate has no use for.
+    """
+    return isinstance(reason, BadOutputs | MetricFailed | MemoryError | UserError) or is_raised_by_estimator(reason)
+
+
 def failure_of(reason: BaseException, step: str) -> Failure:
-    """The failure behind an exception that a block has raised."""
+    """The failure behind an exception; raises it again where it is a bug and no failure of the model."""
+    if not is_model_failure(reason):
+        raise reason
     if isinstance(reason, BlockProblem):
         return Failure("block", reason.message, reason.block or step)
     if isinstance(reason, BadOutputs):
@@ -78,7 +91,8 @@ def failure_of(reason: BaseException, step: str) -> Failure:
         return Failure("metric", _words(reason))
     if isinstance(reason, MemoryError):
         return Failure("memory", _words(reason) or "not enough memory", step)
-    return Failure("exception", f"{type(reason).__name__}: {_words(reason)}", step)
+    kind = "ValueError" if type(reason) is UserError else type(reason).__name__  # as estimators of scikit-learn refuse
+    return Failure("exception", f"{kind}: {_words(reason)}", step)
 
 
 def _words(reason: BaseException) -> str:

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 from msl.blocks.base.block import Block, Floats, GeneralisedTable, LeaveOneOutTable
 from msl.blocks.base.complexity import learner_complexity
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import checked_outputs
 from msl.evaluate.fit import Fitter, features_seen
@@ -51,9 +52,10 @@ class LooShortcut:
         way = self._fitter.way(plan.before, fold, log)
         log.at(plan.learner.name)
         table = self._table(plan, trial, learner, way.end, fold)
-        if table is None or not table.serves(learner):
-            return None
-        left = table.left_out(learner)
+        with estimator_code:
+            if table is None or not table.serves(learner):
+                return None
+            left = table.left_out(learner)
         log.fits_saved += len(rows)
         figures.add(left.features, way.complexity + left.complexity, (perf_counter() - start) / len(rows))
         return checked_outputs(left.outputs, len(rows), self._fitter.dataset.n_classes)
@@ -67,7 +69,8 @@ class LooShortcut:
             return self._kept[1]
         # Behind other steps the table is another one for almost every model, and not worth much memory.
         memory = 0 if plan.before else _MEMORY
-        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
+        with estimator_code:
+            table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
         if self._keeps and trial.key is not None and not plan.before:
             self._kept = (key, table)
         return table
@@ -146,11 +149,12 @@ class GcvShortcut:
         """The score and the complexity of learners of one class on the same rows."""
         log.fits += len(learners)
         table = self._table(learners[0], stage, fold)
-        if table is not None:
-            scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
-            return list(zip(scores, sizes, strict=True))
-        if isinstance(learners[0], _LINEAR):
-            return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
+        with estimator_code:
+            if table is not None:
+                scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
+                return list(zip(scores, sizes, strict=True))
+            if isinstance(learners[0], _LINEAR):
+                return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
@@ -159,11 +163,13 @@ class GcvShortcut:
             return None
         key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
         n_classes = self._fitter.dataset.n_classes
-        return self._fitter.cache.get(
-            key,
-            lambda: learner.generalised_table(stage.X, fold.y, n_classes, self._fitter.laid_out(learner, stage)),
-            shared=(stage.X, fold.y),
-        ).value
+
+        def made() -> GeneralisedTable | None:
+            laid_out = self._fitter.laid_out(learner, stage)
+            with estimator_code:
+                return learner.generalised_table(stage.X, fold.y, n_classes, laid_out)
+
+        return self._fitter.cache.get(key, made, shared=(stage.X, fold.y)).value
 
 
 def linear_gcv(learner: Any, X: Floats, y: Floats) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import did_you_mean, listing
+from msl.diagnostics.user_error import UserError
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.space.spec import DEFAULT_SEARCH, Budget, DataStatement
@@ -37,7 +38,7 @@ class Override:
         return Span(start, start + len(self.path[place]))
 
 
-class WrongOverride(ValueError):
+class WrongOverride(UserError):
     """A change that cannot be made; `diagnostics` says why."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from msl.diagnostics.user_error import UserError
 from msl.space.formulas import Amount, Formula
 from msl.space.nodes import IntRange, RealRange
 
@@ -23,7 +24,7 @@ _SLACK = 1e-9
 def known(amount: Amount) -> int | float:
     """An amount that no longer depends on a table."""
     if isinstance(amount, Formula):
-        raise ValueError(f"`{amount}` depends on the table: resolve the space against one first")
+        raise UserError(f"`{amount}` depends on the table: resolve the space against one first")
     return amount
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msl.diagnostics.user_error import UserError
 from msl.store.files import write_whole
 from msl.store.store_error import StoreError, translated
 
@@ -86,7 +87,7 @@ def read_lock(path: Path) -> Lock:
         content = path.read_bytes()
     try:
         return text_to_lock(content.decode())
-    except ValueError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, UserError) as error:
         raise StoreError(
             "MSL513",
             f"the lock file {path} cannot be read: {error}",
@@ -104,22 +105,22 @@ def lock_to_text(lock: Lock) -> str:
 
 
 def text_to_lock(text: str) -> Lock:
-    """The inverse of `lock_to_text`; raises ValueError for anything that is not a lock."""
+    """The inverse of `lock_to_text`; raises UserError or TOMLDecodeError for anything that is not a lock."""
     content = tomllib.loads(text)
     if content.get("format") != _FORM:
-        raise ValueError(f"its format is {content.get('format')!r}, and only {_FORM} is known")
+        raise UserError(f"its format is {content.get('format')!r}, and only {_FORM} is known")
     expected = {"format", "seed", *_SECTIONS}
     if content.keys() != expected:
-        raise ValueError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
+        raise UserError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
     if type(content["seed"]) is not int:
-        raise ValueError("the seed has to be a whole number")
+        raise UserError("the seed has to be a whole number")
     return Lock(content["seed"], *(_section(name, content[name]) for name in _SECTIONS))
 
 
 def _section(name: str, entries: Any) -> dict[str, Any]:
     allowed = (str, int, float, bool) if name == "bounds" else (str,)
     if not isinstance(entries, dict) or not all(isinstance(entry, allowed) for entry in entries.values()):
-        raise ValueError(f"[{name}] has to hold plain values")
+        raise UserError(f"[{name}] has to hold plain values")
     return entries
 
 

@@ -21,6 +21,8 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from msl.diagnostics.user_error import UserError
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
@@ -185,7 +187,7 @@ class BlockClassifier(ClassifierMixin, Block):
             check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
+            raise UserError(f"{type(self).__name__} needs at least two classes; the target has only one class")
         self.fit_arrays(rows, codes, len(self.classes_))
         return self
 
@@ -271,7 +273,7 @@ def column_of_each(labels: NDArray[Any], n_columns: int) -> Codes:
         return codes
     if labels.dtype.kind in "biuf" and np.isin(classes, np.arange(n_columns)).all():
         return labels.astype(np.intp)
-    raise ValueError(
+    raise UserError(
         f"a step after the learner got outputs with n_features = {n_columns} columns for a target with {len(classes)} "
         "classes; give one column a class, or, when a class has no rows, the numbers "
         f"0 to {n_columns - 1} of the columns as target"
@@ -317,7 +319,7 @@ def filled(value: Any, choices: Mapping[str, type[Kind]], kind: type[Kind], slot
         return value
     if isinstance(value, str) and value in choices:
         return choices[value]()
-    raise ValueError(f"{slot} must be one of {', '.join(choices)} or an instance of {kind.__name__}; got {value!r}")
+    raise UserError(f"{slot} must be one of {', '.join(choices)} or an instance of {kind.__name__}; got {value!r}")
 
 
 def slot_constraint(choices: Mapping[str, type[Kind]], kind: type[Kind]) -> list[Any]:

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from msl.blocks.base.block import Block, Floats
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.outputs import (
     BadOutputs,
     checked_columns,
@@ -28,6 +29,7 @@ from msl.blocks.base.outputs import (
     predicted_probabilities,
 )
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 
 class ArrayModel(BaseEstimator, ABC):
@@ -162,15 +164,17 @@ def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
         step.fit_arrays(X, y, n_classes)
         transformed: Floats = step.transform_arrays(X)
         return transformed
-    if hasattr(step, "fit_transform"):
-        return made_columns(step.fit_transform(X, y))
-    return made_columns(step.fit(X, y).transform(X))
+    with estimator_code:
+        return made_columns(step.fit_transform(X, y) if hasattr(step, "fit_transform") else step.fit(X, y).transform(X))
 
 
 def apply_steps(steps: Sequence[Any], X: Floats) -> Floats:
     for step in steps:
-        own = isinstance(step, Branch | Block)
-        X = step.transform_arrays(X) if own else made_columns(step.transform(X))
+        if isinstance(step, Branch | Block):
+            X = step.transform_arrays(X)
+            continue
+        with estimator_code:
+            X = made_columns(step.transform(X))
     return X
 
 
@@ -189,7 +193,7 @@ def _asked_steps(steps: Sequence[Any], X: Floats) -> Floats:
 def _refuse_gaps(block: Any, X: Floats) -> None:
     """Foreign classes look at their rows themselves."""
     if isinstance(block, Block) and not get_tags(block).input_tags.allow_nan and np.isnan(X).any():
-        raise ValueError(f"{type(block).__name__} cannot take missing values")
+        raise UserError(f"{type(block).__name__} cannot take missing values")
 
 
 @contextmanager
@@ -206,7 +210,8 @@ def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Non
     if isinstance(learner, Block):
         learner.fit_arrays(X, y, n_classes)
     else:
-        learner.fit(X, y)
+        with estimator_code:
+            learner.fit(X, y)
 
 
 def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
@@ -214,6 +219,12 @@ def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
     if isinstance(learner, Block):
         own: Floats = learner.outputs(X)
         return own
+    with estimator_code:
+        return _foreign_outputs(learner, X, n_classes)
+
+
+def _foreign_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
+    """The outputs of a learner of scikit-learn or of the user, by whichever method it has."""
     if n_classes == 0:
         return predicted_numbers(learner.predict(X), len(X))
     if hasattr(learner, "predict_proba"):

@@ -17,6 +17,7 @@ from typing import Any
 import sklearn
 from sklearn.linear_model import LogisticRegression
 
+from msl.diagnostics.user_error import UserError
 from msl.space.values import BlockType
 
 TRUSTED = frozenset({"msl", "sklearn"})
@@ -137,12 +138,18 @@ def _finders() -> list[LocalModules]:
 # --- BlockProblem: why a block cannot be built, with a way out; the caller knows where in the spec it stands. ---------
 
 
-class BlockProblem(Exception):
+class BlockProblem(UserError):
     """A class that does not import, is not trusted, lacks a method, or rejects a parameter."""
 
+    help: str
+
     def __init__(self, code: str, message: str, help: str, block: str) -> None:
-        super().__init__(message)
-        self.code, self.message, self.help, self.block = code, message, help, block
+        super().__init__(message, help)
+        self.args = (code, message, help, block)
+        self.code, self.block = code, block
+
+    def __str__(self) -> str:
+        return self.message
 
 
 # --- Releases: where scikit-learn's differ in what a declaration means — made to agree, or told. ----------------------

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.numerics.matrices import solved
 from msl.blocks.numerics.safe_scaling import unit_scale
+from msl.diagnostics.user_error import UserError
 
 #: Kernel values up to this leave room for the sums and products of the linear algebra that follows.
 LARGEST_VALUE = 1e150
@@ -54,7 +55,7 @@ class Kernel:
         with np.errstate(over="ignore"):
             overflows = (self.coef0 + largest_X * largest_Z * X.shape[1]) ** self.degree > LARGEST_VALUE
         if overflows:
-            raise ValueError(
+            raise UserError(
                 f"the kernel (coef0 + x·z)^{self.degree} overflows with features as large as "
                 f"{max(largest_X, largest_Z):.0e}; standardize them first"
             )

@@ -26,6 +26,7 @@ from msl.blocks.base.block import Block, BlockRegressor, Codes, Floats, Probabil
 from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 #: Trees compare in single precision: columns larger than this are scaled down, columns smaller than one up.
 LARGEST_SINGLE = 2.0**100
@@ -131,7 +132,7 @@ class Forest(Block):
     def prepare_query(self, X: Floats) -> TreeSums:
         # A tree asked for itself would look beyond the end of rows that are too short.
         if X.shape[1] != self.scale_.size:
-            raise ValueError(f"the forest was grown on {self.scale_.size} features and is asked about {X.shape[1]}")
+            raise UserError(f"the forest was grown on {self.scale_.size} features and is asked about {X.shape[1]}")
         return TreeSums(in_single(X, self.scale_))
 
     def complexity(self) -> float:

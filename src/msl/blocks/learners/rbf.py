@@ -27,6 +27,7 @@ from msl.blocks.base.block import (
 from msl.blocks.numerics.kmeans import k_means
 from msl.blocks.public import public
 from msl.blocks.similarity.placement import Scaled
+from msl.diagnostics.user_error import UserError
 
 # --- Radial basis functions, as small parameter objects. --------------------------------------------------------------
 
@@ -167,7 +168,7 @@ class CentreLayout:
         except (TypeError, ValueError):
             inside = np.empty(0)
         if inside.shape != (len(points), n_features):
-            raise ValueError(
+            raise UserError(
                 f"centers must hold, for each region, None or {n_features} numbers from 0 to 1, one for each feature"
             )
         low, high = self.regions.boxes(n_regions)
@@ -282,7 +283,7 @@ def placed_centers(networks: Sequence[RBFNetwork], layout: CentreLayout) -> list
             placed[place] = np.unique(layout.rows, axis=0)
     for n_regions, searched in by_regions.items():
         if n_regions == 0:
-            raise ValueError("centers must name at least one region; None in its place switches its unit off")
+            raise UserError("centers must name at least one region; None in its place switches its unit off")
         placed.update(zip(searched, layout.in_boxes(list(searched.values()), n_regions), strict=True))
     return [placed[place] for place in range(len(networks))]
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
+from msl.diagnostics.user_error import UserError
 
 #: Magnitudes outside these bounds are scaled; within them the squares of even the smallest differences stay normal.
 SMALLEST, LARGEST = 1e-100, 1e100
@@ -137,7 +138,7 @@ def reject_huge(X: Floats, name: str) -> None:
     """Refuses features with which the sums inside a learner would overflow."""
     largest = np.abs(X).max()
     if largest > LARGEST_FEATURE:
-        raise ValueError(
+        raise UserError(
             f"{name} cannot work with features as large as {largest:.0e}: their sums overflow; standardize them first"
         )
 

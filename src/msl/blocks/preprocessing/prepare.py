@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from msl.blocks.base.block import BlockTransformer, Codes, Floats
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 #: Columns that one feature may become; the rarer symbols beyond share the last of them.
 MOST_COLUMNS = 100
@@ -195,11 +196,11 @@ class Columns(Passthrough):
         if positions.size == 0:
             return np.empty(0, dtype=np.intp)
         if positions.ndim != 1 or not np.issubdtype(positions.dtype, np.integer):
-            raise ValueError(
+            raise UserError(
                 f"symbolic_columns takes the positions of columns, as in [0, 3], not {self.symbolic_columns!r}"
             )
         if positions.min() < 0 or positions.max() >= n_columns:
-            raise ValueError(
+            raise UserError(
                 f"symbolic_columns names the column {positions.max() if positions.min() >= 0 else positions.min()}, "
                 f"but the columns here are 0 to {n_columns - 1}; put `columns` before the steps that change columns"
             )

@@ -14,6 +14,7 @@ from msl.blocks.numerics.matrices import PrincipalAxes
 from msl.blocks.numerics.safe_scaling import frame_of, row_blocks, standard_columns
 from msl.blocks.public import public
 from msl.blocks.selection.selectors import FMAX, FeatureSelector
+from msl.diagnostics.user_error import UserError
 
 
 @public
@@ -69,7 +70,7 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
         mean = scaled.mean(axis=0)
         axes = PrincipalAxes(scaled, mean)
         if axes.spread / np.finfo(np.float64).max > factor:
-            raise ValueError(
+            raise UserError(
                 f"PrincipalComponents cannot work with features as large as {np.abs(X).max():.0e}: "
                 "their components overflow; standardize them first"
             )

@@ -19,6 +19,7 @@ from msl.blocks.base.block import BlockTransformer, Codes, Floats
 from msl.blocks.numerics.class_statistics import present_classes
 from msl.blocks.numerics.safe_scaling import standard_columns
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 
 class FeatureSelector(BlockTransformer, SelectorMixin):
@@ -65,12 +66,12 @@ class KeepFeatures(FeatureSelector):
             return
         mask = np.asarray(self.features)
         if mask.shape != (n_columns,):
-            raise ValueError(
+            raise UserError(
                 f"Keep got a mask of shape {mask.shape} for rows with {n_columns} features; "
                 f"give `features` exactly {n_columns} entries, one a feature"
             )
         if not np.isin(mask, (0, 1)).all():
-            raise ValueError("Keep needs a mask of booleans (or of 0 and 1); to keep features by number, make a mask")
+            raise UserError("Keep needs a mask of booleans (or of 0 and 1); to keep features by number, make a mask")
         chosen = np.flatnonzero(mask)
         self.keep_columns(chosen if len(chosen) else np.array([0]), n_columns)
 
@@ -147,7 +148,7 @@ class Ranker(FeatureSelector):
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
         if n_classes == 0:
             if not self.serves_regression:
-                raise ValueError(
+                raise UserError(
                     f"{type(self).__name__} compares classes, but the target holds numbers; "
                     "for regression take FTest, Pearson, Relief, ForestImportance, SVCElimination or GramSchmidt"
                 )

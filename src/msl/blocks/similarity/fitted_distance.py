@@ -13,6 +13,7 @@ from msl.blocks.base.block import Codes, Floats
 from msl.blocks.public import public
 from msl.blocks.similarity.distances import Distance, FeatureDistance, Gaps
 from msl.blocks.similarity.placement import Placement
+from msl.diagnostics.user_error import UserError
 
 
 @public
@@ -94,7 +95,7 @@ def fit_metric(
     symbolic = set(symbolic_columns)
     outside = symbolic - set(range(X.shape[1]))
     if outside:
-        raise ValueError(
+        raise UserError(
             f"symbolic_columns names column {min(outside)}, but the table has columns 0 to {X.shape[1] - 1}"
         )
     numeric: list[int] = []
@@ -107,7 +108,7 @@ def fit_metric(
         else:
             specials.append(SpecialColumn(column, float(importance[column]), gaps))
     if specials and not distance.takes_symbols:
-        raise ValueError(
+        raise UserError(
             f"{type(distance).__name__} is a distance of numbers and cannot use the feature distance "
             f"{type(numbers if specials[0].column not in symbolic else symbols).__name__}; "
             "use euclidean, manhattan, minkowski, chebyshev or canberra, or turn the symbols into numbers first"
@@ -121,13 +122,13 @@ def feature_importance(features: ArrayLike | None, weights: ArrayLike | None, n_
     """One weight a feature: the given one, 0 where the feature is switched off."""
     importance = np.ones(n_features) if weights is None else np.array(weights, dtype=np.float64)
     if importance.shape != (n_features,):
-        raise ValueError(f"weights must hold one number for each of the {n_features} features; got {importance.shape}")
+        raise UserError(f"weights must hold one number for each of the {n_features} features; got {importance.shape}")
     if not np.all(np.isfinite(importance)) or np.any(importance < 0):
-        raise ValueError("weights must be finite numbers of at least 0")
+        raise UserError("weights must be finite numbers of at least 0")
     if features is not None:
         mask = np.asarray(features)
         if mask.shape != (n_features,):
-            raise ValueError(
+            raise UserError(
                 f"features must hold one truth value for each of the {n_features} features; got {mask.shape}"
             )
         importance[~mask.astype(bool)] = 0.0

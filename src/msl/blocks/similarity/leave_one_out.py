@@ -31,6 +31,7 @@ from msl.blocks.similarity.neighbours import (
 )
 from msl.blocks.similarity.references import AllRows, SimilaritySettings, risk_matrix, similarity_matrix
 from msl.blocks.similarity.voting import Weighting, class_outputs, number_outputs
+from msl.diagnostics.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class LeaveOneOut:
     def __init__(self, X: Floats, y: NDArray[Any], n_classes: int, memory: int = 1 << 28) -> None:
         """`y` holds class codes, or numbers when `n_classes` is 0."""
         if len(X) < 2:
-            raise ValueError("leave-one-out needs at least two rows")
+            raise UserError("leave-one-out needs at least two rows")
         # Rows of one class lie side by side, so that the nearest row of each class is found at memory speed.
         self._order = np.argsort(y, kind="stable") if n_classes else np.arange(len(X))
         self._X = np.ascontiguousarray(X[self._order])
@@ -93,7 +94,7 @@ class LeaveOneOut:
         """The outputs of a learner that `serves` accepts."""
         setting = learner.setting()
         if not on_all_rows(setting):
-            raise ValueError("leave-one-out without refits needs a similarity learner on all rows with hard classes")
+            raise UserError("leave-one-out without refits needs a similarity learner on all rows with hard classes")
         setting.weighting.check()
         importance = feature_importance(setting.features, setting.weights, self._X.shape[1])
         if setting.distance.fitted_to_rows or setting.symbols.fitted_to_rows or setting.numbers.fitted_to_rows:

@@ -19,6 +19,7 @@ from msl.blocks.similarity.fitted_distance import FittedDistance
 from msl.blocks.similarity.neighbours import TIE, Neighbours
 from msl.blocks.similarity.placement import Scaled
 from msl.blocks.similarity.voting import UniformWeighting, Weighting, class_outputs
+from msl.diagnostics.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ class References(Filling):
         """About n references; fewer when rows are equal, and as many as it takes where the method decides itself."""
         self.check()
         if self.needs_classes and not library.n_classes:
-            raise ValueError(f"{type(self).__name__} chooses references by their classes; it cannot do regression")
+            raise UserError(f"{type(self).__name__} chooses references by their classes; it cannot do regression")
         if self.makes_points and library.metric.specials:
-            raise ValueError(
+            raise UserError(
                 f"{type(self).__name__} makes new points, which symbols do not have; "
                 "use all_rows, fft, density, random_rows, edited or condensed"
             )
@@ -345,7 +346,7 @@ def similarity_matrix(setting: SimilaritySettings, n_classes: int) -> Floats | N
     """What goes to each class (column) of a vote for each class (row), if given."""
     matrix = class_matrix(setting.class_similarity, n_classes, "class_similarity")
     if matrix is not None and np.any(matrix < 0):
-        raise ValueError("class_similarity must hold numbers of at least 0")
+        raise UserError("class_similarity must hold numbers of at least 0")
     return matrix
 
 
@@ -354,10 +355,10 @@ def class_matrix(values: ArrayLike | None, n_classes: int, name: str) -> Floats 
     if values is None:
         return None
     if not n_classes:
-        raise ValueError(f"{name} speaks of classes; it must be None for regression")
+        raise UserError(f"{name} speaks of classes; it must be None for regression")
     matrix = np.asarray(values, dtype=np.float64)
     if matrix.shape != (n_classes, n_classes) or not np.all(np.isfinite(matrix)):
-        raise ValueError(
+        raise UserError(
             f"{name} must be a matrix of {n_classes} x {n_classes} finite numbers, a row and a column a class"
         )
     return matrix

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msl.cli.shared.console import Exit, write, write_exactly
-from msl.cli.shared.load_run import STORE_HELP, store_problems
+from msl.cli.shared.load_run import STORE_HELP
 
 if TYPE_CHECKING:
     from msl.store.doctor import Finding
@@ -29,9 +29,8 @@ def doctor(
     from msl.store.doctor import repair as mend
     from msl.store.store import find_store
 
-    with store_problems():
-        folder = find_store(store)
-        findings = mend(folder) if repair else examine(folder)
+    folder = find_store(store)
+    findings = mend(folder) if repair else examine(folder)
     if json:
         write_exactly(json_text.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n")
     else:

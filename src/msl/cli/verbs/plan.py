@@ -18,7 +18,6 @@ from msl.cli.shared.load_plan import (
     TargetOption,
     TrustOption,
     load_planned,
-    told_problems,
 )
 
 if TYPE_CHECKING:
@@ -51,14 +50,13 @@ def plan(
     loaded, planned = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
     workers = jobs or available_cores()
-    with told_problems():
-        if has_store(folder):
-            with Store.open(folder, read_only=True) as opened:
-                stock = find_stored_evaluations(opened, planned, loaded.source)
-                expected = forecast(planned, opened, stock, workers)
-        else:
-            stock = StoredEvaluations()
-            expected = forecast(planned, None, stock, workers)
+    if has_store(folder):
+        with Store.open(folder, read_only=True) as opened:
+            stock = find_stored_evaluations(opened, planned, loaded.source)
+            expected = forecast(planned, opened, stock, workers)
+    else:
+        stock = StoredEvaluations()
+        expected = forecast(planned, None, stock, workers)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
     (write_exactly if json else write)(show(planned, size, stock, expected, workers))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
+from msl.diagnostics.user_error import UserError
 from msl.record import paused_collector
 from msl.space.enumerate.chain_automaton import WordCutter
 from msl.space.enumerate.disjoint_sets import Allowance, Cell, TooCostly, join
@@ -115,7 +116,7 @@ class Models:
     def draw(self, rng: Random) -> Model:
         """One of them, each as likely; an open real is uniform on its scale."""
         if self._cell is None:
-            raise ValueError("the space is empty: no model meets its requirements")
+            raise UserError("the space is empty: no model meets its requirements")
         return Model(_steps(self._cell.draw(rng)))
 
     def __iter__(self) -> Iterator[Model]:
