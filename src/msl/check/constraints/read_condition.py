@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from msl.check.constraints.truth_values import ANYTHING, Judge, Truths
+from msl.check.constraints.truth_values import ANYTHING, DomainEvaluator
 from msl.check.domains.contains import domain_in_words
 from msl.check.findings import Report
 from msl.check.names.library import Module
@@ -33,6 +33,7 @@ from msl.space.conditions import (
     ValueIs,
 )
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS
+from msl.space.logic import Truths
 from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol
 from msl.space.values import BlockType, Value
 
@@ -66,7 +67,7 @@ def sibling_condition(
 ) -> Condition | None:
     """The condition of a conditional parameter: its names are the parameters declared before it."""
     found = _SiblingReader(module, report, siblings).condition(condition)
-    if found is not None and True not in Judge(_Siblings(siblings)).truths(found):
+    if found is not None and True not in DomainEvaluator(_Siblings(siblings)).truths(found):
         message = "this condition never holds: the parameter is never there"
         report.warning("MSL232", module.source, condition.span, message, "", "loosen it, or remove the parameter")
     return found

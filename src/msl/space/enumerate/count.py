@@ -14,9 +14,9 @@ from random import Random
 
 from msl.diagnostics.user_error import UserError
 from msl.record import paused_collector
+from msl.space.abstraction import Abstraction
 from msl.space.enumerate.chain_automaton import WordCutter
 from msl.space.enumerate.disjoint_sets import Allowance, Cell, TooCostly, join
-from msl.space.enumerate.watch import Watch
 from msl.space.formulas import Amount, Formula, limits
 from msl.space.membership import Deriver, NotInSpace
 from msl.space.nodes import (
@@ -127,12 +127,12 @@ class Models:
 
 def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Cell | None:
     """The chains of a space that meet its requirements as one cell, None if there are none."""
-    watch = Watch(() if free else space.requirements, space.facts)
+    abstraction = Abstraction(() if free else space.requirements, space.facts)
     try:
-        words = WordCutter(watch, space.facts, Allowance(work), steps, structures).words(space.root)
+        words = WordCutter(abstraction, space.facts, Allowance(work), steps, structures).words(space.root)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
-    kept = [cell for seen, cell in words.items() if any(watch.verdict(sights) is None for sights in seen)]
+    kept = [cell for seen, cell in words.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
     return join(kept) if kept else None
 
 
