@@ -15,16 +15,12 @@ from msl.check.domains.contains import (
     Place,
     domain_in_words,
     fitted,
-    has_finer_step,
-    is_number,
-    is_on_grid,
-    may_lie_inside,
     name_of,
     options_of,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, alternatives, choice, has_open, listing_of
-from msl.check.domains.number_ranges import Bounds
+from msl.check.domains.declared import Declarer, alternatives, has_open
+from msl.check.domains.narrow_structured import StructuredNarrower
 from msl.check.findings import Report
 from msl.check.lints import closed_silently
 from msl.check.names.other_names import domain_meant, value_meant
@@ -35,7 +31,7 @@ from msl.language import ast
 from msl.language.literals import name_text
 from msl.record import record
 from msl.space.defaults import default_node, fit_default, is_closed
-from msl.space.formulas import FACTS, FUNCTIONS, Amount, Formula
+from msl.space.formulas import FACTS, FUNCTIONS, Formula
 from msl.space.nodes import (
     BlockUse,
     Bool,
@@ -112,9 +108,9 @@ class Narrower:
                 self.declarer.single_value(argument)
                 return None
             case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
-                return self._open(param.node, value, place)
+                return self.open(param.node, value, place)
             case ast.Call() if value.path.text == "regions":
-                return self._open(param.node, value, place)
+                return self.open(param.node, value, place)
             case ast.Sequence() | ast.Union() | ast.Optional():
                 self.declarer.not_a_value(value)
                 return None
@@ -137,11 +133,11 @@ class Narrower:
             return None
         if not place.owner.closed and self._means_several(param, argument):
             return None
-        return self._one(param.node, argument.value, place, closes)
+        return self.one(param.node, argument.value, place, closes)
 
     def _opened_alternative(self, declared: Node, argument: ast.Argument, place: Place) -> Node | None:
         """`: name` and `: name(…)`: one alternative, with what it declares open."""
-        node = self._one(declared, argument.value, place, closes=False)
+        node = self.one(declared, argument.value, place, closes=False)
         if node is not None and is_closed(node):
             self.declarer.single_value(argument)
             return None
@@ -182,30 +178,30 @@ class Narrower:
 
     def _choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None:
         items = list(alternatives(written))
-        options = [self._open(declared, item, place) for item in items]
+        options = [self.open(declared, item, place) for item in items]
         sound = [option for option in options if option is not None]
         if len(sound) < len(options):
             return None
         self.declarer.repeated(sound, items)
         return self.declarer.of_alternatives(sound, written)
 
-    def _open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
+    def open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
         """One domain or alternative after `:`, or an element of a list; one that `closes` is one value after `=`."""
         match expression:
             case ast.Range():
-                return self._range(declared, expression, place)
+                return self._structured.range(declared, expression, place)
             case ast.Bool():
                 if isinstance(declared, Bool) or all(_holds(declared, flag) for flag in (False, True)):
                     return Bool()
                 self._outside.other(expression, place, "`bool`", "bool")
                 return None
             case ast.Vector():
-                return self._vector(declared, expression, place)
+                return self._structured.vector(declared, expression, place)
             case ast.AnyOf(role=role):
-                return self._any(declared, expression, role, place)
-        return self._one(declared, expression, place, closes)
+                return self._structured.any_of(declared, expression, role, place)
+        return self.one(declared, expression, place, closes)
 
-    def _one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
+    def one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
         """One value or one alternative, inside the declared domain; `closes` fixes what an alternative has inside."""
         match expression:
             case ast.Path():
@@ -215,7 +211,7 @@ class Narrower:
             case ast.Call() if self._names_alternative(declared, expression.path):
                 return self._named(declared, expression.path, expression.arguments, place, closes, called=expression)
             case ast.ListOf():
-                return self._list(declared, expression, place, closes)
+                return self._structured.list_of(declared, expression, place, closes)
             case ast.String(value=text) if (named := _called(declared, text)) is not None:
                 if closes and not place.owner.closed and isinstance(named, Symbol | BlockUse):
                     return self._closed_alternative(named, (), expression, place)
@@ -334,140 +330,9 @@ class Narrower:
         code = "MSL090" if meant is not None else "MSL100"
         self._report.error(code, self._source, path.span, message, "", help, place.owner.also(place.parameter))
 
-    # --- ranges, vectors, lists ---
-
-    def _range(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
-        ranges = options_of_kind(declared, IntRange) + options_of_kind(declared, RealRange)
-        if not ranges:
-            numbers = [o for o in options_of(declared) if isinstance(o, Const) and is_number(o.value)]
-            if numbers and written.kind is None and not written.log and written.step is None:
-                return self._listed_numbers(declared, written, place)
-            domain = self._source.slice(written.span) if written.kind is not None else None
-            self._outside.other(written, place, "a range", domain)
-            return None
-        inherited = ranges[0]
-        assert isinstance(inherited, IntRange | RealRange)
-        if not self._ends_inside(inherited, written, place):
-            return None
-        node = self.declarer.range(written, inherited)
-        if node is None:
-            return None
-        if isinstance(node, RealRange) and isinstance(inherited, IntRange):
-            message = f"`{place.parameter}` takes whole numbers"
-            also = place.owner.also(place.parameter)
-            help = f"write `{self._source.slice(written.span).replace('real', 'int', 1)}`"
-            self._report.error("MSL086", self._source, written.span, message, "", help, also)
-            return None
-        if isinstance(node, IntRange) and isinstance(inherited, RealRange):
-            node = RealRange(node.low, node.high, node.log, float(node.step))
-        if has_finer_step(node, inherited):
-            self._outside.steps(written, place, inherited, written)
-            return None
-        if not is_on_grid(node.low, inherited):
-            self._outside.steps(written.low, place, inherited, written)
-            return None
-        return node
-
-    def _ends_inside(self, declared: IntRange | RealRange, written: ast.Range, place: Place) -> bool:
-        """Whether both ends may lie in the declared range; what is no amount is told later, by who reads the range."""
-        bounds = Bounds(self.declarer.module, Report())
-        low, high = bounds.amount(written.low), bounds.amount(written.high)
-        if low is None or high is None or not (isinstance(low, Formula) or isinstance(high, Formula) or low <= high):
-            return True
-        for amount, end in ((low, written.low), (high, written.high)):
-            if not may_lie_inside(amount, declared):
-                self._outside.range_end(end, place, written)
-                return False
-        return True
-
-    def _listed_numbers(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
-        """A range over alternatives that are numbers: those of them inside it."""
-        bounds = Bounds(self.declarer.module, self._report)
-        low, high = bounds.amount(written.low), bounds.amount(written.high)
-        if low is None or high is None:
-            return None
-        if isinstance(low, Formula) or isinstance(high, Formula):
-            self._outside.other(written, place, "a range that follows the table")
-            return None
-        inside = [
-            o
-            for o in options_of(declared)
-            if isinstance(o, Const) and is_number(o.value) and low <= o.value <= high  # type: ignore[operator]
-        ]
-        if not inside:
-            self._outside.other(written, place, "a range without any of its values")
-            return None
-        return choice(list(inside))
-
-    def _vector(self, declared: Node, written: ast.Vector, place: Place) -> Node | None:
-        vectors = options_of_kind(declared, Vector)
-        if not vectors:
-            self._outside.other(written, place, "a vector", self._source.slice(written.span))
-            return None
-        mother = vectors[0]
-        assert isinstance(mother, Vector)
-        size = Bounds(self.declarer.module, self._report).amount(written.size)
-        element = self._open(mother.element, written.element, _element(place, mother.element))
-        if size is None or element is None:
-            return None
-        if size != mother.size:
-            self._outside.other(written.size, place, f"a vector of {size}")
-            return None
-        if not isinstance(element, IntRange | RealRange | Bool):
-            self._outside.other(written.element, place, "that element")
-            return None
-        return Vector(size, element)
-
-    def _any(self, declared: Node, where: ast.AnyOf, role: ast.Path, place: Place) -> Node | None:
-        of_role = [o for o in options_of(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]
-        if not of_role:
-            self._outside.other(where, place, f"`any {role.text}`")
-            return None
-        return choice(list(of_role))
-
-    def _list(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
-        """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
-        for mother in options_of(declared):
-            if isinstance(mother, Vector):
-                return self._elements(written, mother.element, mother.size, place)
-            if isinstance(mother, Regions):
-                return self._points(written, mother, place)
-            if isinstance(mother, Listing) and len(mother.elements) == len(written.items):
-                pairs = zip(mother.elements, written.items, strict=True)
-                elements = [self._open(inner, item, _element(place, inner), closes) for inner, item in pairs]
-                return _listing(elements)
-        node = self.declarer.listing(written.items, written)
-        if node is None:
-            return None
-        constants = [option.value for option in options_of(declared) if isinstance(option, Const)]
-        if isinstance(node, Const) and node.value in constants:
-            return node
-        lengths = {len(o.elements) for o in options_of(declared) if isinstance(o, Listing)}
-        what = f"a list of {len(written.items)}" if lengths else "a list"
-        self._outside.other(written, place, what)
-        return None
-
-    def _elements(self, written: ast.ListOf, element: Node, size: Amount, place: Place) -> Node | None:
-        if isinstance(size, int) and size != len(written.items):
-            self._outside.other(written, place, f"a list of {len(written.items)}")
-            return None
-        return _listing([self._one(element, item, _element(place, element), True) for item in written.items])
-
-    def _points(self, written: ast.ListOf, mother: Regions, place: Place) -> Node | None:
-        """Regions written out: a list of numbers for a unit that is on, `none` for one that is off."""
-        points: list[Node] = []
-        for item in written.items:
-            if isinstance(item, ast.Nothing):
-                points.append(Const(None))
-                continue
-            if not isinstance(item, ast.ListOf):
-                self._outside.other(item, place, f"`{self._source.slice(item.span)}`")
-                return None
-            point = self._elements(item, RealRange(0, 1), mother.width, place)
-            if point is None:
-                return None
-            points.append(point)
-        return listing_of(points)
+    @property
+    def _structured(self) -> StructuredNarrower:
+        return StructuredNarrower(self.declarer, self)
 
     @property
     def _source(self) -> Source:
@@ -480,15 +345,6 @@ class Narrower:
     @property
     def _outside(self) -> Outside:
         return Outside(self._source, self._report)
-
-
-def _element(place: Place, declared: Node) -> Place:
-    return replace(place, declared=declared, is_element=True)
-
-
-def _listing(elements: list[Node | None]) -> Node | None:
-    sound = [element for element in elements if element is not None]
-    return listing_of(sound) if len(sound) == len(elements) else None
 
 
 def _called(declared: Node, name: str) -> Const | Symbol | BlockUse | None:
