@@ -6,27 +6,11 @@ traits that hold (`space/abstraction`, without the values of parameters) and the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import reduce
 
 from msl.space.abstraction import NO_TRAITS, Abstraction, Traits
 from msl.space.logic import Key, Outcome, joined_outcome
-from msl.space.nodes import (
-    Arrange,
-    BlockUse,
-    Choice,
-    Empty,
-    Marked,
-    Node,
-    Permute,
-    Repeat,
-    Sequence,
-    Subset,
-    Symbol,
-    Union,
-    bottom_up,
-    children,
-)
+from msl.space.nodes import Algebra, BlockUse, Empty, Marked, Node, Symbol, bottom_up, children, combined
 
 _Outcomes = frozenset[tuple[Traits, Outcome]]
 
@@ -110,27 +94,17 @@ def _outcomes(node: Node, below: list[_Outcomes], abstraction: Abstraction) -> _
             return frozenset((traits | own, outcome) for traits, _ in _of_params(node, below))
         case Symbol():
             return _of_params(node, below)
-        case Choice():
-            return _limited(frozenset().union(*below))
-        case Sequence() | Permute() | Union():
-            return _all(below)
-        case Subset():
-            return _all([outcomes | _NOTHING for outcomes in below])
-        case Arrange(low=low, high=high):
-            return _some(below, low, high)
-        case Repeat(low=low, high=high):
-            return _repeated(below[0], low, high)
         case Marked(mark=mark):
             if not abstraction.observes_part(mark):
                 return below[0]
             return frozenset(_inside(mark, traits, outcome, abstraction) for traits, outcome in below[0])
-    return _all(below)
+    return combined(node, below, _COMBINE)
 
 
 def _of_params(node: BlockUse | Symbol, below: list[_Outcomes]) -> _Outcomes:
     """Blocks that fill slots; a conditional parameter may not be there."""
     pairs = zip(node.params, below, strict=True)
-    return _all(outcomes if param.condition is None else outcomes | _NOTHING for param, outcomes in pairs)
+    return _COMBINE.all_of([one if param.condition is None else one | _NOTHING for param, one in pairs])
 
 
 def _inside(mark: str, traits: Traits, outcome: Outcome, abstraction: Abstraction) -> tuple[Traits, Outcome]:
@@ -153,26 +127,38 @@ def _limited(outcomes: _Outcomes) -> _Outcomes:
     return outcomes
 
 
-def _all(sets: Iterable[_Outcomes]) -> _Outcomes:
-    return reduce(_joined, sets, _NOTHING)
+class _Combine(Algebra[_Outcomes]):
+    """The outcomes of a node from those of its children."""
+
+    nothing = _NOTHING
+
+    def one_of(self, options: list[_Outcomes]) -> _Outcomes:
+        return _limited(frozenset().union(*options))
+
+    def optional(self, member: _Outcomes) -> _Outcomes:
+        return member | _NOTHING
+
+    def all_of(self, members: list[_Outcomes]) -> _Outcomes:
+        return reduce(_joined, members, _NOTHING)
+
+    def some_of(self, members: list[_Outcomes], low: int, high: int) -> _Outcomes:
+        """Member by member, by how many were taken so far."""
+        taken: list[_Outcomes] = [_NOTHING] + [frozenset()] * high
+        for outcomes in members:
+            for count in reversed(range(high)):
+                taken[count + 1] = _limited(taken[count + 1] | _joined(taken[count], outcomes))
+        return frozenset().union(*taken[low:])
+
+    def repeated(self, member: _Outcomes, low: int, high: int) -> _Outcomes:
+        """Once a further time adds nothing new, no number of times does."""
+        current, found = _NOTHING, _NOTHING if low == 0 else frozenset()
+        for count in range(1, high + 1):
+            current = _joined(current, member)
+            if count > low and current <= found:
+                break
+            if count >= low:
+                found = _limited(found | current)
+        return found
 
 
-def _some(sets: list[_Outcomes], low: int, high: int) -> _Outcomes:
-    """Some of the members, by how many were taken so far."""
-    taken: list[_Outcomes] = [_NOTHING] + [frozenset()] * high
-    for outcomes in sets:
-        for count in reversed(range(high)):
-            taken[count + 1] = _limited(taken[count + 1] | _joined(taken[count], outcomes))
-    return frozenset().union(*taken[low:])
-
-
-def _repeated(member: _Outcomes, low: int, high: int) -> _Outcomes:
-    """A member several times; once a further time adds nothing new, no number of times does."""
-    current, found = _NOTHING, _NOTHING if low == 0 else frozenset()
-    for count in range(1, high + 1):
-        current = _joined(current, member)
-        if count > low and current <= found:
-            break
-        if count >= low:
-            found = _limited(found | current)
-    return found
+_COMBINE = _Combine()

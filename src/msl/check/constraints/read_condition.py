@@ -34,7 +34,7 @@ from msl.space.conditions import (
 )
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS
 from msl.space.logic import Truths
-from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol
+from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol, alternatives
 from msl.space.values import BlockType, Value
 
 
@@ -56,8 +56,7 @@ def flat_params(params: tuple[Param, ...]) -> Iterator[tuple[str, Node]]:
     """The parameters of a block and of its alternatives, which are the block's own."""
     for param in params:
         yield param.name, param.node
-        options = param.node.options if isinstance(param.node, Choice) else (param.node,)
-        for option in options:
+        for option in alternatives(param.node):
             if isinstance(option, Symbol):
                 yield from flat_params(option.params)
 
@@ -299,7 +298,7 @@ class ConditionReader:
     def _named_option(self, option: ast.Path, subject: Subject, written: ast.Path) -> Value | BlockType | _Wrong:
         text = option.names[-1].text
         for node in subject.nodes:
-            for alternative in node.options if isinstance(node, Choice) else (node,):
+            for alternative in alternatives(node):
                 if isinstance(alternative, BlockUse) and alternative.block.name == text:
                     return alternative.block
                 if isinstance(alternative, Symbol) and alternative.name == text:
@@ -369,7 +368,7 @@ class _Siblings:
 
     def options(self, term: Parameter | Sibling) -> Iterable[Node]:
         nodes = [node for name, node in flat_params(self.params) if name == term.name]
-        return [option for node in nodes for option in (node.options if isinstance(node, Choice) else (node,))]
+        return [option for node in nodes for option in alternatives(node)]
 
     def may_lack(self, term: Parameter | Sibling) -> bool:
         return not any(param.name == term.name and param.condition is None for param in self.params)
@@ -403,7 +402,7 @@ def _kinds(node: Node) -> Iterator[str]:
 
 def _names(node: Node) -> Iterator[str]:
     """The named alternatives of a domain."""
-    for option in node.options if isinstance(node, Choice) else (node,):
+    for option in alternatives(node):
         match option:
             case Const(value=str(name)) | Symbol(name=name):
                 yield name

@@ -17,7 +17,7 @@ from msl.space.abstraction import Abstraction, BlockTrait
 from msl.space.conditions import Parameter, PartIs, Present, Requirement, Sibling
 from msl.space.formulas import Facts
 from msl.space.logic import CERTAIN, Contents, Key, Truths, presence
-from msl.space.nodes import BlockUse, Choice, Node, Symbol, bottom_up
+from msl.space.nodes import BlockUse, Node, Symbol, alternatives, bottom_up
 from msl.space.spec import Space
 
 
@@ -78,7 +78,7 @@ class Survey:
         """Every option that a parameter has in some occurrence of its block."""
         if (key, name) not in self._options:
             nodes = [node for use in self.uses.get(key, []) for node in _param_nodes(use, name)]
-            options = (option for n in nodes for option in (n.options if isinstance(n, Choice) else (n,)))
+            options = (option for n in nodes for option in alternatives(n))
             self._options[key, name] = tuple(dict.fromkeys(options))
         return self._options[key, name]
 
@@ -136,7 +136,7 @@ def _param_nodes(use: BlockUse, name: str) -> Iterator[Node]:
     for param in use.params:
         if param.name == name:
             yield param.node
-        for option in param.node.options if isinstance(param.node, Choice) else (param.node,):
+        for option in alternatives(param.node):
             if isinstance(option, Symbol):
                 yield from (inner.node for inner in option.params if inner.name == name)
 

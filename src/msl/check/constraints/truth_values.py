@@ -26,7 +26,7 @@ from msl.space.conditions import (
 )
 from msl.space.formulas import FACTS, Facts, limits
 from msl.space.logic import CERTAIN, Truths, truths
-from msl.space.nodes import BlockUse, Bool, Const, IntRange, Node, RealRange, Symbol
+from msl.space.nodes import BlockUse, Bool, Const, Node, Symbol, bounds, is_whole
 
 ANYTHING: Truths = frozenset({True, False, None})
 UNDEFINED = CERTAIN[None]
@@ -123,7 +123,7 @@ class DomainEvaluator:
             if not (isinstance(one, Literal) and isinstance(other, Parameter | Sibling)):
                 continue
             if isinstance(one.value, float) and not one.value.is_integer():
-                return all(_is_whole(option) for option in self.domains.options(other))
+                return all(is_whole(option) for option in self.domains.options(other))
         return False
 
     def _undefined(self, term: Term) -> Truths:
@@ -171,23 +171,15 @@ def _is_in_range(option: Node, wanted: list[object]) -> Truths:
     if span is None:
         return frozenset({True, False})
     numbers = [value for value in wanted if isinstance(value, int | float) and not isinstance(value, bool)]
-    if isinstance(option, IntRange):
+    if is_whole(option):
         numbers = [value for value in numbers if value == int(value)]
     inside = any(span[0] <= value <= span[1] for value in numbers)
     return _either(inside, not (inside and span[0] == span[1]))
 
 
 def _span(option: Node) -> tuple[float, float] | None:
-    match option:
-        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
-            return limits(low)[0], limits(high)[1]
-        case Const(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value), float(value)
-    return None
-
-
-def _is_whole(option: Node) -> bool:
-    return isinstance(option, IntRange) or (isinstance(option, Const) and isinstance(option.value, int))
+    ends = bounds(option)
+    return None if ends is None else (limits(ends[0])[0], limits(ends[1])[1])
 
 
 def _either(may_hold: bool, may_fail: bool) -> Truths:

@@ -30,11 +30,11 @@ from msl.space.nodes import (
     Marked,
     Node,
     RealRange,
-    Regions,
     Symbol,
     Vector,
     bottom_up,
     children,
+    follows_table,
     rebuilt,
     with_children,
 )
@@ -148,14 +148,14 @@ def _for_every_table(old: Space, new: Space, scales: bool) -> tuple[tuple[Node, 
     Ranges of which each holds the one before, whatever the table, share the symbols of that one. What is the same in
     symbols is the same for every table.
     """
-    if not any(_follows_table(node) for space in (old, new) for node in bottom_up(space.root)):
+    if not any(follows_table(node) for space in (old, new) for node in bottom_up(space.root)):
         return (old.root, new.root), True
     leaves: dict[_Place, dict[str, Node]] = defaultdict(dict)
     for space in (old, new):
         for owner in bottom_up(space.root):
             for place, value in _places(owner):
                 leaves[place].update((repr(leaf), leaf) for leaf in _leaves(value))
-    waiting = {place: found for place, found in leaves.items() if any(map(_follows_table, found.values()))}
+    waiting = {place: found for place, found in leaves.items() if any(map(follows_table, found.values()))}
     observed = {term.name for s in (old, new) for term in _terms(s) if isinstance(term, Parameter | Sibling)}
     if any(place[-1] in observed for place in waiting):
         raise TooCostly(_ASK_FOR_TABLE)
@@ -193,19 +193,6 @@ def _mapped(value: Node, symbols: _Symbols) -> Node:
     return symbols.instead_of(value)
 
 
-def _follows_table(leaf: Node) -> bool:
-    match leaf:
-        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
-            return isinstance(low, Formula) or isinstance(high, Formula)
-        case Const(value=value):
-            return isinstance(value, Formula)
-        case Vector(size=size, element=element):
-            return isinstance(size, Formula) or _follows_table(element)
-        case Regions(count=count, width=width):
-            return isinstance(count, Formula) or isinstance(width, Formula)
-    return False
-
-
 class _Symbols:
     """What stands for the values of one place that depend on the table, and for those that may be among them.
 
@@ -219,7 +206,7 @@ class _Symbols:
         for text, leaf in leaves.items():
             families[_family(leaf, scales)][text] = leaf
         for family, members in families.items():
-            if family != "formula" and any(map(_follows_table, members.values())):
+            if family != "formula" and any(map(follows_table, members.values())):
                 self._stand_in(family, members)
         numbers = [text for family, members in families.items() if family in _NUMBERS for text in members]
         if "formula" in families and len(numbers) > 1:
