@@ -1,7 +1,7 @@
-"""Narrow: the arguments of a use, each inside the domain that its declaration gives.
+"""Narrow the parameters of a block to the arguments of a use, each within its declared domain.
 
-Names are looked up in that domain; `lo..hi` without a kind inherits kind, scale and step. To go outside, a user derives
-a block, and the help shows the line to write.
+Names are looked up in that domain; `lo..hi` without a kind inherits kind, scale and step. For values outside, a block
+must be derived, and the help shows the line to write.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
 
 @record
 class Narrower:
-    """Reads the arguments of uses in one file; `notes` tells what a value after `=` no longer leaves open."""
+    """Reads the arguments of uses in one file; `notes` adds warnings about what a value after `=` closes."""
 
     declarer: Declarer
     notes: bool = True
@@ -64,8 +64,10 @@ class Narrower:
         span: Span,
         closes: bool = False,
     ) -> tuple[Param, ...] | None:
-        """The parameters of one use: those given narrowed, the others as declared, or at their defaults where the use
-        `closes` them; None if an argument is wrong."""
+        """The parameters of one use; None if an argument is wrong.
+
+        Those given are narrowed. The others are as declared, or at their defaults if the use `closes` them.
+        """
         given = Naming(self._source, self._report).by_name([param.name for param in declared], arguments, owner)
         if given is None:
             return None
@@ -85,10 +87,10 @@ class Narrower:
     # --- one argument ---
 
     def argument(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
-        """The node of one argument, inside the declared one."""
+        """The node of one argument, within the declared domain."""
         if argument.default is not None or argument.condition is not None:
             span = (argument.default or argument.condition).span  # type: ignore[union-attr]
-            message = "`default` and `if` stand in a declaration, not in a use"
+            message = "`default` and `if` belong in a declaration, not in a use"
             self._report.error("MSL098", self._source, span, message, "", "remove it")
             return None
         place = Place(param.name, owner, param.node)
@@ -120,12 +122,11 @@ class Narrower:
         return None
 
     def default(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
-        """The node of a declared default. What lies inside it and is not named keeps a default of its own, which a use
-        may still narrow."""
+        """The node of a declared default. Parameters inside it that are not mentioned keep their own defaults."""
         return self._closed(param, argument, Place(param.name, owner, param.node), closes=False)
 
     def _closed(self, param: Param, argument: ast.Argument, place: Place, closes: bool = True) -> Node | None:
-        """What stands after `=`: one value, or the default."""
+        """What follows `=`: one value, or the default."""
         if isinstance(argument.value, ast.Default):
             return default_node(param)
         if isinstance(argument.value, _SEVERAL):
@@ -136,7 +137,7 @@ class Narrower:
         return self.one(param.node, argument.value, place, closes)
 
     def _opened_alternative(self, declared: Node, argument: ast.Argument, place: Place) -> Node | None:
-        """`: name` and `: name(…)`: one alternative, with what it declares open."""
+        """`: name` and `: name(…)`: one alternative with its parameters open."""
         node = self.one(declared, argument.value, place, closes=False)
         if node is not None and is_closed(node):
             self.declarer.single_value(argument)
@@ -149,7 +150,7 @@ class Narrower:
         return isinstance(option, Symbol | BlockUse) and bool(option.params)
 
     def _means_several(self, param: Param, argument: ast.Argument) -> bool:
-        """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, as other tools give them."""
+        """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, in the syntax of other tools."""
         value = argument.value
         meant = None
         if (
@@ -170,8 +171,8 @@ class Narrower:
         return True
 
     def _searched_option(self, argument: ast.Argument, place: Place) -> None:
-        """`swarm: 5..50`: nothing searches over options."""
-        message = f"`{place.parameter}` of `{place.owner.name}` takes one value: nothing searches it"
+        """`swarm: 5..50`: options cannot be searched."""
+        message = f"`{place.parameter}` of `{place.owner.name}` takes one value and cannot be searched"
         text = self._source.slice(_first_value(argument.value).span)
         span = argument.span if argument.key is not None else argument.value.span
         self._report.error("MSL140", self._source, span, message, "", f"write `{name_text(place.parameter)} = {text}`")
@@ -186,7 +187,7 @@ class Narrower:
         return self.declarer.of_alternatives(sound, written)
 
     def open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
-        """One domain or alternative after `:`, or an element of a list; one that `closes` is one value after `=`."""
+        """One domain or alternative after `:`, or an element of a list; `closes` if it follows `=`."""
         match expression:
             case ast.Range():
                 return self._structured.range(declared, expression, place)
@@ -202,7 +203,7 @@ class Narrower:
         return self.one(declared, expression, place, closes)
 
     def one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
-        """One value or one alternative, inside the declared domain; `closes` fixes what an alternative has inside."""
+        """One value or alternative within the declared domain; `closes` fixes the parameters of the alternative."""
         match expression:
             case ast.Path():
                 return self._named(declared, expression, (), place, closes)
@@ -226,7 +227,7 @@ class Narrower:
         value = constant.value
         if place.owner.closed and isinstance(value, Formula):
             text = self._source.slice(where.span)
-            message = f"`{text}` depends on the table, and an option is a plain number"
+            message = f"`{text}` depends on the table, but an option must be a plain number"
             self._report.error("MSL140", self._source, where.span, message, "", "write a number")
             return None
         for option in options_of(declared):
@@ -274,7 +275,7 @@ class Narrower:
     def _closed_alternative(
         self, option: Symbol | BlockUse, arguments: tuple[ast.Argument, ...], where: ast.Node, place: Place
     ) -> Node | None:
-        """An alternative after `=`: open is what its arguments open, and nothing else."""
+        """An alternative after `=`: only what its arguments open is open."""
         name = name_of(option)
         assert name is not None
         params = self.params(option.params, arguments, Owner(name, "parameter"), where.span, closes=True)
@@ -292,7 +293,7 @@ class Narrower:
         )
 
     def _is_from(self, path: ast.Path, place: Place) -> bool:
-        """Whether `sbm.euclidean` is one of the alternatives, and that of `sbm`; told where it is not."""
+        """Whether `sbm.euclidean` is one of the alternatives, and from `sbm`; reported if not."""
         declaration = find(self.declarer.module, path, self._report, "a block")
         if declaration is None:
             return False
@@ -303,7 +304,7 @@ class Narrower:
         return False
 
     def _complete(self, option: Symbol | BlockUse, params: tuple[Param, ...], path: ast.Path, owner: Owner) -> bool:
-        """Whether an option's alternative has what it needs: a number without a default has to be given."""
+        """Whether all numbers without a default are given, in the alternative of an option."""
         if not owner.closed or not isinstance(option, Symbol):
             return True
         missing = [p.name for p in params if isinstance(p.node, IntRange | RealRange) and not p.has_default]
@@ -376,7 +377,7 @@ def _same(declared: object, value: object) -> bool:
 
 
 def _first_value(expression: ast.Expression) -> ast.Expression:
-    """One value out of several, to show how one is written."""
+    """The first of several values, as an example for the help."""
     match expression:
         case ast.Choice(items=items):
             return _first_value(items[0])

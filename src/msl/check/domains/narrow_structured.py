@@ -70,7 +70,7 @@ class StructuredNarrower:
         if node is None:
             return None
         if isinstance(node, RealRange) and isinstance(inherited, IntRange):
-            message = f"`{place.parameter}` takes whole numbers"
+            message = f"`{place.parameter}` takes integers"
             also = place.owner.also(place.parameter)
             help = f"write `{self._source.slice(written.span).replace('real', 'int', 1)}`"
             self._report.error("MSL086", self._source, written.span, message, "", help, also)
@@ -86,7 +86,7 @@ class StructuredNarrower:
         return node
 
     def _ends_inside(self, declared: IntRange | RealRange, written: ast.Range, place: Place) -> bool:
-        """Whether both ends may lie in the declared range; what is no amount is told later, by who reads the range."""
+        """Whether both ends may be in the declared range; invalid ends are reported later, when the range is read."""
         bounds = Bounds(self.declarer.module, Report())
         low, high = bounds.amount(written.low), bounds.amount(written.high)
         if low is None or high is None or not (isinstance(low, Formula) or isinstance(high, Formula) or low <= high):
@@ -98,13 +98,13 @@ class StructuredNarrower:
         return True
 
     def _listed_numbers(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
-        """A range over alternatives that are numbers: those of them inside it."""
+        """A range where the declared alternatives are numbers: those within it."""
         bounds = Bounds(self.declarer.module, self._report)
         low, high = bounds.amount(written.low), bounds.amount(written.high)
         if low is None or high is None:
             return None
         if isinstance(low, Formula) or isinstance(high, Formula):
-            self._outside.other(written, place, "a range that follows the table")
+            self._outside.other(written, place, "a range that depends on the table")
             return None
         inside = [
             o
@@ -121,13 +121,13 @@ class StructuredNarrower:
         if not vectors:
             self._outside.other(written, place, "a vector", self._source.slice(written.span))
             return None
-        mother = vectors[0]
-        assert isinstance(mother, Vector)
+        parent = vectors[0]
+        assert isinstance(parent, Vector)
         size = Bounds(self.declarer.module, self._report).amount(written.size)
-        element = self.items.open(mother.element, written.element, _element(place, mother.element))
+        element = self.items.open(parent.element, written.element, _element(place, parent.element))
         if size is None or element is None:
             return None
-        if size != mother.size:
+        if size != parent.size:
             self._outside.other(written.size, place, f"a vector of {size}")
             return None
         if not isinstance(element, IntRange | RealRange | Bool):
@@ -144,13 +144,13 @@ class StructuredNarrower:
 
     def list_of(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
         """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
-        for mother in options_of(declared):
-            if isinstance(mother, Vector):
-                return self._elements(written, mother.element, mother.size, place)
-            if isinstance(mother, Regions):
-                return self._points(written, mother, place)
-            if isinstance(mother, Listing) and len(mother.elements) == len(written.items):
-                pairs = zip(mother.elements, written.items, strict=True)
+        for parent in options_of(declared):
+            if isinstance(parent, Vector):
+                return self._elements(written, parent.element, parent.size, place)
+            if isinstance(parent, Regions):
+                return self._points(written, parent, place)
+            if isinstance(parent, Listing) and len(parent.elements) == len(written.items):
+                pairs = zip(parent.elements, written.items, strict=True)
                 elements = [self.items.open(inner, item, _element(place, inner), closes) for inner, item in pairs]
                 return _listing(elements)
         node = self.declarer.listing(written.items, written)
@@ -170,8 +170,8 @@ class StructuredNarrower:
             return None
         return _listing([self.items.one(element, item, _element(place, element), True) for item in written.items])
 
-    def _points(self, written: ast.ListOf, mother: Regions, place: Place) -> Node | None:
-        """Regions written out: a list of numbers for a unit that is on, `none` for one that is off."""
+    def _points(self, written: ast.ListOf, parent: Regions, place: Place) -> Node | None:
+        """Regions as a list of points: numbers for a unit that is used, `none` for one that is not."""
         points: list[Node] = []
         for item in written.items:
             if isinstance(item, ast.Nothing):
@@ -180,7 +180,7 @@ class StructuredNarrower:
             if not isinstance(item, ast.ListOf):
                 self._outside.other(item, place, f"`{self._source.slice(item.span)}`")
                 return None
-            point = self._elements(item, RealRange(0, 1), mother.width, place)
+            point = self._elements(item, RealRange(0, 1), parent.width, place)
             if point is None:
                 return None
             points.append(point)

@@ -1,4 +1,4 @@
-"""Documentation: what catalogues say of their blocks — the comment above a declaration is its text."""
+"""Collect the documentation of blocks: the comment above each declaration, its parameters and an example."""
 
 from __future__ import annotations
 
