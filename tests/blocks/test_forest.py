@@ -69,7 +69,7 @@ def test_rows_of_another_width_are_refused_before_trees_see_them(width):
     X, y = make_classification(40, 4, random_state=0)
     grown = ForestClassifier(units=3, random_state=0)
     grown.fit_arrays(X, y, 2)
-    with pytest.raises(ValueError, match=f"grown on 4 features and is asked about {width}"):
+    with pytest.raises(ValueError, match=f"grown on 4 features, not {width}"):
         grown.outputs(np.zeros((10, width)))
 
 

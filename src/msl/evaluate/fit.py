@@ -181,17 +181,17 @@ class Fitter:
         with estimator_code:
             if laid_out is None:
                 return block.prepare(before.X, fold.y, self.dataset.n_classes)
-            return block.prepare_in(laid_out, before.X, fold.y, self.dataset.n_classes)
+            return block.prepare_with(laid_out, before.X, fold.y, self.dataset.n_classes)
 
     def laid_out(self, block: Block, before: FoldData) -> Any:
         """What the places among a block's parameters refer to: the whole table. Behind other steps, which make other
         rows of it on every fold, it is the rows that the block is fitted on, and this is None."""
-        if before.identity or not block.has_places:
+        if before.identity or not block.has_coordinates:
             return None
 
         def made() -> Any:
             with estimator_code:
-                return block.lay_out(self.dataset.X)
+                return block.fit_coordinates(self.dataset.X)
 
         return self.cache.get(("laid out", type(block)), made).value
 

@@ -14,7 +14,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.utils import get_tags
 
-from msl.blocks.base.block import Block, Floats, GeneralisedTable, LeaveOneOutTable
+from msl.blocks.base.block import Block, Floats, GcvTable, LooTable
 from msl.blocks.base.complexity import learner_complexity
 from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.load import BlockProblem
@@ -35,7 +35,7 @@ class LooShortcut:
 
     def __init__(self, fitter: Fitter, keeps: bool) -> None:
         self._fitter, self._keeps = fitter, keeps
-        self._kept: tuple[Any, LeaveOneOutTable | None] | None = None
+        self._kept: tuple[Any, LooTable | None] | None = None
 
     def outputs(self, plan: ModelPlan, trial: Resampling, log: EvaluationLog, figures: FitFigures) -> Floats | None:
         """The outputs for all rows, in their order; None when each fold has to be fitted."""
@@ -55,14 +55,14 @@ class LooShortcut:
         with estimator_code:
             if table is None or not table.serves(learner):
                 return None
-            left = table.left_out(learner)
+            left = table.loo(learner)
         log.fits_saved += len(rows)
         figures.add(left.features, way.complexity + left.complexity, (perf_counter() - start) / len(rows))
         return checked_outputs(left.outputs, len(rows), self._fitter.dataset.n_classes)
 
     def _table(
         self, plan: ModelPlan, trial: Resampling, learner: Block, stage: FoldData, fold: Fold
-    ) -> LeaveOneOutTable | None:
+    ) -> LooTable | None:
         """What siblings share. Only that of the last siblings is kept: it may be large."""
         key = (trial.key, stage.identity, _family(learner))
         if self._kept is not None and self._kept[0] == key:
@@ -70,7 +70,7 @@ class LooShortcut:
         # Behind other steps the table is another one for almost every model, and not worth much memory.
         memory = 0 if plan.before else _MEMORY
         with estimator_code:
-            table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
+            table = learner.loo_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
         if self._keeps and trial.key is not None and not plan.before:
             self._kept = (key, table)
         return table
@@ -84,7 +84,7 @@ class LooShortcut:
 
 def _family(learner: Block) -> Any:
     """Blocks that make their tables in the same way are siblings, whatever their classes."""
-    return getattr(type(learner).leave_one_out_table, "__func__", None)
+    return getattr(type(learner).loo_table, "__func__", None)
 
 
 def _requires_fit(estimator: Any) -> bool:
@@ -158,16 +158,16 @@ class GcvShortcut:
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
-    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GeneralisedTable | None:
+    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GcvTable | None:
         if not isinstance(learner, Block):
             return None
         key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
         n_classes = self._fitter.dataset.n_classes
 
-        def made() -> GeneralisedTable | None:
+        def made() -> GcvTable | None:
             laid_out = self._fitter.laid_out(learner, stage)
             with estimator_code:
-                return learner.generalised_table(stage.X, fold.y, n_classes, laid_out)
+                return learner.gcv_table(stage.X, fold.y, n_classes, laid_out)
 
         return self._fitter.cache.get(key, made, shared=(stage.X, fold.y)).value
 

@@ -151,7 +151,7 @@ class Forest(Block):
     def prepare_query(self, X: Floats) -> TreeSums:
         # The compiled trees check no bounds: they would read beyond the end of rows that are too short.
         if X.shape[1] != self.scale_.size:
-            raise UserError(f"the forest was grown on {self.scale_.size} features and is asked about {X.shape[1]}")
+            raise UserError(f"the forest was grown on {self.scale_.size} features, not {X.shape[1]}")
         return TreeSums(in_single(X, self.scale_))
 
     def complexity(self) -> float:

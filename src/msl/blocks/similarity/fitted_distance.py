@@ -1,4 +1,4 @@
-"""The metric: a distance fitted to training rows, with its features chosen, weighted and measured."""
+"""A distance fitted to training rows, with selected and weighted features, numeric and categorical."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from msl.diagnostics.user_error import UserError
 @public
 @dataclass(frozen=True, slots=True)
 class SpecialColumn:
-    """A column with a feature distance of its own."""
+    """A column with a feature distance of its own, such as a categorical one."""
 
     column: int
     weight: float
@@ -29,9 +29,9 @@ class SpecialColumn:
 @public
 @dataclass(frozen=True, slots=True)
 class FittedDistance:
-    """D^power between placed rows: a bulk of numeric columns, and a few with feature distances of their own.
+    """D^power between rows: over numeric columns, and special columns with feature distances of their own.
 
-    Placed rows hold the coordinates of the numeric columns, then the special columns as they are.
+    `place` turns rows into the coordinates of the numeric columns, followed by the special columns as they are.
     """
 
     distance: Distance
@@ -42,12 +42,12 @@ class FittedDistance:
 
     @property
     def n_features(self) -> int:
-        """How many features take part."""
+        """The number of features in use."""
         return len(self.numeric) + len(self.specials)
 
     @property
     def quadratic(self) -> bool:
-        """Whether `powers` are weighted sums of squares of coordinate differences, and nothing else."""
+        """Whether `powers` are only weighted sums of squared coordinate differences."""
         return self.distance.quadratic and not self.specials
 
     def place(self, X: Floats) -> Floats:
@@ -57,7 +57,7 @@ class FittedDistance:
         return placed
 
     def powers(self, A: Floats, B: Floats) -> Floats:
-        """D^power between all pairs of placed rows, in the placement's units."""
+        """D^power between all pairs of placed rows, in the units of the placement."""
         bulk = A.shape[1] - len(self.specials)
         powers = self.distance.powers(A[:, :bulk], B[:, :bulk], self.placement.weights)
         self.settle(powers)
@@ -67,12 +67,12 @@ class FittedDistance:
         return powers
 
     def settle(self, powers: Floats) -> None:
-        """Rounding noise between equal rows becomes 0."""
+        """Sets rounding errors between equal rows to 0."""
         if self.placement.floor:
             powers[powers <= self.placement.floor] = 0.0
 
     def special_term(self, gaps: Floats, weight: float) -> Floats:
-        """s Δ^power, in the units of the numeric columns' powers."""
+        """s Δ^power, in the units of the placement."""
         return np.asarray(weight * (gaps / self.placement.unit) ** self.distance.power)
 
     def lengths(self, powers: Floats) -> Floats:
@@ -90,7 +90,7 @@ def fit_metric(
     symbols: FeatureDistance,
     symbolic_columns: Sequence[int],
 ) -> FittedDistance:
-    """The metric on the columns whose `importance` is above 0."""
+    """Fits a distance to the columns whose `importance` is above 0."""
     distance.check()
     symbolic = set(symbolic_columns)
     outside = symbolic - set(range(X.shape[1]))
@@ -119,7 +119,7 @@ def fit_metric(
 
 
 def feature_importance(features: ArrayLike | None, weights: ArrayLike | None, n_features: int) -> Floats:
-    """One weight a feature: the given one, 0 where the feature is switched off."""
+    """The weight of each feature, 0 for features that are switched off."""
     importance = np.ones(n_features) if weights is None else np.array(weights, dtype=np.float64)
     if importance.shape != (n_features,):
         raise UserError(f"weights must hold one number for each of the {n_features} features; got {importance.shape}")
