@@ -42,10 +42,13 @@ class Difference:
     name: str
     locked: Plain | None
     current: Plain | None
+    #: Why it may differ although the user has changed nothing.
+    note: str = field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
         where = self.name if self.section == self.name else f"{self.section}.{self.name}"
-        return f"{where}: locked {_shown(self.locked)}, now {_shown(self.current)}"
+        note = f" ({self.note})" if self.note else ""
+        return f"{where}: locked {_shown(self.locked)}, now {_shown(self.current)}{note}"
 
 
 def lock_path(spec: Path) -> Path:
@@ -59,16 +62,29 @@ def differences(lock: Lock, current: Lock) -> list[Difference]:
     for section in _SECTIONS:
         before, now = getattr(lock, section), getattr(current, section)
         found += [
-            Difference(section, name, before.get(name), now.get(name))
+            Difference(section, name, before.get(name), now.get(name), _note(section, name, lock, current))
             for name in sorted({*before, *now})
             if repr(before.get(name)) != repr(now.get(name))  # 1 is not 1.0, and NaN is NaN
         ]
     return [one for one in found if not _goes_without_saying(one, lock, current)]
 
 
+def _note(section: str, name: str, lock: Lock, current: Lock) -> str:
+    """The digest of a space once held the paths of Python files, in place of which revisions of blocks are locked."""
+    is_older = not any(map(_is_revision, lock.versions)) and any(map(_is_revision, current.versions))
+    if is_older and (section, name) == ("digests", "space"):
+        return "an earlier version of MSL wrote the lock file, and digests of spaces were made in another way then"
+    return ""
+
+
+def _is_revision(name: str) -> bool:
+    """Whether an entry of `versions` is the revision of a block, and not the version of a package."""
+    return ":" in name
+
+
 def _goes_without_saying(one: Difference, lock: Lock, current: Lock) -> bool:
     """Another space is encoded otherwise; a lock of an earlier version knows neither the encoding nor revisions."""
-    if one.section == "versions" and ":" in one.name:  # the revision of a block
+    if one.section == "versions" and _is_revision(one.name):
         return one.locked is None or one.current is None  # one that is in one space alone is in its digest
     if (one.section, one.name) != ("digests", "encoding"):
         return False
