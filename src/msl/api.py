@@ -10,6 +10,7 @@ from typing import Any
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.user_error import UserError
 from msl.runner.plan import make_plan
 from msl.runner.progress import Progress
 from msl.runner.session import Result, RunRequest, run_plan
@@ -127,7 +128,7 @@ def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
             warnings.warn(words, stacklevel=3)
         return on, None
     if not isinstance(jobs, int) or jobs < 1:
-        raise ValueError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
+        raise UserError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
     return ("inprocess", None) if jobs == 1 else ("local", jobs)
 
 

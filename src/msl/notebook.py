@@ -9,6 +9,7 @@ from typing import Any
 from msl.api import check_spec, run
 from msl.data.data_errors import DataError
 from msl.diagnostics.render import render
+from msl.diagnostics.user_error import UserError
 from msl.runner.spec_source import SpecError
 
 
@@ -16,7 +17,7 @@ class _Arguments(argparse.ArgumentParser):
     """Complains with an exception, which a notebook shows, instead of ending the process."""
 
     def error(self, message: str) -> Any:
-        raise ValueError(f"{message}\n{self.format_usage()}")
+        raise UserError(f"{message}\n{self.format_usage()}")
 
 
 def _arguments() -> argparse.ArgumentParser:

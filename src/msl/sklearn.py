@@ -31,6 +31,7 @@ from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.data.target import spell_label
+from msl.diagnostics.user_error import UserError
 from msl.runner.plan import make_plan
 from msl.runner.session import RunRequest, run_plan
 from msl.runner.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options, with_seed
@@ -115,7 +116,7 @@ class ModelSearch(BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too."""
         if self.task not in (None, *_TASKS):
-            raise ValueError(f"task must be classification, regression or None; got {self.task!r}")
+            raise UserError(f"task must be classification, regression or None; got {self.task!r}")
         where, workers = executor_choice(self.jobs)
         source = with_seed(read_spec(self.spec), self.seed)
         spec, _ = sound_spec(source, chain=self.chain)
@@ -158,12 +159,12 @@ class ModelSearch(BaseEstimator):
     def _training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """The rows, validated, and the target as one column."""
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         self._columns: list[str] | None = None  # also those that scikit-learn does not take for names, as numbers
         if _is_frame(X):
             rows, self._columns = X, [str(name) for name in X.columns]
             if twice := sorted({name for name in self._columns if self._columns.count(name) > 1}):
-                raise ValueError(f"several columns are called {', '.join(twice)}; give each a name of its own")
+                raise UserError(f"several columns are called {', '.join(twice)}; give each a name of its own")
             validate_data(self, X, skip_check_array=True)
         else:
             rows = validate_data(
@@ -190,14 +191,14 @@ class ModelSearch(BaseEstimator):
         check_classification_targets(target)
         self.classes_, codes = np.unique(target, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
+            raise UserError(f"{type(self).__name__} needs at least two classes; the target has only one class")
         positive = None if options.positive is None else self._code_of(options.positive)
         return read_table(rows, codes, options=replace(options, task="classification", positive=positive))
 
     def _code_of(self, positive: Any) -> int:
         spelt = [spell_label(label) for label in self.classes_.tolist()]
         if spell_label(positive) not in spelt:
-            raise ValueError(f"positive = {positive} is not a class of the target; the classes are {', '.join(spelt)}")
+            raise UserError(f"positive = {positive} is not a class of the target; the classes are {', '.join(spelt)}")
         return spelt.index(spell_label(positive))
 
     def _rows_like_training(self, X: Any) -> Table:
@@ -218,7 +219,7 @@ class ModelSearch(BaseEstimator):
         """As scikit-learn demands, also of frames whose names its releases do not see."""
         known = getattr(self, "_columns", None)
         if known is not None and names != known and sorted(names) == sorted(known):
-            raise ValueError("the feature names should match those of the fit, and be in the same order")
+            raise UserError("the feature names should match those of the fit, and be in the same order")
 
     # --- what scikit-learn asks ---
 

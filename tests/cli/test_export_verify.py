@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from winner_cases import Finished
 
-from msl.cli.shared.verify_export import CheckFailed, check_python, check_skops
 from msl.export import python_template
+from msl.export.verify import CheckFailed, check_python, check_skops
 from msl.runner.trained import estimator_bytes
 
 Run = Callable[..., Any]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 import typer
@@ -12,7 +11,8 @@ import typer
 import msl as package
 from msl.cli import main
 from msl.cli.shared import console
-from msl.cli.shared.console import Exit, WrongUse, guarded, wants_colour
+from msl.cli.shared.console import Exit, guarded, wants_colour
+from msl.diagnostics.user_error import UserError
 
 _THEN_LIST_MODULES = """
 import sys
@@ -36,9 +36,10 @@ HEAVY = {"lark", "numpy", "scipy", "pandas", "polars", "sklearn", "joblib", "pya
 def test_help_groups_the_verbs(msl_process) -> None:
     outcome = msl_process("--help")
     assert outcome.returncode == 0
-    for verb, group in main.VERBS.items():
-        assert verb in outcome.stdout
-        assert group in outcome.stdout
+    for verb in main.all_verbs():
+        assert verb.name in outcome.stdout
+        assert verb.group in main.GROUPS
+        assert verb.group in outcome.stdout
     assert "--version" in outcome.stdout
     assert "--install-completion" in outcome.stdout
 
@@ -88,8 +89,8 @@ def test_completion_offers_verbs_and_codes(msl_process) -> None:
 
 
 def test_every_verb_says_what_it_does() -> None:
-    for verb in main.VERBS:
-        assert getattr(import_module(f"msl.cli.verbs.{verb}"), verb).__doc__
+    for verb in main.all_verbs():
+        assert verb.function.__doc__
 
 
 # --- when something goes wrong ----------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ def test_exit_codes_pass_through() -> None:
 
 def test_wrong_use_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     def verb() -> None:
-        raise WrongUse("there is no \x1b file", "make one")
+        raise UserError("there is no \x1b file", "make one")
 
     assert run(verb) == 2
     assert capsys.readouterr().err == "error: there is no ␛ file\nhelp: make one\n"

@@ -383,9 +383,10 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
     msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from msl.store.store import Store
+    from msl.workers.dask import ClusterUnreachable
 
     def refuse(*arguments: object) -> None:
-        raise ConnectionError("no Dask scheduler answers at dask://localhost:1")
+        raise ClusterUnreachable("no Dask scheduler answers at dask://localhost:1")
 
     monkeypatch.setattr("msl.runner.session.open_executor", refuse)
     shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "dask://localhost:1")
@@ -396,9 +397,8 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
 
 
 def test_workers_that_break_leave_a_run_to_go_on_with(msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from concurrent.futures import BrokenExecutor
-
     from msl.store.store import Store
+    from msl.workers.fork_server import ForkServerError
     from msl.workers.in_process import InProcessExecutor
 
     pso = ("--set", "search=pso(swarm = 3, iterations = 3)", "--set", "minimize=logloss by cv(folds = 3)")
@@ -409,7 +409,7 @@ def test_workers_that_break_leave_a_run_to_go_on_with(msl: Run, here: Path, monk
         nonlocal calls
         calls += 1
         if calls > 3:
-            raise BrokenExecutor("the process that starts workers dies: it said nothing")
+            raise ForkServerError("the process that starts workers dies: it said nothing")
         return before(self, task)
 
     before = InProcessExecutor.submit

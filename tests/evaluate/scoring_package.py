@@ -40,6 +40,9 @@ def training(rows, options, rng):
 
 def nothing(rows, options, rng):
     return [1, 2]
+
+def failing(rows, options, rng):
+    raise KeyError("weeks")
 '''
 METRICS = """msl 1
 
@@ -70,6 +73,7 @@ block halves: estimate "scoring.code:halves" {
 }
 block training: estimate for classification "scoring.code:training" { held_out = none, fixed_splits = true }
 block nothing: estimate "scoring.code:nothing" {}
+block failing: estimate "scoring.code:failing" {}
 block crooked: estimate "scoring.code:halves" { held_out = fold }
 """
 ENTRY_POINTS = """
@@ -89,6 +93,7 @@ ber = scoring.code:gain
 halves = scoring.code:halves
 training = scoring.code:training
 nothing = scoring.code:nothing
+failing = scoring.code:failing
 crooked = scoring.code:halves
 cv = scoring.code:halves
 """

@@ -152,6 +152,7 @@ def test_a_metric_that_fails_is_a_failure_with_its_name(place: Path, metric: str
     ("goal", "told"),
     [
         ("minimize missing", "the metric `missing` cannot be loaded"),
+        ("minimize ber by failing", "the estimate `failing` raised KeyError: 'weeks'"),
         ("minimize ber by nothing", "the estimate `nothing` did not return a list of `msl.evaluate.Split`"),
     ],
 )

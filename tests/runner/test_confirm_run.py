@@ -10,7 +10,7 @@ from search_cases import ensemble_of, searched, write_classes, write_numbers
 
 from msl import run
 from msl.runner.verdict import ranked_candidates
-from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN
+from msl.search.base import CONFIRMED, FIRST_TURN
 
 SPACE = "use clop\nchain m = (standardize | normalize)? >> (zarbi | naive | svc | klogistic) >> bias\n"
 GOAL = "minimize ber by cv(folds = 3)\n"

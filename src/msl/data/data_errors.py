@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from msl.diagnostics.user_error import UserError
 
 Severity = Literal["error", "warning"]
 #: Problems of one kind that are told one by one; a table may have thousands of columns.
@@ -83,12 +85,14 @@ class DataProblem:
         return f"{self.severity}[{self.code}]: {self.message}\nhelp: {self.help}"
 
 
-class DataError(ValueError):
+class DataError(UserError):
     """A table that cannot be used; `problems` says why, all of it at once where possible."""
 
     def __init__(self, problems: Iterable[DataProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__(self.problems)
+        first = self.problems[0]
+        super().__init__("; ".join(each.message for each in self.problems), first.help or None)
+        self.args = (self.problems,)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))
@@ -143,6 +147,11 @@ def condensed(problems: Iterable[DataProblem]) -> list[DataProblem]:
 def in_spec(*texts: str) -> str:
     """The texts as a spec would write them in a list."""
     return ", ".join(json.dumps(text, ensure_ascii=False) for text in texts)
+
+
+def one_of(names: Sequence[str]) -> str:
+    """`a, b or c`."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def listed(items: Iterable[object], shown: int = 5) -> str:

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from sklearn import config_context
 
+from msl.blocks.base.estimator_code import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState, with_all_features
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
@@ -55,7 +56,8 @@ class Losses:
         found = {estimate: self._measures(estimate, state) for estimate in self._resamplings.estimates}
         losses = []
         for objective in self._objectives:
-            value = loss_value(objective.loss, found[objective.estimate])
+            with estimator_code:  # an expression of the user's may divide by a metric that is 0
+                value = loss_value(objective.loss, found[objective.estimate])
             losses.append(value if objective.minimize else -value)
         return _named(found), tuple(losses)
 
@@ -91,7 +93,8 @@ class Losses:
         try:
             plans = [state.plan(self._planner) for state in states]
             results = self._cross_validator.gcv(plans, resampling, states[0].log)
-        except Exception:
+        except Exception as reason:
+            failure_of(reason, "")  # raises what is a bug
             return
         for state, result in zip(states, results, strict=True):
             state.gcv[estimate] = result
@@ -183,7 +186,7 @@ class Evaluator:
         return self._cache.figures()
 
     def evaluate(self, model: Model, cutoff: float | None = None, share: float = 1.0, repeat: int = 0) -> Outcome:
-        """The losses of a model. One that cannot be fitted or scored gives a failure, never an exception."""
+        """The losses of a model. One that cannot be fitted or scored gives a failure; only a bug in msl raises."""
         return self.evaluate_many([EvaluationRequest(model, cutoff, share, repeat)])[0]
 
     def evaluate_many(self, requests: Sequence[EvaluationRequest]) -> list[Outcome]:
@@ -205,7 +208,7 @@ class Evaluator:
             measures, losses = self._losses.of(state)
         except LostRace as lost:
             losses, is_bound = (lost.bound,), True
-        except (Exception, SystemExit) as reason:  # a block may raise anything: it is a row, not the end of the run
+        except (Exception, SystemExit) as reason:  # an estimator may raise anything; a bug in msl is raised again
             failure = failure_of(reason, state.log.step)
         if failure is None and not all(map(math.isfinite, losses)):
             failure = Failure("not a number", self._losses.why_not_finite(measures, losses), state.log.step)

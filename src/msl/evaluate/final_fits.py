@@ -15,6 +15,7 @@ from sklearn import config_context
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import sum_to_one
+from msl.blocks.base.estimator_code import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
@@ -106,11 +107,13 @@ class FinalFitter:
         dataset = self._dataset
         chain = model_to_chain(request.model, dataset.task, self._seed, self._trusted, dataset.columns)
         X = np.array(dataset.X)  # a copy: a model may keep its rows, and those of a job are mapped from a file
-        chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes)
-        gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
+        with estimator_code:
+            chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes)
+            gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
         if request.rows is None:
             return FittedModel(chain, gives)
         try:
-            return FittedModel(chain, gives, chain.outputs(request.rows))
+            with estimator_code:
+                return FittedModel(chain, gives, chain.outputs(request.rows))
         except Exception as reason:  # of any class: rows that the model cannot take do not cost the fit
             return FittedModel(chain, gives, no_outputs=failure_of(reason, "").message)

@@ -18,6 +18,7 @@ import numpy as np
 from msl.blocks.base.block import Block, Codes, Floats
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.base.complexity import complexity, learner_complexity
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.outputs import checked_columns, checked_outputs
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, read_only, taken
 from msl.evaluate.model_plan import (
@@ -110,13 +111,16 @@ class Fitter:
         start = perf_counter()
         if isinstance(estimator, Block):
             self._fit_block(estimator, planned, before, fold)
-            X: Floats = estimator.transform_arrays(before.X)
+            with estimator_code:
+                X: Floats = estimator.transform_arrays(before.X)
         else:
             X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes)
         seconds = perf_counter() - start
         X = checked_columns(X, before.X)
         X_test = self._test_rows(estimator, planned, before.X_test, log, self._is_lazy(X, fold))
-        kept = kept_columns(estimator)
+        with estimator_code:
+            kept = kept_columns(estimator)
+            size = complexity(estimator, X.shape[1])
         if X is before.X and X_test is before.X_test:
             identity = before.identity
         elif kept is not None:
@@ -124,7 +128,7 @@ class Fitter:
         else:
             identity = identity_of(before.identity, planned.text.encode())
         sources = sources_after(estimator, planned.role, kept, before.sources, X.shape[1])
-        return FoldData(identity, read_only(X), X_test, sources, complexity(estimator, X.shape[1]), seconds)
+        return FoldData(identity, read_only(X), X_test, sources, size, seconds)
 
     def _test_rows(
         self, estimator: Any, planned: PlannedStep, before: Floats | LazyRows, log: EvaluationLog, is_lazy: bool
@@ -135,7 +139,9 @@ class Fitter:
             rows = at_hand(before)
             if is_lazy or isinstance(before, LazyRows):
                 log.at(planned.name)  # other steps have been at work since it was fitted
-            return read_only(checked_columns(apply_steps([estimator], rows), rows))
+            with estimator_code:
+                transformed = apply_steps([estimator], rows)
+            return read_only(checked_columns(transformed, rows))
 
         return LazyRows(made) if is_lazy else made()
 
@@ -160,26 +166,34 @@ class Fitter:
         """Fits a block; what it shares with blocks that differ in other parameters comes from the cache."""
         X, n_classes = before.X, self.dataset.n_classes
         if block.shared_parameters is None:
-            block.fit_arrays(X, fold.y, n_classes)
+            with estimator_code:
+                block.fit_arrays(X, fold.y, n_classes)
             return
         key = fold.key_of(before.identity, "fit", planned.part_text(block.shared_parameters))
         prepared = self.cache.get(key, lambda: guarded(self._prepared(block, before, fold)), shared=(X, fold.y)).value
         start = perf_counter()
-        block.fit_prepared(prepared, X, fold.y, n_classes)
+        with estimator_code:
+            block.fit_prepared(prepared, X, fold.y, n_classes)
         self.cache.weigh(key, perf_counter() - start, shared=(X, fold.y))
 
     def _prepared(self, block: Block, before: FoldData, fold: Fold) -> Any:
         laid_out = self.laid_out(block, before)
-        if laid_out is None:
-            return block.prepare(before.X, fold.y, self.dataset.n_classes)
-        return block.prepare_in(laid_out, before.X, fold.y, self.dataset.n_classes)
+        with estimator_code:
+            if laid_out is None:
+                return block.prepare(before.X, fold.y, self.dataset.n_classes)
+            return block.prepare_with(laid_out, before.X, fold.y, self.dataset.n_classes)
 
     def laid_out(self, block: Block, before: FoldData) -> Any:
         """What the places among a block's parameters refer to: the whole table. After other steps, which change the
         rows on every fold, they refer to the rows that the block is fitted on, and this is None."""
-        if before.identity or not block.has_places:
+        if before.identity or not block.has_coordinates:
             return None
-        return self.cache.get(("laid out", type(block)), lambda: block.lay_out(self.dataset.X)).value
+
+        def made() -> Any:
+            with estimator_code:
+                return block.fit_coordinates(self.dataset.X)
+
+        return self.cache.get(("laid out", type(block)), made).value
 
     # --- the learner and what comes after it ---
 
@@ -208,13 +222,17 @@ class Fitter:
         if isinstance(X_test, LazyRows):
             X_test = X_test.rows()
             log.at(plan.learner.name)
+        outputs = self._learner_outputs(learner, plan.learner, identity, fold, X_test, "query")
+        with estimator_code:
+            size = learner_complexity(learner) if fold.is_weighed else 0.0
+            features = float(features_seen(learner, sources))
         return Predictions(
             identity=identity_of(identity, plan.learner.text.encode()),
-            outputs=self._learner_outputs(learner, plan.learner, identity, fold, X_test, "query"),
+            outputs=outputs,
             training_outputs=training_outputs,
-            complexity=learner_complexity(learner) if fold.is_weighed else 0.0,
+            complexity=size,
             seconds=seconds,
-            features=float(features_seen(learner, sources)),
+            features=features,
         )
 
     def _learner_outputs(
@@ -224,12 +242,14 @@ class Fitter:
         in other parameters comes from the cache."""
         if isinstance(learner, Block) and learner.query_parameters is not None:
             key = fold.key_of(identity, kind, planned.part_text(learner.query_parameters))
-            query = self.cache.get(key, lambda: guarded(learner.prepare_query(X)), shared=(X,)).value
+            query = self.cache.get(key, lambda: guarded(_query(learner, X)), shared=(X,)).value
             start = perf_counter()
-            outputs = learner.outputs_prepared(query)
+            with estimator_code:
+                outputs = learner.outputs_prepared(query)
             self.cache.weigh(key, perf_counter() - start, shared=(X,))
         else:
-            outputs = learner_outputs(learner, X, self.dataset.n_classes)
+            with estimator_code:
+                outputs = learner_outputs(learner, X, self.dataset.n_classes)
         return read_only(checked_outputs(outputs, len(X), self.dataset.n_classes))
 
     def _after_post(self, post: PlannedStep, predictions: Predictions, fold: Fold, log: EvaluationLog) -> Predictions:
@@ -246,14 +266,16 @@ class Fitter:
         log.fits += 1
         estimator = post.estimator()
         start = perf_counter()
-        training = fit_step(estimator, predictions.training_outputs, fold.y, self.dataset.n_classes)
-        seconds = perf_counter() - start
-        outputs = apply_steps([estimator], predictions.outputs)
+        with estimator_code:
+            training = fit_step(estimator, predictions.training_outputs, fold.y, self.dataset.n_classes)
+            seconds = perf_counter() - start
+            outputs = apply_steps([estimator], predictions.outputs)
+            size = complexity(estimator, training.shape[1])
         return Predictions(
             identity=identity_of(predictions.identity, post.text.encode()),
             outputs=read_only(checked_outputs(outputs, len(predictions.outputs), self.dataset.n_classes)),
             training_outputs=read_only(checked_outputs(training, len(fold.y), self.dataset.n_classes)),
-            complexity=complexity(estimator, training.shape[1]),
+            complexity=size,
             seconds=seconds,
         )
 
@@ -267,6 +289,11 @@ def features_seen(learner: Any, sources: Codes) -> int:
     """How many features the outputs of a learner depend on."""
     used = learner.n_features_used() if isinstance(learner, Block) else None
     return len(np.unique(sources)) if used is None or used == len(sources) else used
+
+
+def _query(learner: Block, X: Floats) -> Any:
+    with estimator_code:
+        return learner.prepare_query(X)
 
 
 def guarded(value: Any) -> Any:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
+from msl.blocks.base.estimator_code import is_raised_by_estimator
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import BadOutputs
+from msl.diagnostics.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,19 @@ class MetricFailed(Exception):
     """A metric that raised an exception or did not return a number."""
 
 
+def is_model_failure(reason: BaseException) -> bool:
+    """Whether an exception is the failure of the model that is evaluated; any other is a bug in msl.
+
+    A model fails if an estimator raises, if its outputs cannot be used, or if memory runs out, which may happen
+    anywhere. A `UserError` is a model that cannot be used with this table or estimate.
+    """
+    return isinstance(reason, BadOutputs | MetricFailed | MemoryError | UserError) or is_raised_by_estimator(reason)
+
+
 def failure_of(reason: BaseException, step: str) -> Failure:
-    """The failure for an exception that a block or a metric has raised."""
+    """The failure for an exception; raises it again if it is a bug and not a failure of the model."""
+    if not is_model_failure(reason):
+        raise reason
     if isinstance(reason, BlockProblem):
         return Failure("block", reason.message, reason.block or step)
     if isinstance(reason, BadOutputs):
@@ -78,7 +91,8 @@ def failure_of(reason: BaseException, step: str) -> Failure:
         return Failure("metric", _message(reason))
     if isinstance(reason, MemoryError):
         return Failure("memory", _message(reason) or "not enough memory", step)
-    return Failure("exception", f"{type(reason).__name__}: {_message(reason)}", step)
+    kind = "ValueError" if type(reason) is UserError else type(reason).__name__  # as estimators of scikit-learn refuse
+    return Failure("exception", f"{kind}: {_message(reason)}", step)
 
 
 def _message(reason: BaseException) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import score
 from msl.evaluate.splits import (
@@ -67,19 +68,19 @@ def bootstrap632(population: SplitGroups, options: Options, rng: np.random.Gener
 def check_estimate(estimate: Estimate, population: SplitGroups) -> None:
     """Raises ValueError, with what to do about it, for an estimate that this table cannot give."""
     if population.n_rows < 2:
-        raise ValueError("the table has a single row, and none would be left to judge a model by; add rows")
+        raise UserError("the table has a single row, and none would be left to judge a model by; add rows")
     if estimate.held_out is None:
         return
     if population.order is not None:
         if not estimate.follows_order:
-            raise ValueError(
+            raise UserError(
                 f"`{estimate.name}` fits on rows that came later than those it judges, and the table has an order; "
                 "use `cv` or `holdout`, which follow it, or leave `order` out of `data(…)`"
             )
         if len(np.unique(population.order)) < 2:
-            raise ValueError("all rows have the same place in the order, and none comes later; leave `order` out")
+            raise UserError("all rows have the same place in the order, and none comes later; leave `order` out")
     if population.groups is not None and len(np.unique(population.groups)) < 2:
-        raise ValueError("all rows are of one group, and none would be left to judge by; leave `groups` out")
+        raise UserError("all rows are of one group, and none would be left to judge by; leave `groups` out")
 
 
 # --- the splits of one estimate, and the pools that their outputs are scored in ---------------------------------------
@@ -235,7 +236,7 @@ class ResamplingPlan:
             return splits.of(rows)
         usable = [split for split in splits if len(split.train) and len(split.test)]
         if not usable:
-            raise ValueError(
+            raise UserError(
                 f"`{estimate.name}` finds no rows to fit on and to judge by at once; "
                 "look at `groups` and `order`, or use another estimate"
             )
@@ -247,12 +248,17 @@ def _subsample(estimate: Estimate) -> float:
 
 
 def _returned_splits(estimate: Estimate, population: SplitGroups, rng: np.random.Generator) -> Splits:
-    """What the function of an estimate returns, which may be of any package. Raises ValueError if it is no splits."""
+    """What the function of an estimate returns. One of another package may raise anything, or return anything."""
     function = load_function("estimate", estimate.name, estimate.target)
-    splits = function(population, dict(estimate.options), rng)
-    if isinstance(splits, SplitsByUnit):
-        return splits
-    found = list(splits)
+    try:
+        splits = function(population, dict(estimate.options), rng)
+        found = splits if isinstance(splits, SplitsByUnit) else list(splits)
+    except Exception as reason:
+        if isinstance(reason, UserError) or estimate.target.startswith("msl."):
+            raise
+        raise UserError(f"the estimate `{estimate.name}` raised {type(reason).__name__}: {reason}") from reason
+    if isinstance(found, SplitsByUnit):
+        return found
     if not all(isinstance(split, Split) for split in found):
-        raise ValueError(f"the estimate `{estimate.name}` did not return a list of `msl.evaluate.Split`")
+        raise UserError(f"the estimate `{estimate.name}` did not return a list of `msl.evaluate.Split`")
     return found

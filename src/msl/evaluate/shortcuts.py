@@ -14,8 +14,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.utils import get_tags
 
-from msl.blocks.base.block import Block, Floats, GeneralisedTable, LeaveOneOutTable
+from msl.blocks.base.block import Block, Floats, GcvTable, LooTable
 from msl.blocks.base.complexity import learner_complexity
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import checked_outputs
 from msl.evaluate.fit import Fitter, features_seen
@@ -34,7 +35,7 @@ class LooShortcut:
 
     def __init__(self, fitter: Fitter, keeps: bool) -> None:
         self._fitter, self._keeps = fitter, keeps
-        self._kept: tuple[Any, LeaveOneOutTable | None] | None = None
+        self._kept: tuple[Any, LooTable | None] | None = None
 
     def outputs(
         self, plan: ModelPlan, resampling: Resampling, log: EvaluationLog, figures: FitFigures
@@ -53,23 +54,25 @@ class LooShortcut:
         prefix = self._fitter.prefix(plan.before, fold, log)
         log.at(plan.learner.name)
         table = self._table(plan, resampling, learner, prefix.end, fold)
-        if table is None or not table.serves(learner):
-            return None
-        loo = table.left_out(learner)
+        with estimator_code:
+            if table is None or not table.serves(learner):
+                return None
+            loo = table.loo(learner)
         log.fits_saved += len(rows)
         figures.add(loo.features, prefix.complexity + loo.complexity, (perf_counter() - start) / len(rows))
         return checked_outputs(loo.outputs, len(rows), self._fitter.dataset.n_classes)
 
     def _table(
         self, plan: ModelPlan, resampling: Resampling, learner: Block, stage: FoldData, fold: Fold
-    ) -> LeaveOneOutTable | None:
+    ) -> LooTable | None:
         """The table that learners of one family share. Only the last one is kept, since it may be large."""
         key = (resampling.key, stage.identity, _family(learner))
         if self._kept is not None and self._kept[0] == key:
             return self._kept[1]
         # After other steps almost every model has a table of its own, which is not worth much memory.
         memory = 0 if plan.before else _MEMORY
-        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
+        with estimator_code:
+            table = learner.loo_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
         if self._keeps and resampling.key is not None and not plan.before:
             self._kept = (key, table)
         return table
@@ -82,8 +85,8 @@ class LooShortcut:
 
 
 def _family(learner: Block) -> Any:
-    """Blocks that make their tables in the same prefix are siblings, whatever their classes."""
-    return getattr(type(learner).leave_one_out_table, "__func__", None)
+    """Blocks that make their tables by the same method are one family, whatever their classes."""
+    return getattr(type(learner).loo_table, "__func__", None)
 
 
 def _requires_fit(estimator: Any) -> bool:
@@ -148,24 +151,27 @@ class GcvShortcut:
         """The score and the complexity of learners of one class on the same rows."""
         log.fits += len(learners)
         table = self._table(learners[0], stage, fold)
-        if table is not None:
-            scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
-            return list(zip(scores, sizes, strict=True))
-        if isinstance(learners[0], _LINEAR):
-            return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
+        with estimator_code:
+            if table is not None:
+                scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
+                return list(zip(scores, sizes, strict=True))
+            if isinstance(learners[0], _LINEAR):
+                return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
-    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GeneralisedTable | None:
+    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GcvTable | None:
         if not isinstance(learner, Block):
             return None
         key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
         n_classes = self._fitter.dataset.n_classes
-        return self._fitter.cache.get(
-            key,
-            lambda: learner.generalised_table(stage.X, fold.y, n_classes, self._fitter.laid_out(learner, stage)),
-            shared=(stage.X, fold.y),
-        ).value
+
+        def made() -> GcvTable | None:
+            laid_out = self._fitter.laid_out(learner, stage)
+            with estimator_code:
+                return learner.gcv_table(stage.X, fold.y, n_classes, laid_out)
+
+        return self._fitter.cache.get(key, made, shared=(stage.X, fold.y)).value
 
 
 def linear_gcv(learner: Any, X: Floats, y: Floats) -> float:

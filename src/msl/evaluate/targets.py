@@ -7,9 +7,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from msl.diagnostics.user_error import UserError
 
-class CannotLoad(ValueError):
-    """A function that is declared and cannot be imported."""
+
+class CannotLoad(UserError):
+    """A function that is declared and cannot be imported, as its package is installed here."""
 
 
 @cache

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, apply_steps, learner_outputs
+from msl.diagnostics.user_error import UserError
 from msl.export.onnx_blocks import OPSETS, Graph, translation_of
 from msl.export.python_file import Exportable, probe_rows
 
@@ -26,7 +27,7 @@ _PROBES = 256
 _PRECISIONS = {"double": 1e-9, "float": 1e-5}
 
 
-class NoOnnx(ValueError):
+class NoOnnx(UserError):
     """A model that cannot be written as ONNX: the block that is in the way, and why."""
 
 

@@ -21,11 +21,12 @@ from typing import Any, final
 import numpy as np
 
 from msl.blocks.base.chain import Branch
+from msl.diagnostics.user_error import UserError
 
 _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
-class Unwritable(ValueError):
+class Unwritable(UserError):
     """A value that no expression can make."""
 
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePath
 
-from msl.blocks.base.load import BlockProblem
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.check.read_model import text_to_model
 from msl.data.table import Table
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.cross_validate import SplitOutputs
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import score
+from msl.evaluate.outcome import failure_of
 from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.language import ast
 from msl.language.parser import text_to_ast
@@ -186,7 +187,7 @@ _FOLDS = Estimate(
 )
 
 
-class NoFolds(ValueError):
+class NoFolds(UserError):
     """Winners that cannot be compared fold by fold, and why."""
 
 
@@ -246,8 +247,9 @@ def _losses(
     for split in splits:
         try:
             outputs = fitted.of(model, split)
-        except BlockProblem as problem:
-            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {problem.message}") from None
+        except Exception as reason:
+            failure = failure_of(reason, "")  # raises what is a bug
+            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {failure.message}") from None
         losses.append(score(metric, dataset.y[split.test], outputs))
     if not all(map(math.isfinite, losses)):
         raise NoFolds(f"`{metric.name}` has no value on some folds, which are too small for it")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,6 @@ from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
 from msl.blocks.ensemble import Voting, as_probabilities, voted
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
-from msl.check.strategies import SWARMS
 from msl.evaluate.final_fits import COMMON_FOLDS
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.loop import Search
@@ -36,14 +37,26 @@ class EnsembleMembers:
     voting: Voting = "hard"
 
 
+#: The outputs of some candidates together, for the rows of the choice.
+Vote = Callable[[Sequence[Candidate]], Floats]
+#: The members that are chosen from some candidates, by their vote and its loss.
+Choose = Callable[[Plan, list[Candidate], Vote, Callable[[Floats], float]], list[Candidate]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shortlist:
-    """The models that may become members, the best first; `is_choice` says that some of them are to be chosen by what
-    they say of rows held out, and `most` how many."""
+    """The models that may become members, the best first; `choose` takes some of them by their outputs for rows held
+    out, and is None where all are members."""
 
     candidates: tuple[Candidate, ...]
-    is_choice: bool = False
-    most: int = 0
+    choose: Choose | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        return self.choose is not None
+
+
+EnsembleFunction = Callable[[Plan, Search, Mapping[str, Any]], Shortlist]
 
 
 def shortlist(plan: Plan, found: Search) -> Shortlist:
@@ -51,17 +64,34 @@ def shortlist(plan: Plan, found: Search) -> Shortlist:
     call = plan.spec.ensemble
     if call is None:
         return Shortlist(())
-    options = dict(call.options)
+    ensemble: EnsembleFunction = EntryPoint(call.name, call.target, "msl.ensembles").load()
+    return ensemble(plan, found, dict(call.options))
+
+
+# --- the ensembles of the catalogue ---
+
+
+def vote(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
+    """The best models, one of those with equal losses; with `top = auto` their consensus says how many."""
     unlike = _unlike(ranked_candidates(plan, found))
-    match call.name:
-        case "vote" if options["top"] == "auto":
-            return Shortlist(tuple(unlike[: _LARGEST + 2]), is_choice=True, most=_LARGEST)
-        case "vote":
-            return Shortlist(tuple(unlike[: int(options["top"])]))  # type: ignore[arg-type]
-        case "best_first":
-            return Shortlist(tuple(unlike[:_POOL]), is_choice=True, most=int(options["max"]))  # type: ignore[arg-type]
-        case _:
-            return Shortlist(tuple(_remembered(plan, found)))
+    if options["top"] == "auto":
+        return Shortlist(tuple(unlike[: _LARGEST + 2]), _by_consensus)
+    return Shortlist(tuple(unlike[: int(options["top"])]))
+
+
+def best_first(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
+    """A greedy choice from the best models."""
+    most, replacement = int(options["max"]), bool(options["replacement"])
+
+    def choose(plan: Plan, pool: list[Candidate], vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
+        return _greedy(lambda chosen: loss(vote(chosen)), pool, most, replacement)
+
+    return Shortlist(tuple(_unlike(ranked_candidates(plan, found))[:_POOL]), choose)
+
+
+def swarm(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
+    """What the last swarm of the search remembers."""
+    return Shortlist(tuple(_remembered(plan, found)))
 
 
 def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> EnsembleMembers:
@@ -85,18 +115,14 @@ def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
     return "soft" if all(gives_probabilities) else "hard"
 
 
-#: The outputs of some candidates together, for the rows of the choice.
-Vote = Callable[[Sequence[Candidate]], Floats]
-
-
 def choose_members(plan: Plan, listed: Shortlist, vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
     """Those of a shortlist whose vote on rows held out is worth most; `loss` is that of the outputs of a vote."""
-    call = plan.spec.ensemble
-    assert call is not None
     pool = list(listed.candidates)
-    if call.name == "vote":
-        return pool[: _consensus_size(plan, vote, pool)]
-    return _greedy(lambda chosen: loss(vote(chosen)), pool, listed.most, bool(call["replacement"]))
+    return pool if listed.choose is None else listed.choose(plan, pool, vote, loss)
+
+
+def _by_consensus(plan: Plan, pool: list[Candidate], vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
+    return pool[: _consensus_size(plan, vote, pool)]
 
 
 def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -137,7 +163,7 @@ def _remembered(plan: Plan, found: Search) -> list[Candidate]:
     everyone = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
     known = {one.model for one in everyone}
     for event in reversed(found.events):
-        if event.kept and plan.spec.search[int(event.figures["stage"])].call.name in SWARMS:
+        if event.kept and "swarm" in plan.spec.search[int(event.figures["stage"])].call.capabilities.leaves:
             search_space = plan.search_spaces[int(event.figures["stage"])]
             models = [model for one in event.kept if isinstance(model := search_space.decode(one.vector), Model)]
             if remembered := known.intersection(models):

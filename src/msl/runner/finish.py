@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -168,7 +168,7 @@ class _Finish:
     def _affordable(self, listed: Shortlist) -> Shortlist:
         """As many of the candidates as there is time for."""
         affordable = self._tasks.affordable(listed.candidates, _MEMBERS_SHARE)
-        return Shortlist(tuple(affordable), listed.is_choice, listed.most)
+        return replace(listed, candidates=tuple(affordable))
 
     def _ensemble(self, listed: Shortlist, winner: Candidate) -> Ensemble | None:
         """The ensemble that the spec asks for, fitted if it is to be used; None if there is none to speak of."""
@@ -219,7 +219,7 @@ class _Finish:
             value = score(metric, y, outputs)
             return -value if metric.larger_is_better else value
 
-        return choose_members(plan, Shortlist(tuple(pool), True, listed.most), vote, loss)
+        return choose_members(plan, replace(listed, candidates=tuple(pool)), vote, loss)
 
     def _judged(self, chosen: Sequence[Candidate], winner: Candidate, always: bool) -> Ensemble:
         """Whether the vote of these models is to be used."""

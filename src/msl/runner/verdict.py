@@ -14,9 +14,8 @@ from msl.blocks.base.build import model_to_chain
 from msl.evaluate.metrics import score
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
-from msl.search.base import Event, Observation, Query
+from msl.search.base import CONFIRMED, FIRST_TURN, Event, Observation, Query
 from msl.search.operators.pareto import non_dominated
-from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN
 from msl.space.spec import metrics_of
 from msl.space.values import Model
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from msl.record import record
+from msl.space.capabilities import PLAIN, Capabilities
 from msl.space.conditions import Requirement
 from msl.space.formulas import Facts, apply, plain
 from msl.space.metric import Metric
@@ -19,6 +20,8 @@ class Call:
     name: str
     target: str
     options: tuple[tuple[str, Value], ...] = ()
+    #: What its declaration states: no part of its identity.
+    capabilities: Capabilities = field(default=PLAIN, compare=False, repr=False)
 
     def __getitem__(self, option: str) -> Value:
         return dict(self.options)[option]
@@ -105,7 +108,7 @@ class Objective:
 
 @record
 class Stage:
-    """One strategy of a search; `start` and `channels` are arguments of best-first search that are not options."""
+    """One strategy of a search; `start` and `channels` are what some strategies take beside their options."""
 
     call: Call
     start: Node | None = None
@@ -171,3 +174,7 @@ class Space:
     root: Node
     requirements: tuple[Requirement, ...] = ()
     facts: Facts | None = None
+
+
+#: How a spec is searched that does not say: with one objective, and with several.
+DEFAULT_SEARCH = ("auto", "cmdpso")

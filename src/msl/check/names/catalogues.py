@@ -1,4 +1,4 @@
-"""Catalogues: the standard library that ships with the package, by name and version.
+"""Find the catalogues that ship, by name and version, and the strategies that other packages offer.
 
 Version 1 of `clop` is `catalogue/clop.msl`, version 2 would be `catalogue/clop.2.msl`. A released version never
 changes: `released.json` holds the digest of each, and the tests compare.
@@ -23,6 +23,7 @@ IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensem
 
 
 _FOLDER = Path(__file__).parents[2] / "catalogue"
+_TARGET = re.compile(r'"([^"\n]*)"')
 _STATEMENT = re.compile(r"^(msl|use|block|part)\b(?: +(\w+) *(:|=)? *(\w+)?)?", re.MULTILINE)
 
 
@@ -36,6 +37,8 @@ class Piece:
     role: str | None
     start: int
     end: int
+    #: The class or function of a block, such as `msl.search:pso`.
+    target: str | None = None
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -47,7 +50,10 @@ def pieces(text: str) -> Iterator[Piece]:
             continue
         kind = "derived" if keyword == "block" and sign == "=" else keyword
         end = len(text) if following is None else following.start()
-        yield Piece(keyword, name or "", kind, role if kind == "block" else None, match.start(), end)
+        target = _TARGET.search(text, match.end(), end) if kind == "block" else None
+        yield Piece(
+            keyword, name or "", kind, role if kind == "block" else None, match.start(), end, target and target[1]
+        )
 
 
 def names() -> list[str]:
@@ -69,6 +75,12 @@ def text(name: str, version: int) -> str:
     """The text of a catalogue."""
     file = f"{name}.msl" if version == 1 else f"{name}.{version}.msl"
     return (_FOLDER / file).read_text(encoding="utf-8")
+
+
+def shipped_strategies() -> dict[str, str]:
+    """The strategies that ship, in the order of their catalogue, each with its target."""
+    declared = pieces(text(IMPLIED["strategy"], 1))
+    return {piece.name: piece.target for piece in declared if piece.target is not None}
 
 
 # --- strategies, estimates and metrics of other packages --------------------------------------------------------------

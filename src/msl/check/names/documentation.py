@@ -1,4 +1,4 @@
-"""Documentation: what catalogues say of their blocks — the comment above a declaration is its text."""
+"""Collect the documentation of blocks: the comment above each declaration, its parameters and an example."""
 
 from __future__ import annotations
 
@@ -13,14 +13,9 @@ from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula
 from msl.space.nodes import Param
+from msl.space.spec import DEFAULT_SEARCH
 from msl.space.to_text import node_to_text, value_to_text
 
-#: Of strategies that ask for more than to be named.
-_STATEMENTS = {
-    "nspso": "minimize ber, features\nsearch nspso",
-    "cmdpso": "minimize ber, features\nsearch cmdpso",
-    "confirm": "search pso then confirm",
-}
 _HEADING = re.compile(r"#\s*-{2,}")
 
 
@@ -94,7 +89,9 @@ def _example(catalogue: str, declared: Declared) -> str:
     name, role = declared.block.name, declared.block.role
     match role:
         case "strategy":
-            return _STATEMENTS.get(name, f"search {name}")
+            if declared.capabilities.reevaluates is not None:
+                return f"search {DEFAULT_SEARCH[0]} then {name}"
+            return f"search {name}" if declared.capabilities.takes(1) else f"minimize ber, features\nsearch {name}"
         case "estimate":
             return f"minimize {DEFAULT_METRICS[declared.block.task or 'classification']} by {name}"
         case "metric":

@@ -23,6 +23,7 @@ import typer
 from msl import __version__
 from msl.diagnostics.diagnostic import Diagnostic, Format, has_errors
 from msl.diagnostics.terminal import safe, safe_lines
+from msl.diagnostics.user_error import UserError
 
 P = ParamSpec("P")
 _LONGEST_WARNING = 200
@@ -44,14 +45,6 @@ class Exit(IntEnum):
     INTERRUPTED = 130  # 128 + SIGINT, as shells count
     BROKEN_PIPE = 141  # 128 + SIGPIPE
     TERMINATED = 143  # 128 + SIGTERM
-
-
-class WrongUse(Exception):
-    """Something that the user can put right outside a spec, such as a file that is not there; told in one sentence."""
-
-    def __init__(self, message: str, help: str | None = None) -> None:
-        super().__init__(message)
-        self.message, self.help = message, help
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -78,7 +71,7 @@ def tell(text: str) -> None:
     _write(sys.stderr, safe_lines(text, colours=wants_colour(sys.stderr)) + "\n")
 
 
-def complain(wrong: WrongUse) -> None:
+def complain(wrong: UserError) -> None:
     """Says what was wrong with the use, and what to do."""
     bold_red, bold_cyan, plain = ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") if wants_colour(sys.stderr) else ("", "", "")
     tell(f"{bold_red}error{plain}: {safe(wrong.message)}")
@@ -120,7 +113,7 @@ def guard() -> Iterator[None]:
     try:
         with one_line_of_warnings():
             yield
-    except WrongUse as wrong:
+    except UserError as wrong:
         complain(wrong)
         raise SystemExit(int(Exit.WRONG_USE)) from None
     except KeyboardInterrupt:

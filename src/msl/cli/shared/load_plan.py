@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, report, tell
+from msl.cli.shared.console import Exit, report, tell
 from msl.cli.shared.load_spec import Loaded, load
 from msl.cli.shared.trust import Trusted
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Span
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.data_errors import DataProblem
@@ -123,24 +123,17 @@ def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
     if problems := _unusable_blocks(loaded, trusted):
         raise SystemExit(int(report(problems)))
     trusted.tell_of_file()
-    with told_problems():
-        return make_plan(loaded.spec, loaded.table, tuple(trusted))
+    return make_plan(loaded.spec, loaded.table, tuple(trusted))
 
 
 def read_test(plan: Plan, path: str) -> Table:
     """A table to judge the winner on, read as that of the plan; looked at before anything runs."""
-    from msl.data.data_errors import DataError
     from msl.data.read import read_like
 
-    try:
-        table = read_like(plan.table.schema, path)
-    except DataError as wrong:
-        first, *others = wrong.problems
-        message = "; ".join([first.message, *(each.message for each in others)])
-        raise WrongUse(message, first.help or None) from None
+    table = read_like(plan.table.schema, path)
     if table.y is None:
         help = "name a table that has it, or leave out `--test`"
-        raise WrongUse(f"`{path}` lacks the target `{plan.table.target}`, and nothing can be tested on it", help)
+        raise UserError(f"`{path}` lacks the target `{plan.table.target}`, and nothing can be tested on it", help)
     _tell_oddities(table)
     return table
 
@@ -166,33 +159,3 @@ def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
         label = Label(source, span, "declared here" if own else "")
         found.append(Diagnostic(problem.code, Severity.ERROR, problem.message, label, help=problem.help))
     return found
-
-
-@contextmanager
-def told_problems() -> Iterator[None]:
-    """What the store, the evaluator and the executors complain about is told in their own sentences."""
-    from concurrent.futures import BrokenExecutor
-
-    from msl.store.store_error import StoreError
-
-    try:
-        yield
-    except StoreError as problem:
-        raise WrongUse(problem.message, problem.help) from None
-    except BrokenPipeError:
-        raise  # the reader of what is written has gone, which is no trouble of a run
-    except (BrokenExecutor, ConnectionError) as broken:
-        raise WrongUse(str(broken), "what is evaluated is stored, and the same command goes on from there") from None
-    except ValueError as trouble:
-        if not _is_told(trouble):
-            raise
-        raise WrongUse(str(trouble)) from None
-
-
-def _is_told(trouble: ValueError) -> bool:
-    """Whether an error is meant for the user: those of the evaluator and the executors are sentences."""
-    frame = trouble.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
-    return place.startswith(("msl.data", "msl.evaluate", "msl.workers", "msl.encode", "msl.space", "msl.search"))

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from msl.cli.shared.console import WrongUse, tell
+from msl.cli.shared.console import tell
+from msl.diagnostics.user_error import UserError
 
 _MOST_BYTES = 100_000
 
@@ -69,18 +70,18 @@ def _read(path: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as reason:
-        raise WrongUse(f"{path} cannot be read: {reason.strerror}", "mend it, or remove it") from None
+        raise UserError(f"{path} cannot be read: {reason.strerror}", "mend it, or remove it") from None
     if len(content) > _MOST_BYTES:
-        raise WrongUse(f"{path} is too large for a list of packages", "write one name a line")
+        raise UserError(f"{path} is too large for a list of packages", "write one name a line")
     try:
         lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise WrongUse(f"{path} is not UTF-8 text", "save it as UTF-8, with the name of one package a line") from None
+        raise UserError(f"{path} is not UTF-8 text", "save it as UTF-8, with the name of one package a line") from None
     names = []
     for number, line in enumerate(lines, 1):
         name = line.partition("#")[0].strip()
         if name and not name.isidentifier():
             message = f"{path}, line {number}: `{name[:80]}` is not the name of a package"
-            raise WrongUse(message, "write one name a line, such as `lightgbm`; a `#` begins a comment")
+            raise UserError(message, "write one name a line, such as `lightgbm`; a `#` begins a comment")
         names += [name] if name else []
     return names

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write, write_exactly
+from msl.cli.shared.console import Exit, write, write_exactly
 from msl.diagnostics.suggest import did_you_mean, listing
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.check.names.documentation import Entry
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 2)
 
 
 def blocks(
@@ -27,7 +31,7 @@ def blocks(
     chosen = [e for e in entries if role is None or e.role == role]
     if role is not None and not chosen:
         roles = sorted({entry.role for entry in entries})
-        raise WrongUse(f"no block is a `{role}`", did_you_mean(role, roles) or f"roles are {listing(roles, 20)}")
+        raise UserError(f"no block is a `{role}`", did_you_mean(role, roles) or f"roles are {listing(roles, 20)}")
     if name is not None and name in catalogues and not (json and _named(chosen, name)):
         own = [entry for entry in chosen if entry.catalogue == name]
         write_exactly(_as_json(own)) if json else write(_table(own) + _also(chosen, name))
@@ -47,16 +51,16 @@ def _named(entries: list[Entry], name: str) -> list[Entry]:
     return [entry for entry in entries if entry.name == bare and catalogue in ("", entry.catalogue)]
 
 
-def _no_such_block(name: str, role: str | None, entries: list[Entry], catalogues: list[str]) -> WrongUse:
+def _no_such_block(name: str, role: str | None, entries: list[Entry], catalogues: list[str]) -> UserError:
     others = _named(entries, name)
     if others and role is not None:
-        return WrongUse(f"`{name}` is not a {role}", f"it is a {others[0].role}: leave out `--role`")
+        return UserError(f"`{name}` is not a {role}", f"it is a {others[0].role}: leave out `--role`")
     catalogue, _, bare = name.rpartition(".")
     own = [entry.name for entry in entries if entry.catalogue == catalogue] if catalogue in catalogues else []
     help = did_you_mean(bare, own) if own else did_you_mean(name, [entry.name for entry in entries] + catalogues)
     if help is None:
         help = f"`msl blocks {catalogue}` lists what there is" if own else f"catalogues are {listing(catalogues)}"
-    return WrongUse(f"there is no block `{name}`", help)
+    return UserError(f"there is no block `{name}`", help)
 
 
 def _also(entries: list[Entry], name: str) -> str:

@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, complain, report, tell
+from msl.cli.shared.console import Exit, complain, report, tell
 from msl.cli.shared.spec_files import read_source
 from msl.diagnostics.diagnostic import Diagnostic, Format, in_reading_order
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 4)
 
 
 def check(
@@ -28,7 +32,7 @@ def check(
     for name in distinct:
         try:
             source = read_source(name)
-        except WrongUse as wrong:
+        except UserError as wrong:
             complain(wrong)
             code = Exit.WRONG_USE
             continue

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
-from msl.cli.shared.load_run import STORE_HELP, store_problems
+from msl.cli.shared.console import Exit, tell, write, write_exactly
+from msl.cli.shared.load_run import STORE_HELP
 from msl.cli.shared.trust import Trusted
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.report.compare_runs import FoldLosses, Pairing, Winner
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 4)
 
 _MEANING = "lower, higher: how often the first of a pair is; p: Wilcoxon's signed ranks, two-sided, then after Holm;"
 _EFFECT = "effect: matched-pairs rank-biserial correlation, -1 where the first is always lower, +1 always higher"
@@ -39,7 +43,7 @@ def compare(
 
     found = _winners(runs, store)
     if len(found) < 2:
-        raise WrongUse("there is one run to compare, and it takes two", "name more runs: `msl log` lists them")
+        raise UserError("there is one run to compare, and it takes two", "name more runs: `msl log` lists them")
     labels = labels_by_text([one.run for one in found], {one.run.id: one.sources for one in found})
     judged = _folds(found, data, Trusted(trust)) if folds else None
     if judged is None:
@@ -62,19 +66,18 @@ def _winners(names: Sequence[str], folder: Path | None) -> list[Winner]:
     from msl.store.store import Store, place_of_run
 
     found: dict[str, Winner] = {}
-    with store_problems():
-        for name in names:
-            place = place_of_run(name, folder)
-            with Store.open(place.folder, read_only=True) as store:
-                chosen = [place.run_in(store)]
-                if place.name.endswith(".msl"):
-                    own = (run for run in store.runs.all() if PurePath(run.spec).name == place.name)
-                    chosen = [run for run in own if run.status == "finished"] or chosen
-                for run in chosen:
-                    found.setdefault(run.id, Winner(run, store.runs.sources(run.id)))
+    for name in names:
+        place = place_of_run(name, folder)
+        with Store.open(place.folder, read_only=True) as store:
+            chosen = [place.run_in(store)]
+            if place.name.endswith(".msl"):
+                own = (run for run in store.runs.all() if PurePath(run.spec).name == place.name)
+                chosen = [run for run in own if run.status == "finished"] or chosen
+            for run in chosen:
+                found.setdefault(run.id, Winner(run, store.runs.sources(run.id)))
     for one in found.values():
         if not one.run.result.get("objectives"):
-            raise WrongUse(f"the run `{one.run.id}` is {one.run.status} and has no result", "let it come to its end")
+            raise UserError(f"the run `{one.run.id}` is {one.run.status} and has no result", "let it come to its end")
     return list(found.values())
 
 
@@ -85,11 +88,11 @@ def _folds(winners: list[Winner], data: str | None, trusted: Trusted) -> FoldLos
     for one in winners:
         if one.run.digests.data != first.digests.data:
             message = f"`{first.id}` and `{one.run.id}` are runs on different tables, which have no folds in common"
-            raise WrongUse(message, "leave out `--folds`: runs of two specs are then paired by table and seed")
+            raise UserError(message, "leave out `--folds`: runs of two specs are then paired by table and seed")
     try:
         return fold_losses(winners, _table(winners[0], data), trusted)
     except NoFolds as reason:
-        raise WrongUse(str(reason), "leave this run out, or leave out `--folds`") from None
+        raise UserError(str(reason), "leave this run out, or leave out `--folds`") from None
     finally:
         trusted.tell_of_file()
 
@@ -106,9 +109,9 @@ def _table(winner: Winner, given: str | None) -> Table:
     known = run.result.get("data") or {}
     path = given or known.get("path")
     if path is None:
-        raise WrongUse(f"the run `{run.id}` does not say where its table is", "name it with `--data TABLE`")
+        raise UserError(f"the run `{run.id}` does not say where its table is", "name it with `--data TABLE`")
     if not Path(path).exists():
-        raise WrongUse(f"there is no table `{path}`", "say where it is now with `--data TABLE`")
+        raise UserError(f"there is no table `{path}`", "say where it is now with `--data TABLE`")
     checked = check_stored(run, winner.sources)
     overrides = DataOptions(target=known["target"]) if known.get("target") else None
     table, problems = read_for(stored_source(run, winner.sources), checked.data, str(path), overrides)
@@ -117,7 +120,7 @@ def _table(winner: Winner, given: str | None) -> Table:
         raise SystemExit(int(Exit.WRONG_USE))
     if table.fingerprint != run.digests.data:
         message = f"`{path}` is not the table that `{run.id}` was on: its content has another fingerprint"
-        raise WrongUse(message, "name the table of then with `--data TABLE`")
+        raise UserError(message, "name the table of then with `--data TABLE`")
     return table
 
 

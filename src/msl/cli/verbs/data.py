@@ -8,10 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse
+from msl.cli.shared.console import Exit
 from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 3)
 
 GENERATORS = ("hermite",)
 _MAKING = "To make a table"
@@ -57,11 +61,13 @@ def data(
     given = [option for option, value in making.items() if value is not None]
     if table in GENERATORS:
         if target is not None or json:
-            raise WrongUse(f"`{table}` makes a table, and describes none", f"write `./{table}` for a file of that name")
+            raise UserError(
+                f"`{table}` makes a table, and describes none", f"write `./{table}` for a file of that name"
+            )
         write_output(_made(40 if rows is None else rows, 0.01 if noise is None else noise, even, printed, seed), output)
         return Exit.FINE
     if given:
-        raise WrongUse(f"`{given[0]}` is for making a table, and `{table}` is described", "leave it out")
+        raise UserError(f"`{given[0]}` is for making a table, and `{table}` is described", "leave it out")
     found = _described(table, target, None if json else _MOST_COLUMNS)
     if json:
         import json as json_text
@@ -88,11 +94,10 @@ def _described(table: str, target: str | None, most_columns: int | None) -> dict
     try:
         return describe_source(table, DataOptions(target=target), most_columns)
     except DataError as wrong:
-        first = wrong.problems[0]
-        help = first.help or None
-        if first.code == "MSL301" and (meant := did_you_mean(table, GENERATORS)) is not None:
+        help = wrong.help
+        if wrong.problems[0].code == "MSL301" and (meant := did_you_mean(table, GENERATORS)) is not None:
             help = f"{meant} It makes a table"
-        raise WrongUse("; ".join(each.message for each in wrong.problems), help) from None
+        raise UserError(wrong.message, help) from None
 
 
 def _shown(found: Mapping[str, Any]) -> str:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, report, write, write_exactly
+from msl.cli.shared.console import Exit, report, write, write_exactly
 from msl.cli.shared.load_spec import Loaded, load
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.encode.codec import Codec
     from msl.space.values import Model
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 7)
 
 
 def decode(
@@ -38,10 +42,10 @@ def decode(
         if numbers is not None:
             if len(numbers) != codec.dimensions:
                 message = f"the vector has {len(numbers)} numbers, and the space {codec.dimensions} dimensions"
-                raise WrongUse(message, "`msl info` shows what they mean")
+                raise UserError(message, "`msl info` shows what they mean")
             outside = next((number for number in numbers if not 0 <= number <= 1), None)
             if outside is not None:
-                raise WrongUse(f"`{outside:g}` is not between 0 and 1", "a vector is a point of the unit cube")
+                raise UserError(f"`{outside:g}` is not between 0 and 1", "a vector is a point of the unit cube")
             model = codec.model(numbers)
         else:
             model = _model(point, loaded)

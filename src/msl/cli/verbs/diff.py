@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, large_json, wants_colour, write, write_exactly
+from msl.cli.shared.console import Exit, large_json, wants_colour, write, write_exactly
 from msl.cli.shared.load_run import STORE_HELP, opened_run
 from msl.cli.shared.load_spec import Loaded, load_revision, load_source
 from msl.cli.shared.spec_files import STANDARD_INPUT, read_source
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.report.changes import Changed
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from msl.space.enumerate.count import Count
     from msl.space.enumerate.equivalence import Verdict
     from msl.store.stored_run import Run
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 5)
 
 _SIDE_HELP = "A spec, REVISION:PATH in git, or a run."
 
@@ -39,7 +43,7 @@ def diff(
     that can be proven. Exit 0 same, 1 different, 2 trouble.
     """
     if old == new == STANDARD_INPUT:
-        raise WrongUse("standard input can be read once", "name a file for one of the two")
+        raise UserError("standard input can be read once", "name a file for one of the two")
     try:
         before, after = (_side(name, data, chain, store) for name in (old, new))
     except SystemExit:
@@ -111,9 +115,9 @@ def _side(name: str, data: str | None, chain: str | None, store: Path | None) ->
     try:
         with opened_run(name, store) as (opened, identity):
             run, sources = opened.runs.get(identity), opened.runs.sources(identity)
-    except WrongUse as wrong:
+    except UserError as wrong:
         help = f"{wrong.help}; it is not a file either" if "/" not in name and not name.startswith("@") else wrong.help
-        raise WrongUse(wrong.message, help) from None
+        raise UserError(wrong.message, help) from None
     loaded = load_source(stored_source(run, sources), data, chain or run.name, read_stored(sources))
     return _Side(replace(loaded, spec=replace(loaded.spec, seed=run.seed)), run)
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msl.cli.shared.console import Exit, write, write_exactly
-from msl.cli.shared.load_run import STORE_HELP, store_problems
+from msl.cli.shared.load_run import STORE_HELP
 
 if TYPE_CHECKING:
     from msl.store.doctor import Finding
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 6)
 
 
 def doctor(
@@ -26,9 +29,8 @@ def doctor(
     from msl.store.doctor import repair as mend
     from msl.store.store import find_store
 
-    with store_problems():
-        folder = find_store(store)
-        findings = mend(folder) if repair else examine(folder)
+    folder = find_store(store)
+    findings = mend(folder) if repair else examine(folder)
     if json:
         write_exactly(json_text.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n")
     else:

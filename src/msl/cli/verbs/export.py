@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, complain, tell
+from msl.cli.shared.console import Exit, complain, tell
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, load_winner, opened_run
 from msl.cli.shared.spec_files import write_output
 from msl.cli.shared.trust import Trusted
-from msl.cli.shared.verify_export import CheckFailed, check_python, check_skops, table_to_check
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
+from msl.export.verify import CheckFailed, check_python, check_skops, table_to_check
 
 if TYPE_CHECKING:
     from msl.export.python_file import Exportable
     from msl.runner.trained import Trained
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Use", 2)
 
 
 def export(
@@ -65,7 +69,7 @@ def export(
                 _check(code, trained, run, store, data, trusted)
             made.append((code, output))
     except CheckFailed as wrong:
-        complain(WrongUse(f"{wrong.message}; nothing is written", wrong.help))
+        complain(UserError(f"{wrong.message}; nothing is written", wrong.help))
         return Exit.FAILED
     for content, destination in made:
         write_output(content, destination)
@@ -121,13 +125,13 @@ def _python(given: Exportable) -> str:
     try:
         return export_python(given)
     except Unwritable as reason:
-        raise WrongUse(f"this model cannot be written as code: {reason}", "export it with `--skops FILE`") from None
+        raise UserError(f"this model cannot be written as code: {reason}", "export it with `--skops FILE`") from None
 
 
 def _onnx(given: Exportable) -> bytes:
     lacking = [package for package in ("onnx", "onnxruntime", "skl2onnx") if find_spec(package) is None]
     if lacking:
-        raise WrongUse(f"`--onnx` needs {' and '.join(lacking)}", "install them with `pip install 'msl-lang[onnx]'`")
+        raise UserError(f"`--onnx` needs {' and '.join(lacking)}", "install them with `pip install 'msl-lang[onnx]'`")
     from msl.export.onnx import NoOnnx, export_onnx
 
     try:
@@ -136,7 +140,7 @@ def _onnx(given: Exportable) -> bytes:
         way_out = "export it with `--skops FILE`"
         if given.is_ensemble:
             way_out = f"export the best model alone with `--best`, or {way_out}"
-        raise WrongUse(f"this model cannot be written as ONNX: {reason}", way_out) from None
+        raise UserError(f"this model cannot be written as ONNX: {reason}", way_out) from None
     if not made.takes_gaps:
         tell("warning: of rows with missing values the ONNX file may say something else than the run")
     return made.content

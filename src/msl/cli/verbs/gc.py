@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write
+from msl.cli.shared.console import Exit, write
 from msl.cli.shared.load_run import STORE_HELP, opened_store
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.store.gc import Garbage
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 5)
 
 _AGE = re.compile(r"(\d+)\s*(min|h|d|w)")
 _UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -35,7 +39,7 @@ def gc(
         try:
             before = None if age is None else opened.clock() - age
         except OverflowError:
-            raise WrongUse(f"`{older}` is longer ago than time goes back", "name an age such as 30d") from None
+            raise UserError(f"`{older}` is longer ago than time goes back", "name an age such as 30d") from None
         drop = old_runs(opened.runs.all(), keep=keep, before=before)
         garbage = collect(opened, drop, dry_run=dry_run)
         kept = len(opened.runs.ids()) - (len(drop) if dry_run else 0)
@@ -46,11 +50,11 @@ def gc(
 def _age(text: str) -> timedelta:
     found = _AGE.fullmatch(text.strip())
     if found is None:
-        raise WrongUse(f"`{text}` is not an age", "write a number and min, h, d or w, such as 30d")
+        raise UserError(f"`{text}` is not an age", "write a number and min, h, d or w, such as 30d")
     try:
         return int(found[1]) * _UNITS[found[2]]
     except OverflowError:
-        raise WrongUse(f"`{text}` is longer ago than time goes back", "name an age such as 30d") from None
+        raise UserError(f"`{text}` is longer ago than time goes back", "name an age such as 30d") from None
 
 
 def _as_text(garbage: Garbage, kept: int, dry_run: bool) -> str:

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, large_json, write, write_exactly
+from msl.cli.shared.console import Exit, large_json, write, write_exactly
 from msl.cli.shared.load_spec import Loaded, load
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.encode.layout import Layout, Meaning
     from msl.space.enumerate.count import Count
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 3)
 
 _LONGEST_NUMBER = 30
 _MOST_OWNERS = 5
@@ -30,7 +34,7 @@ def info(
     from msl.space.enumerate.count import count
 
     if encoding not in ("shared", "separate"):
-        raise WrongUse(f"`{encoding}` is not an encoding", "it is `shared` or `separate`")
+        raise UserError(f"`{encoding}` is not an encoding", "it is `shared` or `separate`")
     loaded = load(spec, data, chain)
     space = loaded.spec.space
     size, digest = count(space), space_digest(space)

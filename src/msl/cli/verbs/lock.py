@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell
+from msl.cli.shared.console import Exit, tell
 from msl.cli.shared.load_plan import (
     ChainOption,
     DataArgument,
@@ -17,12 +17,15 @@ from msl.cli.shared.load_plan import (
     TargetOption,
     TrustOption,
     load_planned,
-    told_problems,
 )
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.plan import Plan
     from msl.store.lock import Difference
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 3)
 
 
 def lock(
@@ -47,8 +50,7 @@ def lock(
         return Exit.FAILED if found else Exit.FINE
     is_same = path.exists() and not _known_differences(plan, path)
     if not is_same:
-        with told_problems():
-            write_lock(plan_to_lock(plan), path)
+        write_lock(plan_to_lock(plan), path)
     tell(f"{path} was as now already" if is_same else f"wrote {path}")
     return Exit.FINE
 
@@ -62,7 +64,7 @@ def refuse_differences(plan: Plan, spec: Path) -> None:
     if found:
         tell(_listed(path, found))
         help = f"write it anew with `msl lock {spec} DATA` if this is meant, or run without `--locked`"
-        raise WrongUse(f"nothing was run: {path} locks something else", help)
+        raise UserError(f"nothing was run: {path} locks something else", help)
 
 
 def _differences(plan: Plan, path: Path) -> list[Difference]:
@@ -70,8 +72,7 @@ def _differences(plan: Plan, path: Path) -> list[Difference]:
     from msl.runner.plan import plan_to_lock
     from msl.store.lock import differences, read_lock
 
-    with told_problems():
-        return differences(read_lock(path), plan_to_lock(plan))
+    return differences(read_lock(path), plan_to_lock(plan))
 
 
 def _known_differences(plan: Plan, path: Path) -> bool:

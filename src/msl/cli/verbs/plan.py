@@ -18,13 +18,15 @@ from msl.cli.shared.load_plan import (
     TargetOption,
     TrustOption,
     load_planned,
-    told_problems,
 )
 
 if TYPE_CHECKING:
     from msl.runner.plan import Plan
     from msl.runner.reuse import Forecast, StoredEvaluations
     from msl.space.enumerate.count import Count
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 2)
 
 
 def plan(
@@ -48,14 +50,13 @@ def plan(
     loaded, planned = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
     workers = jobs or available_cores()
-    with told_problems():
-        if has_store(folder):
-            with Store.open(folder, read_only=True) as opened:
-                stock = find_stored_evaluations(opened, planned, loaded.source)
-                expected = forecast(planned, opened, stock, workers)
-        else:
-            stock = StoredEvaluations()
-            expected = forecast(planned, None, stock, workers)
+    if has_store(folder):
+        with Store.open(folder, read_only=True) as opened:
+            stock = find_stored_evaluations(opened, planned, loaded.source)
+            expected = forecast(planned, opened, stock, workers)
+    else:
+        stock = StoredEvaluations()
+        expected = forecast(planned, None, stock, workers)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
     (write_exactly if json else write)(show(planned, size, stock, expected, workers))

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse
+from msl.cli.shared.console import Exit
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, load_winner, read_for_winner
 from msl.cli.shared.spec_files import write_output
 from msl.cli.shared.trust import Trusted
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.runner.trained import Trained
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Use", 1)
 
 #: What a cell begins with that spreadsheets take for a formula.
 _STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -38,15 +42,11 @@ def predict(
     """Predict the rows of a table with the winner of a run, as CSV: a line a row, in their order."""
     trained, _ = load_winner(run, store, Trusted(trust), best=best)
     if proba and trained.task == "regression":
-        raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
-    from msl.runner.trained import PredictionError
-
+        raise UserError(
+            "this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`"
+        )
     table = read_for_winner(trained, data)
-    try:
-        text = predictions_csv(trained, table, proba, escape_formulas)
-    except PredictionError as nothing:
-        raise WrongUse(str(nothing), "leave those rows out, or look at what is odd about them") from None
-    write_output(text, output)
+    write_output(predictions_csv(trained, table, proba, escape_formulas), output)
     return Exit.FINE
 
 

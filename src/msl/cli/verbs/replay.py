@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
-from msl.cli.shared.load_plan import TrustOption, plan_of, read_test, told_problems
+from msl.cli.shared.console import Exit, tell, write, write_exactly
+from msl.cli.shared.load_plan import TrustOption, plan_of, read_test
 from msl.cli.shared.load_spec import load_source
 from msl.cli.shared.trust import Trusted
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.replay import Difference
     from msl.runner.session import RunRequest
     from msl.store.evaluation import StoredQuery
     from msl.store.stored_run import Run
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 4)
 
 _PARTS = {
     "data": "the table is not the one of the run",
@@ -55,11 +59,11 @@ def replay(
         known, sources = opened.runs.get(identity), opened.runs.sources(identity)
         asks = opened.runs.asks(identity)
     if not asks:
-        raise WrongUse(f"the run {identity} has asked for nothing yet", "let it go on with `msl run`")
+        raise UserError(f"the run {identity} has asked for nothing yet", "let it go on with `msl run`")
     request = _commission(known, sources, data, Trusted(trust))
     _tell_versions(known)
     display = open_display(request.plan, quiet or json)
-    with told_problems(), Interrupts(_stop_at_once, _stop_at_once), display:
+    with Interrupts(_stop_at_once, _stop_at_once), display:
         difference = repeat_run(
             request,
             known,
@@ -79,12 +83,12 @@ def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted:
 
     path = data or run.options.get("data")
     if path is None:
-        raise WrongUse("the table of this run was not read from a file", f"name one: `msl replay {run.id} DATA`")
+        raise UserError("the table of this run was not read from a file", f"name one: `msl replay {run.id} DATA`")
     texts = {normpath(name): text for name, text in sources.items()}
 
     def stored(name: str) -> str:
         if normpath(name) not in texts:
-            raise ValueError("the store does not have it")
+            raise UserError("the store does not have it")
         return texts[normpath(name)]
 
     source = Source(run.spec, sources[run.spec], None if run.spec.startswith("<") else run.spec)
@@ -93,7 +97,7 @@ def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted:
     changed = changed_digests(run.digests, plan.digests)
     if changed:
         help = "name the table of the run" if changed[0] == "data" else "use the version of msl that made the run"
-        raise WrongUse(f"{_PARTS[changed[0]]}, so that nothing can be proved", help)
+        raise UserError(f"{_PARTS[changed[0]]}, so that nothing can be proved", help)
     test = run.options.get("test")
     if test is not None and not Path(test).exists():
         tell(f"warning: the test table {test} is no longer there; the rest is compared")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Clock, Exit, WrongUse, tell, write, write_exactly
+from msl.cli.shared.console import Clock, Exit, tell, write, write_exactly
 from msl.cli.shared.load_plan import (
     ChainOption,
     DataArgument,
@@ -20,9 +20,9 @@ from msl.cli.shared.load_plan import (
     TrustOption,
     load_planned,
     read_test,
-    told_problems,
 )
 from msl.cli.verbs.lock import refuse_differences
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.runner.progress import Progress
     from msl.runner.session import RunRequest
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 1)
 
 
 def run(
@@ -57,7 +60,7 @@ def run(
 ) -> Exit:
     """Search a space on a table. The same command goes on where an interrupted run stopped."""
     if jobs is not None and on != "local":
-        raise WrongUse(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
+        raise UserError(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
     place = _place(on, tls_ca, tls_cert, tls_key)
     loaded, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     if locked:
@@ -88,12 +91,11 @@ def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:
 
     if not on.startswith(SCHEMES):
         if (ca, cert, key) != (None, None, None):
-            raise WrongUse(
+            raise UserError(
                 f"certificates are for a scheduler at tls://host:port, and this runs on {on}", "leave them out"
             )
         return on
-    with told_problems():
-        scheduler = Scheduler(on, ca, cert, key)
+    scheduler = Scheduler(on, ca, cert, key)
     if scheduler.warning is not None:
         tell(f"warning: {scheduler.warning}")
     return scheduler
@@ -130,7 +132,7 @@ def _run(request: RunRequest, folder: Path, on: Any, jobs: int | None, json: boo
             latest = None
 
     try:
-        with told_problems(), interrupts, display:
+        with interrupts, display:
             result = run_plan(
                 request,
                 folder,

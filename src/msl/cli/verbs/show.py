@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write, write_exactly
+from msl.cli.shared.console import Exit, write, write_exactly
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.store.store import Store
+
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 2)
 
 
 def show(
@@ -28,9 +32,9 @@ def show(
     parts = {"--model": model, "--spec": spec, "--failures": failures, "--trace": trace}
     given = [name for name, on in parts.items() if on]
     if len(given) > 1:
-        raise WrongUse(f"{' and '.join(given)} show different parts of a run", "give one of them at a time")
+        raise UserError(f"{' and '.join(given)} show different parts of a run", "give one of them at a time")
     if json and (model or spec):
-        raise WrongUse(f"{given[0]} gives MSL, which is no JSON", "leave out `--json`")
+        raise UserError(f"{given[0]} gives MSL, which is no JSON", "leave out `--json`")
     with opened_run(run, store) as (opened, identity):
         match given:
             case ["--model"]:
@@ -53,7 +57,7 @@ def _model(store: Store, run: str) -> str:
         return file.read_text(encoding="utf-8")
     best = store.runs.get(run).result.get("best")
     if best is None:
-        raise WrongUse(f"the run `{run}` has no winner", "let it come to its end with `msl run`")
+        raise UserError(f"the run `{run}` has no winner", "let it come to its end with `msl run`")
     return str(best)
 
 
@@ -74,7 +78,7 @@ def _trace(store: Store, run: str, json: bool) -> str:
     if json:
         return _as_json([{"kind": event.kind, **event.figures} for event in events])
     if not events:
-        raise WrongUse(f"the run `{run}` has no trace yet", "its strategy has told nothing so far")
+        raise UserError(f"the run `{run}` has no trace yet", "its strategy has told nothing so far")
     return trace_to_text(events, first_objective(store.runs.get(run), store.runs.sources(run)))
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msl.cli.shared.console import WrongUse
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.trained import Trained
@@ -42,18 +42,14 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-class CheckFailed(Exception):
+class CheckFailed(UserError):
     """What was exported does not do what the model does: what is wrong, and what to do."""
-
-    def __init__(self, message: str, help: str) -> None:
-        super().__init__(message)
-        self.message, self.help = message, help
 
 
 def table_to_check(trained: Trained, run: Run, given: str | None) -> tuple[str | None, str]:
     """The path of the table of a run, proven to be it; or None and why there is none to check on.
 
-    A table that is `given` has to be the one of the run; raises WrongUse where it is not.
+    A table that is `given` has to be the one of the run; raises UserError where it is not.
     """
     from msl.data.data_errors import DataError
     from msl.data.read import read_table
@@ -70,7 +66,7 @@ def table_to_check(trained: Trained, run: Run, given: str | None) -> tuple[str |
             return str(Path(path).absolute()), ""
         reason = f"`{path}` is not the table of the run: its content has another fingerprint"
     if given is not None:
-        raise WrongUse(reason, "name the table that the run was on")
+        raise UserError(reason, "name the table that the run was on")
     return None, reason
 
 
