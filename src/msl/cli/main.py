@@ -14,8 +14,8 @@ import typer
 from msl import __version__
 from msl.cli.shared.console import Clock, guard, guarded
 
-#: Each verb is the function of its name in the module of its name. These modules import light things alone, and the
-#: rest inside the function, so that `msl --help` stays quick.
+#: Each verb is a function in the module of its name. These modules import heavy libraries inside the function, so that
+#: `msl --help` stays quick.
 VERBS = {
     "run": "Search",
     "plan": "Search",
@@ -62,7 +62,7 @@ def command_line(verbs: Iterable[str] = VERBS) -> typer.Typer:
     """The command with these verbs; their modules are imported."""
     app = typer.Typer(
         name="msl",
-        help="A declarative language for spaces of machine-learning models, and the interpreter that searches them.",
+        help="Search spaces of scikit-learn pipelines, described in a text file.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
