@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import settings
+from slow_tests import is_slow
 from winner_cases import CASES, Case, Finished, finished_run
 
 # No test, nor any process that one starts, reads what whoever runs the tests has configured, such as the trust file.
@@ -23,6 +24,12 @@ settings.register_profile("fast", settings.get_profile("default"), max_examples=
 settings.load_profile("default")
 #: Where Hypothesis keeps what `@settings` says of a test; it has no public way to change that later.
 _SETTINGS = "_hypothesis_internal_use_settings"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if is_slow(item.path):
+            item.add_marker("slow")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

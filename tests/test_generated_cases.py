@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,10 +51,8 @@ def test_a_deadline_would_be_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("profile", "own", "usual"), [("default", 77, 100), ("fast", 10, 10)])
 def test_a_profile_says_how_many_cases_there_are(tmp_path: Path, profile: str, own: int, usual: int) -> None:
-    (tmp_path / "conftest.py").write_text(TESTS.joinpath("conftest.py").read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "winner_cases.py").write_text(
-        TESTS.joinpath("winner_cases.py").read_text(encoding="utf-8"), encoding="utf-8"
-    )
+    for name in ("conftest.py", "slow_tests.py", "winner_cases.py"):
+        shutil.copy(TESTS / name, tmp_path)
     (tmp_path / "test_cases.py").write_text(CASES, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", f"--hypothesis-profile={profile}"]
     done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, cwd=tmp_path, check=False)

@@ -59,9 +59,9 @@ def test_targets_lead_to_modules() -> None:
 
 
 def test_names_in_old_models_lead_to_the_names_of_today() -> None:
-    assert current_name("msl.blocks.similarity.voting", "Gaussian") == (PACKAGE, "GaussianWeighting")
-    assert current_name("msl.blocks.kernels.kernel_map", "Gaussian") == (PACKAGE, "GaussianKernel")
-    assert current_name("msl.blocks.learners.zarbi", "Zarbi") == (PACKAGE, "Zarbi")
+    assert current_name("msl.blocks.weighting", "Gaussian") == (PACKAGE, "GaussianWeighting")
+    assert current_name("msl.blocks.kernel_map", "Gaussian") == (PACKAGE, "GaussianKernel")
+    assert current_name("msl.blocks.linear", "Zarbi") == (PACKAGE, "Zarbi")
     assert current_name("sklearn.svm", "SVC") == ("sklearn.svm", "SVC")
 
 

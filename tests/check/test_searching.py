@@ -123,7 +123,7 @@ def test_chains_of_two_files_with_one_name_are_told_apart() -> None:
     files = {"a.msl": "use clop\nchain m = svc\n", "b.msl": "use clop\nchain m = rf\n"}
     text = 'use "a.msl", "b.msl"\nminimize ber\n'
     (error,) = errors(text, files)
-    assert (error.code, error.help) == ("MSL074", "pick one, as in `--chain a.m`")
+    assert (error.code, error.help) == ("MSL074", "select one, as in `--chain a.m`")
     assert checked(text, files, chain="b.m").spec is not None
     assert [d.code for d in checked(text, files, chain="m").diagnostics] == ["MSL074"]
 
@@ -179,7 +179,12 @@ def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
     spec = sound(f"{text}budget(evaluations = {evaluations})", facts=TABLE)
     search_space = space_to_search_space(resolve(spec.space, TABLE)[0])
     stages = [
-        Stage(load_strategy(each.call.name), dict(each.call.options), search_space, again=each.call.name == "confirm")
+        Stage(
+            load_strategy(each.call.name),
+            dict(each.call.options),
+            search_space,
+            reevaluates=each.call.name == "confirm",
+        )
         for each in spec.search
     ]
     running = then(stages, seed=0, limits=Limits(evaluations))

@@ -168,6 +168,7 @@ def test_a_store_that_another_process_keeps_locked_is_told(
     assert "msl log" in shown.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 @pytest.mark.parametrize("verb", ["gc", "run"])
 def test_a_disk_that_is_full_is_told_and_nothing_is_lost(database: Path, ran: Ran, verb: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 import typer
@@ -37,9 +36,10 @@ HEAVY = {"lark", "numpy", "scipy", "pandas", "polars", "sklearn", "joblib", "pya
 def test_help_groups_the_verbs(msl_process) -> None:
     outcome = msl_process("--help")
     assert outcome.returncode == 0
-    for verb, group in main.VERBS.items():
-        assert verb in outcome.stdout
-        assert group in outcome.stdout
+    for verb in main.all_verbs():
+        assert verb.name in outcome.stdout
+        assert verb.group in main.GROUPS
+        assert verb.group in outcome.stdout
     assert "--version" in outcome.stdout
     assert "--install-completion" in outcome.stdout
 
@@ -89,8 +89,8 @@ def test_completion_offers_verbs_and_codes(msl_process) -> None:
 
 
 def test_every_verb_says_what_it_does() -> None:
-    for verb in main.VERBS:
-        assert getattr(import_module(f"msl.cli.verbs.{verb}"), verb).__doc__
+    for verb in main.all_verbs():
+        assert verb.function.__doc__
 
 
 # --- when something goes wrong ----------------------------------------------------------------------------------------

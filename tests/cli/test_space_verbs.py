@@ -58,6 +58,7 @@ def test_the_text_for_people_names_the_slots() -> None:
     assert "fmax" in text
 
 
+@pytest.mark.slow
 def test_samples_are_the_same_for_the_same_seed_and_read_back(table: str) -> None:
     spec = str(SPECS / "psms.msl")
     first = run("sample", spec, "--data", table, "-n", "20", "--seed", "3")

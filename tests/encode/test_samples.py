@@ -100,6 +100,7 @@ def test_by_models_on_generated_spaces(space: Space, seed: int) -> None:
     assert chisquare([*seen.values(), *[0] * (number - len(seen))]).pvalue > LEVEL / 100
 
 
+@pytest.mark.slow
 def test_where_telling_apart_is_too_costly_models_are_drawn_and_rejected() -> None:
     product = Computed("*", (Parameter(A, "x"), Parameter(B, "y")))
     limit = Requirement(Comparison("<=", product, Literal(250_000)))
@@ -229,6 +230,7 @@ def _needle() -> Codec:
     return space_to_codec(Space(seq(*steps), (Requirement(wanted, text="all are 7"),)))
 
 
+@pytest.mark.slow
 def test_an_almost_empty_space_is_explained() -> None:
     with pytest.raises(AlmostEmpty, match=r"almost empty: 1 models are left, and 0 of .*`all are 7`"):
         sample(_needle(), 3, _rng())
@@ -268,6 +270,7 @@ def test_a_grid_is_lazy() -> None:
     assert len(set(islice(enumerate_models(codec, steps=4), 300))) == 300
 
 
+@pytest.mark.slow
 def test_a_grid_where_telling_apart_is_too_costly() -> None:
     product = Computed("*", (Parameter(A, "x"), Parameter(B, "y")))
     limit = Requirement(Comparison("<=", product, Literal(4)))

@@ -140,6 +140,7 @@ chain c = permute(subset(normalize, standardize), select?) >> learn >> bias?
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", ["minimize ber by cv(folds = 3)", "minimize logloss by cv(folds = 2, repeats = 2)"])
 def test_caches_and_order_change_no_bit(goal):
     dataset = two_moons()
@@ -184,6 +185,7 @@ def test_a_share_of_the_rows_is_the_same_for_all_models():
     assert judge.evaluate(model, share=0.5).losses != judge.evaluate(model).losses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "goal",
     [

@@ -96,7 +96,7 @@ def test_modules_of_a_model() -> None:
         "sklearn.ensemble:AdaBoostClassifier",
         "learner",
         estimator=inner,
-        pair=(SymbolValue("a", (("x", em.step("msl.blocks:Scale")),)), 1),
+        pair=(SymbolValue("a", (("x", em.step("msl.blocks:Normalize")),)), 1),
     )
     scaler = em.step("sklearn.preprocessing:StandardScaler")
     branches = Branches(((scaler,), (em.step("sklearn.decomposition:PCA"), scaler)))

@@ -96,6 +96,7 @@ def check_comments_survive(text: str, commented: str) -> None:
     assert re.findall(r"# c\d+", result) == re.findall(r"# c\d+", commented)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*GOOD, HERE / "layout" / "breaking.in.msl"], ids=lambda path: path.stem)
 def test_comments_anywhere_in_the_corpus_are_kept(path: Path) -> None:
     rng = random.Random(path.stem)
@@ -169,7 +170,7 @@ def test_a_text_with_errors_stays_as_it_is() -> None:
         (lambda text: "seed 7.0  # c\n", "mean something else"),
         (lambda text: "seed 7\n", "comment would be lost"),
         (lambda text: "seed  # c\n7 7\n", "mean something else"),
-        (lambda text: "seed 7" + " " * (len(text) % 7 + 1) + "# c\n", "come to rest"),
+        (lambda text: "seed 7" + " " * (len(text) % 7 + 1) + "# c\n", "formatting the result again"),
     ],
 )
 def test_a_guard_that_fails_is_told_as_a_bug(monkeypatch, wrong_result, reason) -> None:

@@ -402,6 +402,7 @@ def test_the_winner_is_drawn_with_its_roles(page: Page) -> None:
 # --- long runs ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_long_run_makes_a_small_page(tmp_path: Path) -> None:
     html = record_to_html(record_of(long_run(20_000), tmp_path))
     assert len(html.encode()) < 3_000_000

@@ -10,7 +10,7 @@ from search_cases import ensemble_of, searched, write_classes, write_numbers
 
 from msl import run
 from msl.runner.verdict import ranked_candidates
-from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN
+from msl.search.base import CONFIRMED, FIRST_TURN
 
 SPACE = "use clop\nchain m = (standardize | normalize)? >> (zarbi | naive | svc | klogistic) >> bias\n"
 GOAL = "minimize ber by cv(folds = 3)\n"
@@ -81,7 +81,7 @@ def test_a_budget_of_evaluations_that_ends_within_a_turn_leaves_the_choice_of_th
     case = searched(tmp_path, text, write_classes(tmp_path))
     assert len(case.found.told) == 19
     last = next(event for event in reversed(case.found.events) if event.kind == CONFIRMED)
-    assert last.figures["repeat"] == 1
+    assert last.figures["turn"] == 1
     assert case.verdict.best is not None
     assert case.verdict.best.losses == last.chosen[0].losses
 
@@ -110,7 +110,7 @@ def test_fresh_splits_of_the_genetic_algorithm_are_fresh(tmp_path: Path) -> None
 def test_what_ends_the_search_does_not_end_the_confirmation(tmp_path: Path, search: str, budget: str) -> None:
     space = "use clop\nchain m = (standardize(rest = default) | normalize(rest = default))? >> (zarbi | naive)\n"
     case = searched(tmp_path, f"{space}{GOAL}search {search}\n{budget}", write_classes(tmp_path))
-    turns = [event.figures["repeat"] for event in case.found.events if event.kind == CONFIRMED]
+    turns = [event.figures["turn"] for event in case.found.events if event.kind == CONFIRMED]
     assert turns == [1, 2]
 
 

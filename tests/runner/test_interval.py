@@ -9,16 +9,17 @@ import pytest
 from scipy.stats import beta
 from search_cases import SPACE, Searched, finished, searched, write_classes, write_numbers
 
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.metrics import score
 from msl.runner.summary import signed_losses
 from msl.runner.uncertainty import HeldOut, intervals
-from msl.space.spec import Call
+from msl.space.spec import Estimate
 
 NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1)\n"
 SEARCH = "search random(evaluations = 3)\n"
 
 
-def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Call, HeldOut]]:
+def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Estimate, HeldOut]]:
     """The winner's measures, its objectives, and its outputs."""
     best = case.verdict.best
     assert best is not None
@@ -48,7 +49,7 @@ def test_outputs_for_rows_held_out_give_the_estimate_itself(tmp_path: Path, goal
     measures, _, outputs = winner(case)
     ((estimate, held),) = outputs.items()
     (name,) = measures
-    assert held.trial.score(name, held.outputs, 3) == pytest.approx(measures[name], abs=1e-12)
+    assert held.trial.score(metric_named(name), held.outputs) == pytest.approx(measures[name], abs=1e-12)
     assert estimate == case.plan.objectives[0].estimate
 
 
@@ -102,7 +103,7 @@ def test_groups_are_drawn_as_a_whole(tmp_path: Path) -> None:
     drawn = []
     for _ in range(4_000):
         times = np.bincount(rng.integers(0, 30, 30), minlength=30)[groups[pool.rows]]
-        drawn.append(score("error", pool.y, given, 3, times.astype(float)))
+        drawn.append(score(metric_named("error"), pool.y, given, times.astype(float)))
     assert interval(case) == pytest.approx(np.percentile(drawn, (2.5, 97.5)).tolist(), abs=0.02)
 
 

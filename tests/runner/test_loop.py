@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Generator, Iterable
 from dataclasses import dataclass, replace
@@ -14,12 +15,13 @@ import pytest
 from search_cases import commissioned, write_classes
 
 from msl.evaluate.outcome import Outcome
+from msl.runner.answer_queries import RunCounts
 from msl.runner.final_costs import TimeLimit
 from msl.runner.loop import Search, search
 from msl.runner.progress import Progress
 from msl.runner.session import RunRequest, start_or_resume
 from msl.search.base import Event, Observation, Query, Vector, ended
-from msl.search.setting import Setting, Strategy
+from msl.search.setting import Setting, Strategy, StrategyFunction
 from msl.store.evaluation import StoredFailure, StoredQuery
 from msl.store.store import Store
 from msl.workers.in_process import InProcessExecutor
@@ -104,13 +106,18 @@ def scripted(request: RunRequest, *batches: list[Query]) -> tuple[RunRequest, li
 
     def strategy(setting: Setting) -> Strategy:
         for number, batch in enumerate(batches):
-            setting.note(Event("batch", {"number": np.int64(number), "points": np.array([1.5, np.inf])}))
+            setting.note(Event("batch", {"number": number}))
             heard.append((yield batch))
+            setting.note(Event("heard", {"losses": np.array([one.loss for one in heard[-1]])}))
         setting.note(ended("it has read its script"))
 
+    return with_strategy(request, strategy), heard
+
+
+def with_strategy(request: RunRequest, strategy: StrategyFunction) -> RunRequest:
     (stage,) = request.plan.stages
     plan = replace(request.plan, stages=(replace(stage, strategy=strategy, options={}),))
-    return replace(request, plan=plan), heard
+    return replace(request, plan=plan)
 
 
 def at(k: int) -> Vector:
@@ -140,6 +147,16 @@ def test_of_two_that_ask_for_one_model_the_one_that_wants_to_know_more_is_evalua
     (told,) = heard
     assert 0.001 < told[0].loss == told[1].loss < 0.9, "both are told what the one evaluation came to"
     assert [one.bound for one in told] == [cutoff == 0.001 for cutoff in beats]
+    assert [asked.cutoff for asked in done.asks] == list(beats)
+
+
+def test_where_every_loss_counts_there_are_no_races(tmp_path: Path) -> None:
+    """The vote of the best models needs to know who they are."""
+    text = SWARM + "ensemble vote(top = 2)\n"
+    request, heard = scripted(commissioned(tmp_path, text, write_classes(tmp_path, 45)), [Query(at(2), cutoff=0.001)])
+    done = looped(request, tmp_path / "store")
+    assert [task.cutoff for task in done.evaluated] == [None]
+    assert [(one.bound, one.loss > 0.001) for one in heard[0]] == [(False, True)]
 
 
 def test_a_model_is_evaluated_once_however_often_it_is_asked_for(swarm: RunRequest, tmp_path: Path) -> None:
@@ -157,12 +174,11 @@ def test_a_model_is_evaluated_once_however_often_it_is_asked_for(swarm: RunReque
 def test_a_point_outside_the_space_is_told_to_be_infinitely_bad_and_costs_nothing(tmp_path: Path) -> None:
     text = SPACE + "require knn.k > 2\n" + GOAL + "search random(evaluations = 3)\n"
     request = commissioned(tmp_path, text, write_classes(tmp_path, 45))
-    inside, outside = Query(at(3)), Query(at(1))
-    request, heard = scripted(request, [outside, inside])
+    request, heard = scripted(request, [Query(at(1)), Query(at(3)), Query(at(2))])
     done = looped(request, tmp_path / "store")
-    assert [one.loss for one in heard[0]] == [math.inf, done.losses[1]]
-    assert [asked.key is None for asked in done.asks] == [True, False]
-    assert len(done.evaluated) == done.found.answers.tally.outside == 1
+    assert [one.loss for one in heard[0]] == [math.inf, done.losses[1], math.inf]
+    assert [asked.key is None for asked in done.asks] == [True, False, True]
+    assert (len(done.evaluated), done.found.answers.tally.outside) == (1, 2)
 
 
 def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
@@ -187,6 +203,24 @@ def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: RunR
     assert (again.run, len(again.evaluated), len(again.found.told)) == (run, 2, 4)
 
 
+def test_the_tally_is_that_of_the_evaluations_that_were_made(swarm: RunRequest, tmp_path: Path) -> None:
+    request, _ = scripted(swarm, [Query(at(1)), Query(at(2))], [Query(at(2)), Query(at(3), cutoff=0.001)])
+    done = looped(request, tmp_path / "store")
+    made = _evaluations(done, tmp_path / "store")
+    assert sum(one.folds_skipped for one in made) > 0
+    tally = done.found.answers.tally
+    assert tally.seconds == pytest.approx(sum(one.seconds for one in made))
+    assert replace(tally, seconds=0.0) == RunCounts(
+        evaluations=4,
+        new=3,
+        reused=1,
+        repeats=1,
+        fits=sum(one.fits for one in made),
+        fits_saved=sum(one.fits_saved for one in made),
+        folds_skipped=sum(one.folds_skipped for one in made),
+    )
+
+
 # --- the end -------------------------------------------------------------------------------------------------
 
 
@@ -201,14 +235,49 @@ def test_a_search_that_ends_by_itself_says_why(swarm: RunRequest, tmp_path: Path
     ]
 
 
-def test_events_are_stored_in_order_as_plain_figures(swarm: RunRequest, tmp_path: Path) -> None:
-    request, _ = scripted(swarm, [Query(at(1))], [Query(at(2))])
+def test_events_are_stored_in_order_and_numbered(swarm: RunRequest, tmp_path: Path) -> None:
+    request, heard = scripted(swarm, [Query(at(1))], [Query(at(2))])
     done = looped(request, tmp_path / "store")
     with Store.open(tmp_path / "store", read_only=True) as store:
         events = [event for event in store.runs.events(done.run) if event.position is not None]
-    assert [(event.kind, event.position) for event in events] == [("batch", 0), ("batch", 1), ("end", 2)]
-    assert events[1].figures == {"number": 1, "points": [1.5, math.inf], "stage": 0}
-    assert len(done.found.events) == 3
+    assert [(event.position, event.kind) for event in events] == list(
+        enumerate(["batch", "heard", "batch", "heard", "end"])
+    )
+    assert [event.kind for event in done.found.events] == [event.kind for event in events]
+    assert events[3].figures == {"losses": [heard[1][0].loss], "stage": 0}
+
+
+def test_figures_of_events_are_stored_as_json_knows_them(swarm: RunRequest, tmp_path: Path) -> None:
+    figures = {
+        "count": 3,
+        "whole": np.int64(4),
+        "real": np.float64(0.5),
+        "yes": True,
+        "none": None,
+        "rows": np.array([[1.5], [np.inf]]),
+        "by": {2: (np.float64(0.25), "text")},
+        "path": Path("somewhere"),
+    }
+
+    def strategy(setting: Setting) -> Strategy:
+        setting.note(Event("it", figures))
+        yield [Query(at(1))]
+
+    done = looped(with_strategy(swarm, strategy), tmp_path / "store")
+    with Store.open(tmp_path / "store", read_only=True) as store:
+        (event,) = store.runs.events(done.run)
+    assert json.dumps(event.figures, sort_keys=True) == (
+        '{"by": {"2": [0.25, "text"]}, "count": 3, "none": null, "path": "somewhere", "real": 0.5, '
+        '"rows": [[1.5], [Infinity]], "stage": 0, "whole": 4, "yes": true}'
+    )
+
+
+def test_a_strategy_need_not_say_anything(swarm: RunRequest, tmp_path: Path) -> None:
+    def strategy(setting: Setting) -> Strategy:
+        yield [Query(at(1))]
+
+    done = looped(with_strategy(swarm, strategy), tmp_path / "store")
+    assert (done.found.ending, done.found.why, done.found.events) == ("finished", "", [])
 
 
 def test_progress_is_told_after_each_outcome_and_each_batch(swarm: RunRequest, tmp_path: Path) -> None:
@@ -234,6 +303,29 @@ def test_when_the_time_is_up_what_has_arrived_counts(swarm: RunRequest, tmp_path
     assert heard == [], "a strategy hears of whole batches only"
 
 
+def test_when_the_time_is_up_no_other_batch_is_begun(swarm: RunRequest, tmp_path: Path) -> None:
+    request, heard = scripted(swarm, [Query(at(1))], [Query(at(2))])
+    done = looped(request, tmp_path / "store", limit=TimeLimit(0.0))
+    assert (done.found.ending, len(done.evaluated)) == ("time", 1)
+    assert [len(batch) for batch in heard] == [1]
+
+
+def test_one_answer_is_waited_for_however_late_it_is(swarm: RunRequest, tmp_path: Path) -> None:
+    """Those who wait are woken now and then, also before anything has arrived."""
+
+    class Woken(InProcessExecutor):
+        def arrivals(self, tasks: Iterable[AnyTask]) -> Generator[list[tuple[int, Outcome]], None, None]:
+            for arrived in super().arrivals(tasks):
+                yield []
+                yield arrived
+
+    request, _ = scripted(swarm, [Query(at(1)), Query(at(2))])
+    with Store.open(tmp_path / "store") as store, Woken(request.plan.job) as executor:
+        run, _ = start_or_resume(store, request)
+        found = search(request.plan, store, run, executor, limit=TimeLimit(0.0))
+    assert (found.ending, len(found.told)) == ("time", 1)
+
+
 def test_it_is_stopped_between_batches(swarm: RunRequest, tmp_path: Path) -> None:
     done = looped(swarm, tmp_path / "store", stopped=after(2))
     assert (done.found.ending, len(done.found.told), len(done.asks)) == ("interrupted", 8, 8)
@@ -249,6 +341,12 @@ def test_a_strategy_hears_of_the_batch_after_which_it_is_stopped(swarm: RunReque
     request, heard = scripted(swarm, [Query(at(1))], [Query(at(2))])
     looped(request, tmp_path / "store", stopped=lambda: True)
     assert [len(batch) for batch in heard] == [1]
+
+
+def test_who_is_stopped_has_not_finished_though_nothing_was_left_to_ask(swarm: RunRequest, tmp_path: Path) -> None:
+    request, _ = scripted(swarm, [Query(at(1))])
+    done = looped(request, tmp_path / "store", stopped=lambda: True)
+    assert (done.found.ending, done.found.why, done.found.events[-1].kind) == ("interrupted", "", "end")
 
 
 # --- back to where it was ------------------------------------------------------------------------------------
@@ -267,14 +365,24 @@ def test_on_its_way_back_to_where_it_was_a_run_is_not_stopped(swarm: RunRequest,
     assert (again.losses, again.asks, again.evaluated) == (first.losses, first.asks, [])
 
 
+def test_a_replay_ends_at_the_very_batch_to_which_the_run_had_come(swarm: RunRequest, tmp_path: Path) -> None:
+    request, heard = scripted(swarm, *([Query(at(k))] for k in (1, 2, 3, 4)))
+    first = looped(request, tmp_path / "store", stopped=after(3))
+    assert len(heard) == 3
+    again = looped(request, tmp_path / "store", stopped=lambda: True)
+    assert (len(heard), again.asks) == (6, first.asks)
+
+
 def test_a_replay_that_has_to_evaluate_again_is_not_cut_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
     """What a run was told is stored beside the evaluations, which may have been lost since."""
-    first = looped(swarm, tmp_path / "store", stopped=after(2))
+    batches = [Query(at(1)), Query(at(2))], [Query(at(3)), Query(at(4))]
+    request, _ = scripted(swarm, *batches, [Query(at(1))])
+    first = looped(request, tmp_path / "store", stopped=after(2))
     with Store.open(tmp_path / "store") as store, store.database.transaction() as connection:
         connection.execute("DELETE FROM evaluations")
-    again = looped(swarm, tmp_path / "store", terminated=lambda: True)
+    again = looped(request, tmp_path / "store", terminated=lambda: True)
     assert (again.found.ending, again.losses, again.asks) == ("interrupted", first.losses, first.asks)
-    assert len(again.evaluated) == len({asked.key for asked in first.asks})
+    assert len(again.evaluated) == 4
 
 
 def test_a_run_that_goes_on_ends_as_one_never_interrupted(swarm: RunRequest, tmp_path: Path) -> None:
@@ -308,6 +416,13 @@ def test_to_repeat_a_cut_run_only_the_positions_with_answers_are_asked(swarm: Ru
     assert done.found.ending == "interrupted"
 
 
+def test_to_repeat_a_cut_run_no_batch_is_begun_after_the_last_answer(swarm: RunRequest, tmp_path: Path) -> None:
+    request, heard = scripted(swarm, *([Query(at(k))] for k in (1, 2, 3, 4)))
+    done = looped(request, tmp_path / "store", only=[0, 1])
+    assert (len(heard), done.progress[-1].evaluations) == (2, 2)
+    assert [one.done for one in done.progress] == [1, 0, 1, 0], "told after each outcome and each batch"
+
+
 # --- what is believed ----------------------------------------------------------------------------------------
 
 
@@ -320,6 +435,7 @@ def test_a_timeout_of_a_run_with_other_limits_is_not_believed(swarm: RunRequest,
     with Store.open(tmp_path / "store", read_only=True) as store:
         causes = {one.trouble.cause for one in store.evaluations.failures(late.run) if one.trouble is not None}
     assert causes == {"timeout"}
+    assert late.found.answers.tally.failures == len({asked.key for asked in late.asks})
     done = looped(swarm, tmp_path / "store")
     assert done.run != late.run
     assert math.inf not in done.losses

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from search_cases import searched
 
-from msl.search.stages import BUILT_IN
+from msl.check.names.catalogues import shipped_strategies
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
 
@@ -205,7 +205,7 @@ def test_a_search_asks_for_the_same_models_and_finds_the_same_as_ever(tmp_path: 
 
 def test_every_strategy_that_ships_is_pinned() -> None:
     named = {stage.partition("(")[0] for pin in PINS for stage in pin.search.split(" then ")}
-    assert named == set(BUILT_IN)
+    assert named == set(shipped_strategies())
 
 
 def _print_pins() -> None:

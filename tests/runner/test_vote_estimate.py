@@ -19,6 +19,7 @@ from search_cases import (
 )
 
 import msl
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_trials
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.ensembles import EnsembleMembers, VoteEstimate
@@ -42,7 +43,7 @@ def reference(case: Searched, members: EnsembleMembers, measure: str) -> float:
         committee = build_committee(plan, members)
         committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
         outputs[split.pool].append(committee.outputs(dataset.X[split.test]))
-    return trial.score(measure, [np.concatenate(pool) for pool in outputs], dataset.n_classes)
+    return trial.score(metric_named(measure), [np.concatenate(pool) for pool in outputs])
 
 
 # Equal votes would leave ties to chance, which committees fitted apart draw apart.
@@ -102,7 +103,7 @@ def test_where_no_objective_speaks_of_votes_common_folds_compare(tmp_path: Path,
         committee = build_committee(plan, members)
         committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
         outputs.append(committee.outputs(dataset.X[split.test]))
-    assert estimate.ensemble == pytest.approx(trial.score("ber", [np.concatenate(outputs)], dataset.n_classes))
+    assert estimate.ensemble == pytest.approx(trial.score(metric_named("ber"), [np.concatenate(outputs)]))
     assert estimate.is_better == (estimate.ensemble < estimate.best)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from strategy_options import options
 
+from msl.check.names.catalogues import shipped_strategies
 from msl.search.base import Observation, Query
 from msl.search.setting import Setting, Strategy
-from msl.search.stages import BUILT_IN, load_strategy
+from msl.search.stages import load_strategy
 from msl.testing.conformance import CHECKS, Check, Subject, ids
 
 FRONTS = ("two bowls", "features")
@@ -65,7 +66,7 @@ def subject(name: str) -> Subject:
 
 def test_every_strategy_is_checked() -> None:
     # `confirm` finds nothing by itself: it has tests of its own.
-    assert {call.split("(")[0] for call, *_ in SUBJECTS.values()} == set(BUILT_IN) - {"confirm"}
+    assert {call.split("(")[0] for call, *_ in SUBJECTS.values()} == set(shipped_strategies()) - {"confirm"}
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=ids())

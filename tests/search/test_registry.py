@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from offered_package import install
 
+from msl.check.names import catalogues
 from msl.search.base import Query, SearchSpace
 from msl.search.setting import Setting
-from msl.search.stages import BUILT_IN, load_strategy, strategy_names
+from msl.search.stages import load_strategy, strategy_targets
 
 
 @pytest.fixture
@@ -26,18 +27,16 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
-    from msl.check.names import catalogues
-
     text = catalogues.text("strategies", 1)
-    for name in BUILT_IN:
-        assert f'block {name}: strategy "msl.search.strategies.{name}:{name}"' in text
+    for name in catalogues.shipped_strategies():
+        assert f'block {name}: strategy "msl.search:{name}"' in text
         assert load_strategy(name).__name__ == name
-    assert text.count(": strategy ") == len(BUILT_IN)
+    assert text.count(": strategy ") == len(catalogues.shipped_strategies()) == 12
 
 
 @pytest.mark.usefixtures("offered")
 def test_a_package_can_offer_a_strategy() -> None:
-    assert strategy_names() == (*BUILT_IN, "anneal", "bare", "broken", "number")
+    assert list(strategy_targets()) == [*catalogues.shipped_strategies(), "anneal", "bare", "broken", "number"]
     setting = Setting(SearchSpace.continuous(2), {}, np.random.default_rng(0), start=np.array([0.5, 0.5]))
     (ask,) = next(load_strategy("anneal")(setting))
     assert isinstance(ask, Query)

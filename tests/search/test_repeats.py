@@ -160,6 +160,7 @@ def test_the_same_seed_throws_the_same_swarm() -> None:
     assert [ask.vector.tobytes() for ask in one] == [ask.vector.tobytes() for ask in other]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_auto_tries_each_alternative_that_there_is_room_for(seed: int) -> None:
     search_space = terrain_of(MANY)

@@ -90,6 +90,7 @@ def test_mixed_and_conditional_spaces(name: str, make: Any) -> None:
     assert np.isfinite(run.result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_stored_answers_bring_it_back_to_where_it_was(name: str) -> None:
     """Cut anywhere and fed what was stored, the whole sequence of asks is the same."""

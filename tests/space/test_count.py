@@ -91,6 +91,7 @@ def test_kernel_space_has_4420_models() -> None:
     assert count(Space(kms().root)).models == 4 * 5 * 2 * 2 * 4 * 17
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_thousand_choices() -> None:
     steps = tuple(Choice(tuple(use(f"b{i}_{j}") for j in range(10))) for i in range(1000))
     found = count(Space(Sequence(steps)))
@@ -270,6 +271,7 @@ def test_every_model_is_drawn_as_often() -> None:
     assert chisquare(list(seen.values())).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_listing_is_lazy() -> None:
     steps = tuple(Choice(tuple(use(f"b{i}_{j}") for j in range(10))) for i in range(1000))
     assert len(set(islice(Models(Space(Sequence(steps))), 50))) == 50

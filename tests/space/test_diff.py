@@ -310,6 +310,7 @@ def test_a_part_that_is_used_twice_is_told_once() -> None:
     assert len(diff_spaces(Space(seq(before, a, before)), Space(seq(after, a, after)))) == 1
 
 
+@pytest.mark.slow
 def test_forty_doublings_end() -> None:
     def doubled(high: int) -> Node:
         node: Node = use("svc", k=IntRange(1, high))

@@ -12,7 +12,7 @@ from killed_runs import SPECS, Command, Forker, check_same, content, forker, kil
 from run_examples import is_whole
 from winner_cases import write_table
 
-from msl.search.stages import BUILT_IN
+from msl.check.names.catalogues import shipped_strategies
 from msl.store.store import DATABASE, Store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, signals and limits of POSIX")
@@ -31,7 +31,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_strategy_has_a_spec() -> None:
-    assert set(SPECS) == {*BUILT_IN, "then"}
+    assert set(SPECS) == {*shipped_strategies(), "then"}
 
 
 @pytest.mark.parametrize("name", list(SPECS))

@@ -171,6 +171,7 @@ def test_a_damaged_store_is_a_problem_in_words(folder: Path, damage: Callable[[P
     assert "msl doctor --repair" in caught.value.help
 
 
+@pytest.mark.slow
 def test_damage_anywhere_never_gives_a_wrong_number_nor_a_raw_exception(folder: Path) -> None:
     """Bytes turned to garbage at random places: found out and mended, or harmless."""
     path, chance = folder / DATABASE, random.Random(5)

@@ -28,7 +28,7 @@ PARTS = {
     "protocol": "p",
     "seed": 3,
     "share": 0.5,
-    "turn": 1,
+    "repeat": 1,
 }
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -98,7 +98,7 @@ def test_a_key_is_the_hash_of_its_parts_spelt_out() -> None:
         ("protocol", "p2"),
         ("seed", 4),
         ("share", 0.25),
-        ("turn", 2),
+        ("repeat", 2),
     ],
 )
 def test_every_part_of_a_key_counts(part: str, other: object) -> None:
@@ -129,9 +129,9 @@ def test_a_bound_answers_only_those_it_beats(bound: float, other: float | None) 
         {"losses": ()},
         {"losses": (math.nan,)},
         {"losses": (0.1,), "bound": True},
-        {"losses": (0.1,), "bound": True, "beat": 0.2},
-        {"losses": (0.1, 0.2), "bound": True, "beat": 0.1},
-        {"losses": (0.1,), "bound": True, "beat": 0.1, "trouble": StoredFailure("crash", "")},
+        {"losses": (0.1,), "bound": True, "cutoff": 0.2},
+        {"losses": (0.1, 0.2), "bound": True, "cutoff": 0.1},
+        {"losses": (0.1,), "bound": True, "cutoff": 0.1, "trouble": StoredFailure("crash", "")},
     ],
 )
 def test_an_evaluation_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:

@@ -61,7 +61,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.selection.selectors", "SVCElimination"),
         ("msl.blocks.calibration", "EqualPriors"),
         ("msl.blocks.similarity.distances", "Difference Overlap ValueDifference OverlapGaps ValueGaps"),
-        ("msl.blocks.learners.forest", "Grove ForestRegressor ForestClassifier"),
+        ("msl.blocks.learners.forest", "ForestRegressor ForestClassifier"),
         ("msl.blocks.selection.selectors", "KeepFeatures"),
         (
             "msl.blocks.kernels.kernel_map",

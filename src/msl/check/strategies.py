@@ -1,29 +1,31 @@
-"""Calls: strategies, estimates and ensembles, whose options are checked like those of blocks."""
+"""Check the calls of strategies, estimates and ensembles: their options, and whether a strategy fits the search."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any
 
 from msl.check.domains.contains import Owner
 from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks, Declared
-from msl.check.names.catalogues import FILE, Offer, offers
+from msl.check.names.capabilities import READ_BY_SEARCH
+from msl.check.names.catalogues import OFFERED, Offer, offers
 from msl.check.names.library import Library, Module
 from msl.check.names.other_names import call_meant
+from msl.check.names.scoring_declarations import WrongDeclaration, declared_estimate, declared_metric, options_of
 from msl.check.structure.chains import Channels
 from msl.check.structure.expressions import Spaces
 from msl.check.structure.roles import NO_LEARNER, broken_paths
 from msl.diagnostics.diagnostic import Label
 from msl.diagnostics.source import Source, Span
-from msl.diagnostics.suggest import did_you_mean, listing
+from msl.diagnostics.suggest import alternatives, did_you_mean, listing
 from msl.language import ast
 from msl.record import record
+from msl.space.capabilities import PLAIN
 from msl.space.defaults import closed, default_node
 from msl.space.logic import holds
+from msl.space.metric import Metric
 from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
-from msl.space.spec import Call, Space, Stage
+from msl.space.spec import DEFAULT_SEARCH, Call, Estimate, Space, Stage
 from msl.space.values import BlockValue, Value, symbol_value
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.
@@ -31,6 +33,7 @@ _WORDS = {
     "strategy": ("a strategy", "strategies", "MSL141"),
     "estimate": ("an estimate", "estimates", "MSL142"),
     "combiner": ("an ensemble", "ensembles", "MSL143"),
+    "metric": ("a metric", "metrics", "MSL150"),
 }
 
 
@@ -40,27 +43,66 @@ class Calls:
     def __init__(self, library: Library, blocks: Blocks, report: Report) -> None:
         self.library, self.blocks, self.report = library, blocks, report
 
-    def call(
-        self, role: str, written: ast.Path | ast.Call, module: Module, skip: frozenset[str] = frozenset()
-    ) -> Call | None:
-        """A call with all options filled in; `skip` are arguments that the caller reads itself."""
+    def call(self, role: str, written: ast.Path | ast.Call, module: Module) -> Call | None:
+        """A call with all options filled in; what a strategy starts from is read by `Searching`."""
         path = written if isinstance(written, ast.Path) else written.path
         declared = self.declared(role, path, module)
         if declared is None:
             return None
         arguments = written.arguments if isinstance(written, ast.Call) else ()
-        plain = tuple(argument for argument in arguments if argument.key is None or argument.key.text not in skip)
+        read_later = _read_by_search(declared)
+        plain = tuple(argument for argument in arguments if argument.key is None or argument.key.text not in read_later)
         owner = Owner(path.text, "option", declared.labels, closed=True)
-        params = self.blocks.narrower(module).params(declared.params, plain, owner, written.span)
+        params = self.blocks.narrower(module).params(options_of(declared), plain, owner, written.span)
         if params is None:
             return None
         options = tuple((p.name, node_value(p.node if _closed(p.node) else default_node(p))) for p in params)
-        return Call(path.text, declared.block.target, options)
+        return Call(path.text, declared.block.target, options, declared.capabilities)
 
-    def task(self, role: str, name: str) -> str | None:
+    def estimate(self, written: ast.Path | ast.Call, module: Module) -> Estimate | None:
+        """An estimate with all options filled in, and what its declaration states about it."""
+        call = self.call("estimate", written, module)
+        path = written if isinstance(written, ast.Path) else written.path
+        declared = None if call is None else self.declared("estimate", path, module)
+        if call is None or declared is None:
+            return None
+        try:
+            return declared_estimate(declared, call.options)
+        except WrongDeclaration as wrong:
+            self._wrong_declaration("estimate", declared, wrong, path, module)
+            return None
+
+    def metric(self, path: ast.Path, module: Module) -> Metric | None:
+        """The metric of that name."""
+        declared = self.declared("metric", path, module)
+        try:
+            return None if declared is None else declared_metric(declared)
+        except WrongDeclaration as wrong:
+            assert declared is not None
+            self._wrong_declaration("metric", declared, wrong, path, module)
+            return None
+
+    def knows(self, role: str, name: str) -> bool:
+        """Whether a name ships or is offered; that it is declared as it should be is another question."""
+        return name in self.library.implied(role).declarations or name in offers(role)
+
+    def names(self, role: str) -> list[str]:
+        """All that a spec can name, those that ship first."""
+        shipped = self.library.implied(role).declarations
+        return [*shipped, *(name for name in (offers(role) if role in OFFERED else ()) if name not in shipped)]
+
+    def task(self, role: str, path: ast.Path, module: Module) -> str | None:
         """The only task that a strategy, estimate or ensemble serves, or None."""
-        declared = self.blocks.declared(self.library.implied(role).declarations[name])
+        declared = self.declared(role, path, module)
         return None if declared is None else declared.block.task
+
+    def _wrong_declaration(
+        self, role: str, declared: Declared, wrong: WrongDeclaration, path: ast.Path, module: Module
+    ) -> None:
+        message = f"the declaration of `{declared.block.name}` is wrong: {wrong.message}"
+        label = declared.labels.get(wrong.field)
+        also = () if label is None else (label,)
+        self.report.error(_WORDS[role][2], module.source, path.span, message, "", wrong.help, also)
 
     def declared(self, role: str, path: ast.Path, module: Module) -> Declared | None:
         catalogue = self.library.implied(role)
@@ -68,8 +110,8 @@ class Calls:
         if declaration is not None:
             return self.blocks.declared(declaration)
         names = list(catalogue.declarations)
-        if role == "strategy":
-            offered = offers()
+        if role in OFFERED:
+            offered = offers(role)
             if path.text in offered:
                 return self._offered(offered[path.text], path, module)
             names += offered
@@ -80,17 +122,18 @@ class Calls:
         return None
 
     def _offered(self, offer: Offer, path: ast.Path, module: Module) -> Declared | None:
-        """A strategy of another package, as a file of that package declares it."""
+        """A strategy, estimate or metric of another package, as a file of that package declares it."""
         told = len(self.report.diagnostics)
         file = offer.declarations()
         declaration = None if file is None else self.library.offered(file).declarations.get(offer.name)
         declared = None if declaration is None else self.blocks.declared(declaration)
-        if declared is not None and (declared.block.role, declared.block.target) == ("strategy", offer.target):
+        if declared is not None and (declared.block.role, declared.block.target) == (offer.role, offer.target):
             return declared
         if len(self.report.diagnostics) == told:  # nothing is wrong with what the file says, but this is not in it
-            message = f"the package `{offer.package}` offers the strategy `{offer.name}`, but does not declare it"
-            help = f'its `{FILE}` has to say `block {offer.name}: strategy "{offer.target}" {{ … }}`'
-            self.report.error("MSL141", module.source, path.span, message, "", help)
+            what = f"{offer.role} `{offer.name}`"
+            message = f"the package `{offer.package}` offers the {what}, but does not declare it"
+            help = f'its `{offer.file}` has to say `block {offer.name}: {offer.role} "{offer.target}" {{ … }}`'
+            self.report.error(_WORDS[offer.role][2], module.source, path.span, message, "", help)
         return None
 
 
@@ -122,14 +165,14 @@ def _closed(node: Node) -> bool:
     return isinstance(node, Const | Symbol | BlockUse)
 
 
-# --- Searching: the strategies of `search`, what they start from, and how many objectives they take. ------------------
+def _read_by_search(declared: Declared) -> frozenset[str]:
+    """The options of a strategy that are a model or paths, not values."""
+    if declared.block.role != "strategy":
+        return frozenset()
+    return READ_BY_SEARCH.intersection(p.name for p in declared.params if p.node == Const(None))
 
 
-_ONE_OBJECTIVE = frozenset({"pso", "bpso", "pattern", "best_first"})
-_SEVERAL_OBJECTIVES = frozenset({"nspso", "cmdpso"})
-#: The strategies that leave a swarm behind.
-SWARMS = frozenset({"pso", "bpso", "nspso", "cmdpso", "auto"})
-_READ_HERE = frozenset({"start", "channels"})
+# --- the stages of a search ---
 
 
 @record
@@ -153,28 +196,27 @@ class Searching:
 
     def default_stages(self, objectives: int) -> tuple[Stage, ...]:
         """How a spec is searched that does not say."""
-        name = "auto" if objectives == 1 else "cmdpso"
-        call = self.calls.call("strategy", ast.Path((ast.Name(name),)), self.module)
+        name = ast.Name(DEFAULT_SEARCH[objectives != 1])
+        call = self.calls.call("strategy", ast.Path((name,)), self.module)
         return () if call is None else (Stage(call),)
 
     def _stage(self, written: ast.Path | ast.Call) -> Stage | None:
-        path = written if isinstance(written, ast.Path) else written.path
-        takes_start = path.text == "best_first"
-        call = self.calls.call("strategy", written, self.module, _READ_HERE if takes_start else frozenset())
-        if call is None or not takes_start or not isinstance(written, ast.Call):
+        call = self.calls.call("strategy", written, self.module)
+        if call is None or not isinstance(written, ast.Call):
             return None if call is None else Stage(call)
-        given = self._read_here(written)
+        declared = self.calls.declared("strategy", written.path, self.module)
+        given = {} if declared is None else self._given(written, _read_by_search(declared))
         start = self._start(given["start"]) if "start" in given else None
         channels = (
             Channels(self.module, self.report, self.root).read(given["channels"]) if "channels" in given else None
         )
         return Stage(call, start, channels)
 
-    def _read_here(self, written: ast.Call) -> dict[str, ast.Argument]:
-        """The arguments that are spaces and paths, not values: each once, with `=`."""
+    def _given(self, written: ast.Call, names: frozenset[str]) -> dict[str, ast.Argument]:
+        """The arguments with these names, each once, with `=`."""
         given: dict[str, ast.Argument] = {}
         for argument in written.arguments:
-            if argument.key is None or argument.key.text not in _READ_HERE:
+            if argument.key is None or argument.key.text not in names:
                 continue
             name = argument.key.text
             if argument.opens:
@@ -209,35 +251,40 @@ class Searching:
         return start
 
     def _place_fits(self, stage: Stage, written: ast.Node, search: ast.Search) -> None:
-        """What judges again comes last, behind what found something."""
-        if stage.call.name != "confirm" or (len(search.stages) > 1 and written is search.stages[-1]):
+        """A strategy that evaluates models again comes last, after those that find them."""
+        is_last = len(search.stages) > 1 and written is search.stages[-1]
+        if stage.call.capabilities.reevaluates is None or is_last:
             return
         text = self.module.source.slice(written.span)
-        message = "`confirm` judges again what other strategies found, so it comes last, behind `then`"
+        message = f"`{stage.call.name}` judges again what other strategies found, so it comes last, behind `then`"
         is_alone = len(search.stages) == 1
-        help = f"write `auto then {text}`" if is_alone else "have one, at the end of the search"
+        help = f"write `{DEFAULT_SEARCH[0]} then {text}`" if is_alone else "have one, at the end of the search"
         self.report.error("MSL149", self.module.source, written.span, message, "", help)
 
     def _objectives_fit(self, stage: Stage, written: ast.Node, objectives: int) -> None:
-        name = stage.call.name
-        if objectives > 1 and name in _ONE_OBJECTIVE:
-            message = f"`{name}` optimises one objective, and there are {objectives}"
-            help = "use `cmdpso`, `nspso` or `occam_ga`, or join the objectives: `0.8 * a + 0.2 * b`"
+        name, (fewest, most) = stage.call.name, stage.call.capabilities.objectives
+        if most is not None and objectives > most:
+            takes = "optimises one objective" if most == 1 else "takes one or two objectives"
+            message = f"`{name}` {takes}, and there are {objectives}"
+            help = f"use {self._made_for(objectives)}, or join the objectives: `0.8 * a + 0.2 * b`"
             self.report.error("MSL145", self.module.source, written.span, message, "", help)
-        elif objectives == 1 and name in _SEVERAL_OBJECTIVES:
+        elif 0 < objectives < fewest:
             message = f"`{name}` looks for a front of several objectives, and there is one"
-            help = "use `pso` or `pattern`, or add an objective, such as `features`"
+            help = f"use `{DEFAULT_SEARCH[0]}`, or add an objective, such as `features`"
             self.report.error("MSL146", self.module.source, written.span, message, "", help)
-        elif objectives > 2 and name == "occam_ga":
-            message = f"`occam_ga` takes one or two objectives, and there are {objectives}"
-            self.report.error("MSL145", self.module.source, written.span, message, "", "use `cmdpso` or `nspso`")
+
+    def _made_for(self, objectives: int) -> str:
+        """The strategies that ship for this number of objectives, without those that take any number."""
+        found = []
+        for name, declaration in sorted(self.calls.library.implied("strategy").declarations.items()):
+            declared = self.calls.blocks.declared(declaration)
+            capabilities = PLAIN if declared is None else declared.capabilities
+            if capabilities.objectives != PLAIN.objectives and capabilities.takes(objectives):
+                found.append(name)
+        return alternatives(found)
 
 
-# --- Spending: how many evaluations the stages of a search ask for, and which of them a budget leaves too few for. ----
-
-
-_SWARMS = frozenset({"pso", "bpso", "nspso", "cmdpso"})
-_COUNTED = frozenset({"random", "halving", "auto"})
+# --- how many evaluations the stages make, and which stages a budget leaves too few for ---
 
 
 def warn_of_starved(
@@ -253,43 +300,23 @@ def warn_of_starved(
 
 
 def _starved(stages: tuple[Stage, ...], evaluations: int, size: int | None) -> tuple[int, str, str] | None:
-    """The place of the stage that gets too little, what to say of it, and what to do."""
+    """The place of the stage that gets too little, a message, and what to do."""
     left = evaluations
     for place, stage in enumerate(stages):
-        name, wanted = stage.call.name, _asked(stage, size)
-        enough = f"allow more, as in `budget(evaluations = {evaluations - left + wanted:_})`"
+        name, capabilities, options = stage.call.name, stage.call.capabilities, dict(stage.call.options)
+        needed = capabilities.least_evaluations(options, size)
+        enough = f"allow more, as in `budget(evaluations = {evaluations - left + needed:_})`"
         if place and left <= 0:
             message = f"`{name}` never runs: what comes before it uses all of `evaluations = {evaluations:_}`"
-            return place, message, f"{enough}, or let the others ask for fewer" if wanted else "allow more evaluations"
-        if name == "confirm" and left < wanted:
-            repeats = int(dict(stage.call.options)["repeats"])  # type: ignore[arg-type]
-            whole = left * repeats // wanted
+            return place, message, f"{enough}, or let the others ask for fewer" if needed else "allow more evaluations"
+        if capabilities.reevaluates is not None and left < needed:
+            repeats = int(options[capabilities.reevaluates])  # type: ignore[arg-type]
+            whole = left * repeats // needed
             what = f"{whole} of {repeats} repeats" if whole else "not even one repeat"
-            message = f"`confirm` asks for {wanted:_} evaluations, and the budget leaves it {left:_}: {what}"
+            message = f"`{name}` asks for {needed:_} evaluations, and the budget leaves it {left:_}: {what}"
             return place, message, f"{enough}, or confirm fewer"
-        left -= wanted
+        left -= needed
     return None
-
-
-def _asked(stage: Stage, size: int | None) -> int:
-    """How many evaluations a strategy asks for at least; 0 where it may end at any time.
-
-    One that has met every model of a space ends, so that it asks for no more than there are.
-    """
-    options: Mapping[str, Any] = dict(stage.call.options)
-    name = stage.call.name
-    if name == "confirm":
-        top = int(options["top"])
-        return (top if size is None else min(top, size)) * int(options["repeats"])
-    if name in _COUNTED:
-        least = int(options["evaluations"])
-    elif name in _SWARMS and options.get("stall") is None:
-        least = int(options["swarm"]) * (int(options["iterations"]) + 1)
-    elif name == "occam_ga":  # at most half of a generation lives on without being asked for again
-        least = int(options["population"]) + int(options["generations"]) * (int(options["population"]) // 2)
-    else:
-        return 0
-    return least if size is None else min(least, size)
 
 
 def _size(space: Space) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -147,6 +147,11 @@ def condensed(problems: Iterable[DataProblem]) -> list[DataProblem]:
 def in_spec(*texts: str) -> str:
     """The texts as a spec would write them in a list."""
     return ", ".join(json.dumps(text, ensure_ascii=False) for text in texts)
+
+
+def one_of(names: Sequence[str]) -> str:
+    """`a, b or c`."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def listed(items: Iterable[object], shown: int = 5) -> str:

@@ -1,4 +1,4 @@
-"""The payload of a data file: its bytes, unpacked, in UTF-8, or a clear word on why there are none."""
+"""Open a data file: check that it can be read, unpack it if it is gzipped, and decode it to UTF-8."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from msl.data.data_errors import DataError, DataProblem, problem
+from msl.data.data_errors import DataError, DataProblem, one_of, problem
 
 _GZIP = b"\x1f\x8b"
-_PARQUET = b"PAR1"
 _ZIP = b"PK\x03\x04"
 _LOOKED_AT = 1 << 16
 
@@ -29,12 +28,6 @@ class Payload:
     def source(self) -> Path | bytes:
         """What a reader should open."""
         return self.data if isinstance(self.data, bytes) else self.path
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether the file says that it is Parquet, whatever its name says."""
-    with path.open("rb") as file:
-        return file.read(4) == _PARQUET
 
 
 def check_path(path: Path) -> None:
@@ -54,8 +47,11 @@ def check_path(path: Path) -> None:
 
 
 def _folder(path: Path) -> DataProblem:
-    files = sorted(each.name for each in path.iterdir() if each.suffix in {".csv", ".gz", ".parquet", ".tsv"})
-    help = f"name a file in it, such as {path / files[0]}" if files else "name a CSV or Parquet file"
+    from msl.data.registry import format_names, known_suffixes  # imports the readers, which import this module
+
+    suffixes = known_suffixes()
+    files = sorted(each.name for each in path.iterdir() if each.suffix in suffixes)
+    help = f"name a file in it, such as {path / files[0]}" if files else f"name a {one_of(format_names())} file"
     return problem("MSL302", f"{path} is a folder, not a data file", help)
 
 
@@ -67,7 +63,7 @@ def _nowhere(path: Path) -> DataProblem:
 
 
 def open_payload(path: Path) -> Payload:
-    """The text of the file: unpacked where it is gzipped, without byte-order mark, in UTF-8."""
+    """The text of the file in UTF-8, unpacked if it is gzipped, without a byte-order mark."""
     if path.stat().st_size == 0:
         raise _empty(path)
     data: bytes | mmap.mmap
@@ -111,5 +107,8 @@ def _not_text(path: Path, start: bytes) -> DataError:
     if start.startswith(_ZIP):
         message = f"{path} is an archive or a spreadsheet, not a text table"
         return DataError([problem("MSL306", message, "unpack it, or save the sheet as CSV")])
-    message = f"{path} is neither a text table nor Parquet"
-    return DataError([problem("MSL306", message, "save the data as CSV, gzipped CSV or Parquet")])
+    from msl.data.registry import format_names
+
+    names = format_names()
+    message = f"{path} is neither a text table nor {one_of(names[1:])}"
+    return DataError([problem("MSL306", message, f"save the data as {one_of(names)}")])

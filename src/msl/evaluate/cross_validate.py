@@ -13,6 +13,7 @@ from msl.blocks.base.block import Floats
 from msl.blocks.base.load import load_class
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
+from msl.evaluate.metrics import model_metric
 from msl.evaluate.model_plan import ModelPlan, ModelPlanner
 from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.prefix_cache import PrefixCache
@@ -21,7 +22,8 @@ from msl.evaluate.resampling import Resampling
 from msl.evaluate.shortcuts import GcvResult, GcvShortcut, LooShortcut
 from msl.evaluate.splits import Split
 from msl.space.canonical.digest import model_digest
-from msl.space.spec import MEASURES, Call
+from msl.space.metric import Metric
+from msl.space.spec import Estimate
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 
@@ -46,8 +48,8 @@ class EvaluationState:
     request: EvaluationRequest
     digest: str
     log: EvaluationLog
-    figures: dict[Call, FitFigures] = field(default_factory=dict)
-    generalised: dict[Call, GcvResult] = field(default_factory=dict)
+    figures: dict[Estimate, FitFigures] = field(default_factory=dict)
+    generalised: dict[Estimate, GcvResult] = field(default_factory=dict)
     _plan: ModelPlan | None = None
 
     @classmethod
@@ -81,7 +83,7 @@ class CrossValidator:
         self,
         plan: ModelPlan,
         trial: Resampling,
-        wanted: Collection[str],
+        wanted: Collection[Metric],
         log: EvaluationLog,
         figures: FitFigures,
         race: Race | None,
@@ -90,9 +92,8 @@ class CrossValidator:
 
         `relative_error` comes as the error itself: only the caller knows that of the model with all features.
         """
-        of_outputs = [name for name in wanted if not MEASURES[name].of_model]
         outputs = self.outputs(plan, trial, log, figures, race)
-        found = {name: trial.score(name, outputs, self._fitter.dataset.n_classes) for name in of_outputs}
+        found = {metric.name: trial.score(metric, outputs) for metric in wanted if not metric.of_model}
         return found | self._of_fits(figures, wanted)
 
     def generalised(self, plans: Sequence[ModelPlan], trial: Resampling, log: EvaluationLog) -> list[GcvResult]:
@@ -101,18 +102,19 @@ class CrossValidator:
         return self._generaliser.judge(plans, fold, log)
 
     def generalised_measures(
-        self, judged: GcvResult, wanted: Collection[str], figures: FitFigures, seconds: float
+        self, judged: GcvResult, wanted: Collection[Metric], figures: FitFigures, seconds: float
     ) -> dict[str, float]:
         """The measures that are asked for, out of a generalised cross-validation."""
         figures.add(judged.features, judged.complexity, seconds)
-        errors = {"mse": judged.score, "rmse": float(np.sqrt(judged.score))}
-        return {name: errors[name] for name in wanted if name in errors} | self._of_fits(figures, wanted)
+        errors = {"mean": judged.score, "root_mean": float(np.sqrt(judged.score))}
+        found = {each.name: errors[str(each.additive_over_rows)] for each in wanted if each.of_squared_error}
+        return found | self._of_fits(figures, wanted)
 
     def outputs(
         self, plan: ModelPlan, trial: Resampling, log: EvaluationLog, figures: FitFigures, race: Race | None = None
     ) -> list[Floats]:
         """The outputs of each pool, in the order of its rows; raises LostRace when a race makes them superfluous."""
-        if trial.is_by_row and (left_out := self._left_out.outputs(plan, trial, log, figures)) is not None:
+        if trial.has_loo_shortcut and (left_out := self._left_out.outputs(plan, trial, log, figures)) is not None:
             return [left_out]
         outputs: list[list[Floats]] = [[] for _ in trial.pools]
         for position, split in enumerate(trial.splits):
@@ -129,9 +131,9 @@ class CrossValidator:
                     raise
         return [np.concatenate(pool) for pool in outputs]
 
-    def _of_fits(self, figures: FitFigures, wanted: Collection[str]) -> dict[str, float]:
-        known = figures.means(self._fitter.dataset.columns.n_columns)
-        return {name: value for name, value in known.items() if name in wanted}
+    def _of_fits(self, figures: FitFigures, wanted: Collection[Metric]) -> dict[str, float]:
+        n_features = self._fitter.dataset.columns.n_columns
+        return {each.name: model_metric(each, figures, n_features) for each in wanted if each.of_model}
 
 
 # --- With all features: the model that `relative_error` compares with — the same, but nothing selected. ---------------

@@ -13,13 +13,15 @@ from msl.blocks.base.estimator_code import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState, with_all_features
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
+from msl.evaluate.metrics import load_metric
 from msl.evaluate.model_plan import ModelPlanner
 from msl.evaluate.outcome import Effort, EvaluationLog, Failure, FitFigures, Outcome, WarningCapture, failure_of
 from msl.evaluate.prefix_cache import CacheFigures, PrefixCache
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.space.canonical.digest import model_digest
-from msl.space.spec import Call, Objective, loss_value, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 __all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses"]
@@ -40,11 +42,13 @@ class Losses:
         self._ground, self._objectives, self._trusted, self._judge = dataset, objectives, trusted, judge
         self._trials = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
         self._planner = ModelPlanner(dataset.columns, dataset.task, seed, trusted)
-        self._errors_with_all: dict[Hashable, float] = {}
-        self._wanted: dict[Call, list[str]] = {}
+        self._values_with_all: dict[Hashable, float] = {}
+        self._wanted: dict[Estimate, list[Metric]] = {}
         for objective in objectives:
             wanted = self._wanted.setdefault(objective.estimate, [])
-            wanted.extend(name for name in measures_of(objective.loss) if name not in wanted)
+            wanted.extend(metric for metric in metrics_of(objective.loss) if metric not in wanted)
+        for metric in {metric: None for wanted in self._wanted.values() for metric in wanted}:
+            load_metric(metric)
 
     def of(self, case: EvaluationState) -> tuple[dict[str, float], tuple[float, ...]]:
         """The measures of a model and its losses; raises LostRace, or whatever a block raises."""
@@ -61,10 +65,21 @@ class Losses:
         figures = case.figures.get(self._objectives[0].estimate)
         return 0.0 if figures is None else figures.complexity
 
+    def why_not_finite(self, measures: Mapping[str, float], losses: tuple[float, ...]) -> str:
+        """What made a loss infinite or not a number, as far as the metrics show it."""
+        metrics = {metric.name: metric for wanted in self._wanted.values() for metric in wanted}
+        of = {name: metrics[name.partition(" by ")[0]] for name, value in measures.items() if not math.isfinite(value)}
+        if any(metric.needs == "complexity" and measures[name] == math.inf for name, metric in of.items()):
+            return "`complexity` is not known of a class that is not ours and has no method `complexity`"
+        if not of:
+            return f"the loss is {', '.join(map(str, losses))}"
+        reasons = "".join(f"; {reason}" for reason in {metric.undefined: None for metric in of.values()} if reason)
+        return f"{' and '.join(f'`{name}`' for name in of)} cannot be told of the rows that are judged{reasons}"
+
     def generalise(self, cases: Sequence[EvaluationState]) -> None:
         """Judges siblings together where an estimate allows; what goes wrong here goes wrong again one by one."""
         for estimate in self._trials.estimates:
-            if estimate.name != "gcv" or self._trials.is_fresh(estimate):
+            if estimate.shortcut != "gcv" or self._trials.is_fresh(estimate):
                 continue
             judged: dict[tuple[float, int], list[EvaluationState]] = {}
             for case in cases:
@@ -72,7 +87,7 @@ class Losses:
             for siblings in judged.values():
                 self._generalise(estimate, siblings)
 
-    def _generalise(self, estimate: Call, cases: Sequence[EvaluationState]) -> None:
+    def _generalise(self, estimate: Estimate, cases: Sequence[EvaluationState]) -> None:
         trial = self._trials.trial(estimate, 0, cases[0].request.share, cases[0].request.repeat)
         try:
             plans = [case.plan(self._planner) for case in cases]
@@ -83,42 +98,43 @@ class Losses:
         for case, one in zip(cases, judged, strict=True):
             case.generalised[estimate] = one
 
-    def _measures(self, estimate: Call, case: EvaluationState) -> dict[str, float]:
+    def _measures(self, estimate: Estimate, case: EvaluationState) -> dict[str, float]:
         """The measures that objectives need of one estimate."""
         request, wanted = case.request, self._wanted[estimate]
         figures = case.figures[estimate] = FitFigures()
         plan = case.plan(self._planner)
         trial = self._trials.trial(estimate, case.stream, request.share, request.repeat)
-        if estimate.name == "gcv":
+        if estimate.shortcut == "gcv":
             start = perf_counter()
             one = case.generalised.get(estimate) or self._judge.generalised([plan], trial, case.log)[0]
             return self._judge.generalised_measures(one, wanted, figures, perf_counter() - start)
-        unit = self._error_with_all(trial, case) if "relative_error" in wanted else 1.0
+        relative = [metric for metric in wanted if metric.relative_to is not None]
+        units = {metric.name: self._value_with_all(metric, trial, case) for metric in relative}
         race = None
         if request.cutoff is not None and len(self._objectives) == 1:
             n_features = self._ground.columns.n_columns
-            race = Race(self._objectives[0], request.cutoff, trial, self._ground.n_classes, n_features, unit)
+            race = Race(self._objectives[0], request.cutoff, trial, self._ground.n_classes, n_features, units)
         found = self._judge.measures(plan, trial, wanted, case.log, figures, race)
-        if "relative_error" in found:
-            found["relative_error"] /= unit
+        for name, unit in units.items():
+            found[name] /= unit
         return found
 
-    def _error_with_all(self, trial: Resampling, case: EvaluationState) -> float:
-        """The error of the same model with every feature, at least that of one row: less cannot be told from it."""
+    def _value_with_all(self, metric: Metric, trial: Resampling, case: EvaluationState) -> float:
+        """The metric of the same model with every feature, at least 1 / rows, so that nothing is divided by 0."""
         model = with_all_features(case.request.model, self._ground.task, self._trusted)
-        # Of later turns there may be as many as evaluations, and each is asked for once.
-        key = None if trial.key is None or case.request.repeat else (model_digest(model), trial.key)
-        if key is not None and key in self._errors_with_all:
-            return self._errors_with_all[key]
+        # There may be as many repeats as evaluations, and each is needed once.
+        key = None if trial.key is None or case.request.repeat else (metric.name, model_digest(model), trial.key)
+        if key is not None and key in self._values_with_all:
+            return self._values_with_all[key]
         plan = self._planner.plan(model)
-        found = self._judge.measures(plan, trial, ["error"], case.log, FitFigures(), race=None)
-        error = max(found["error"], 1.0 / len(trial.pools[0].rows))
+        found = self._judge.measures(plan, trial, [metric], case.log, FitFigures(), race=None)
+        value = max(found[metric.name], 1.0 / len(trial.pools[0].rows))
         if key is not None:
-            self._errors_with_all[key] = error
-        return error
+            self._values_with_all[key] = value
+        return value
 
 
-def _named(found: dict[Call, dict[str, float]]) -> dict[str, float]:
+def _named(found: dict[Estimate, dict[str, float]]) -> dict[str, float]:
     """All measures by name; one that two estimates give is named after the estimate the second time."""
     named: dict[str, float] = {}
     for estimate, measures in found.items():
@@ -152,12 +168,12 @@ class Evaluator:
 
         `on_step` is told the name of each block that starts work, before it does.
         """
-        measured = {name for objective in objectives for name in measures_of(objective.loss)}
-        if "fit_time" in measured:
+        needed = {metric.needs for objective in objectives for metric in metrics_of(objective.loss)}
+        if "time" in needed:
             cache_bytes = 0
         self._n_objectives, self._on_step = len(objectives), on_step
         self._cache = PrefixCache(cache_bytes, lent=(dataset.X, dataset.y))
-        judge = CrossValidator(Fitter(dataset, self._cache), keeps=cache_bytes > 0, weighs_all="complexity" in measured)
+        judge = CrossValidator(Fitter(dataset, self._cache), keeps=cache_bytes > 0, weighs_all="complexity" in needed)
         self._losses = Losses(dataset, objectives, seed, trusted, judge)
         self._remembers = cache_bytes > 0
         self._memo: dict[Hashable, Outcome] = {}
@@ -192,7 +208,7 @@ class Evaluator:
         except (Exception, SystemExit) as reason:  # an estimator may raise anything; a bug in msl is raised again
             failure = failure_of(reason, case.log.step)
         if failure is None and not all(map(math.isfinite, losses)):
-            failure = Failure("not a number", _why_not_finite(measures, losses), case.log.step)
+            failure = Failure("not a number", self._losses.why_not_finite(measures, losses), case.log.step)
             losses = self._nothing()
         log = case.log
         effort = Effort(perf_counter() - start, log.fits, log.fits_saved, log.folds_skipped)
@@ -223,14 +239,3 @@ class Evaluator:
         if len(self._memo) >= _MOST_REMEMBERED:
             del self._memo[next(iter(self._memo))]
         self._memo[key] = outcome
-
-
-def _why_not_finite(measures: Mapping[str, float], losses: tuple[float, ...]) -> str:
-    """What made a loss infinite or not a number, as far as the measures show it."""
-    names = [f"`{name}`" for name, value in measures.items() if not math.isfinite(value)]
-    if measures.get("complexity") == math.inf:
-        return "`complexity` is not known of a class that is not ours and has no method `complexity`"
-    if not names:
-        return f"the loss is {', '.join(map(str, losses))}"
-    one_class = "; they may all be of one class" if any(name.startswith("`auc") for name in names) else ""
-    return f"{' and '.join(names)} cannot be told of the rows that are judged{one_class}"

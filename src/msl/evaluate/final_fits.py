@@ -23,12 +23,12 @@ from msl.evaluate.model_plan import ModelPlanner
 from msl.evaluate.outcome import EvaluationLog, FitFigures, failure_of
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.resampling import Resampling, ResamplingPlan, cv
-from msl.space.spec import Call, Objective
+from msl.space.spec import Estimate, Objective
 from msl.space.values import Model
 
 #: What random numbers are for, so that no two uses of one seed draw the same.
 _COMMON_FOLDS = 3
-COMMON_FOLDS = Call("cv", "", (("folds", 5), ("repeats", 1)))
+COMMON_FOLDS = Estimate("cv", "msl.evaluate:cv", (("folds", 5), ("repeats", 1)), follows_order=True)
 #: Rows that show whether a model gives probabilities: margins do not sum to one on any of them.
 _SHOWING = 256
 
@@ -42,7 +42,7 @@ class OutputsRequest:
     """
 
     model: Model
-    estimate: Call
+    estimate: Estimate
     stream: int = 0
     repeat: int = 0
     turns: int = 1

@@ -19,8 +19,8 @@ class Failure:
     """Why a model has no loss: the kind of trouble, the block it came from, and the words of whoever complained.
 
     Causes: `block` (cannot be built), `exception`, `memory`, `shape` (outputs of the wrong shape), `not a number`
-    (outputs or losses that are none), `prediction` (no class, number or probability), `estimate` (cannot be judged in
-    this way).
+    (outputs or losses that are none), `prediction` (no class, number or probability), `metric` (a metric that raises an
+    exception or returns no number), `estimate` (cannot be estimated in this way).
     """
 
     cause: str
@@ -66,13 +66,17 @@ class Outcome:
 _LONGEST = 1000
 
 
+class MetricFailed(Exception):
+    """A metric that raised an exception or did not return a number."""
+
+
 def is_model_failure(reason: BaseException) -> bool:
     """Whether an exception is the failure of the model that is evaluated; any other is a bug in msl.
 
     A model fails where an estimator raises, where its outputs are of no use, and where memory runs out, which may
     happen anywhere. A `UserError` is a model that this table or estimate has no use for.
     """
-    return isinstance(reason, BadOutputs | MemoryError | UserError) or is_raised_by_estimator(reason)
+    return isinstance(reason, BadOutputs | MetricFailed | MemoryError | UserError) or is_raised_by_estimator(reason)
 
 
 def failure_of(reason: BaseException, step: str) -> Failure:
@@ -83,6 +87,8 @@ def failure_of(reason: BaseException, step: str) -> Failure:
         return Failure("block", reason.message, reason.block or step)
     if isinstance(reason, BadOutputs):
         return Failure(reason.cause, _words(reason), step)
+    if isinstance(reason, MetricFailed):
+        return Failure("metric", _words(reason))
     if isinstance(reason, MemoryError):
         return Failure("memory", _words(reason) or "not enough memory", step)
     kind = "ValueError" if type(reason) is UserError else type(reason).__name__  # as estimators of scikit-learn refuse
@@ -119,20 +125,6 @@ class FitFigures:
     def complexity(self) -> float:
         """The mean over the fits that were weighed."""
         return sum(self.complexities) / len(self.complexities) if self.complexities else 0.0
-
-    def means(self, n_features: int, n_fits: int | None = None) -> dict[str, float]:
-        """The measures of the models themselves: means over the fits, those that are still to come taken for nothing.
-
-        `n_features` are those of the table.
-        """
-        count = n_fits or len(self.seconds)
-        features = sum(self.features) / count
-        return {
-            "features": features,
-            "feature_share": features / n_features,
-            "complexity": sum(self.complexities) / count,
-            "fit_time": sum(self.seconds) / count,
-        }
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePath
 
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.check.read_model import text_to_model
 from msl.data.table import Table
 from msl.diagnostics.source import Source
@@ -23,7 +24,8 @@ from msl.language.printer import ast_to_text
 from msl.report.aligned import aligned, shown
 from msl.report.run_facts import check_stored, read_stored, stored_source
 from msl.report.statistics import SignedRank, holm, least_p, signed_rank
-from msl.space.spec import DEFAULT_MEASURES, MEASURES, Call, Objective, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, metrics_of
 from msl.space.values import Model
 from msl.store.stored_run import Run
 
@@ -177,9 +179,12 @@ def too_little(pairings: Sequence[Pairing]) -> str | None:
 # --- Losses by fold: the best models of runs, fitted again on the same folds ------------------------------------------
 
 
-#: Estimates with several folds; others give one figure, or one per row.
-_IN_PARTS = ("cv", "bootstrap632")
-_FOLDS = Call("cv", "", (("folds", 10), ("repeats", 1), ("subsample", 1.0), ("shuffle", False)))
+_FOLDS = Estimate(
+    "cv",
+    "msl.evaluate:cv",
+    (("folds", 10), ("repeats", 1), ("subsample", 1.0), ("shuffle", False)),
+    follows_order=True,
+)
 
 
 class NoFolds(UserError):
@@ -212,11 +217,11 @@ def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str
     first = winners[0].run
     objective = _objective(winners[0], table)
     dataset = Dataset.of(table)
-    estimate = objective.estimate if objective is not None and objective.estimate.name in _IN_PARTS else _FOLDS
-    measure = _measure(objective, dataset.task)
+    estimate = objective.estimate if objective is not None and objective.estimate.held_out == "folds" else _FOLDS
+    metric = _metric(objective, dataset.task)
     trial = ResamplingPlan(dataset, [estimate], first.seed).trial(estimate, 0, 1.0, 0)
-    found = {one.run.id: _losses(one, dataset, trial, measure, trusted) for one in winners}
-    return FoldLosses(measure, _written(estimate), first.seed, found)
+    found = {one.run.id: _losses(one, dataset, trial, metric, trusted) for one in winners}
+    return FoldLosses(metric.name, _written(estimate), first.seed, found)
 
 
 def _objective(winner: Winner, table: Table) -> Objective | None:
@@ -224,30 +229,30 @@ def _objective(winner: Winner, table: Table) -> Objective | None:
     return None if spec is None or not spec.objectives else spec.objectives[0]
 
 
-def _measure(objective: Objective | None, task: str) -> str:
+def _metric(objective: Objective | None, task: str) -> Metric:
     """What the first objective measures of predictions; what it measures of models has no folds."""
-    names = () if objective is None else measures_of(objective.loss)
-    fitting = [name for name in names if name in MEASURES and not MEASURES[name].of_model and name != "relative_error"]
-    return fitting[0] if fitting else DEFAULT_MEASURES[task]
+    metrics = () if objective is None else metrics_of(objective.loss)
+    fitting = [metric for metric in metrics if not metric.of_model and metric.relative_to is None]
+    return fitting[0] if fitting else metric_named(DEFAULT_METRICS[task])
 
 
 def _losses(
-    winner: Winner, dataset: Dataset, trial: Resampling, measure: str, trusted: Collection[str]
+    winner: Winner, dataset: Dataset, trial: Resampling, metric: Metric, trusted: Collection[str]
 ) -> tuple[float, ...]:
     model, seed = winning_model(winner), winner.run.seed
     losses = []
     # The part of the bootstrap that scores training rows is no fold.
-    splits = [split for split in trial.splits if split.pool == 1 or trial.estimate.name == "cv"]
+    splits = [split for split in trial.splits if split.pool or not trial.estimate.training_weight]
     fitted = SplitOutputs(dataset, seed, trusted)
     for split in splits:
         try:
             outputs = fitted.of(model, split)
         except Exception as reason:
             failure = failure_of(reason, "")  # raises what is a bug
-            raise NoFolds(f"the best model of `{winner.run.id}` cannot be fitted: {failure.message}") from None
-        losses.append(score(measure, dataset.y[split.test], outputs, dataset.n_classes))
+            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {failure.message}") from None
+        losses.append(score(metric, dataset.y[split.test], outputs))
     if not all(map(math.isfinite, losses)):
-        raise NoFolds(f"`{measure}` has no value on some folds, which are too small for it")
+        raise NoFolds(f"`{metric.name}` has no value on some folds, which are too small for it")
     return tuple(losses)
 
 
@@ -263,7 +268,7 @@ def winning_model(winner: Winner) -> Model:
     return model
 
 
-def _written(estimate: Call) -> str:
+def _written(estimate: Estimate) -> str:
     named = dict(estimate.options)
     shown = [f"{name} = {named[name]}" for name in ("folds", "repeats", "samples") if named.get(name, 1) != 1]
     return f"{estimate.name}({', '.join(shown)})"

@@ -36,7 +36,11 @@ def _heading(stage: int, kind: str) -> str:
 
 def _score(objective: Objective | None) -> Callable[[float], str]:
     """Losses in the sign of the objective; an error as accuracy, as the paper prints it."""
-    if objective is not None and objective.loss == Measured("error"):
+    if (
+        objective is not None
+        and isinstance(objective.loss, Measured)
+        and objective.loss.metric.complement == "accuracy"
+    ):
         return accuracy
     maximised = objective is not None and not objective.minimize
     return lambda loss: shown(-loss if maximised else loss)

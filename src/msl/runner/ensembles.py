@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
 from msl.blocks.ensemble import Voting, as_probabilities, voted
-from msl.check.strategies import SWARMS
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
 from msl.runner.uncertainty import HeldOut, interval, judges_rows
 from msl.runner.verdict import Candidate, candidates_of, ranked_candidates
-from msl.space.spec import DEFAULT_MEASURES, MEASURES, Call, Objective, loss_value, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 _POOL = 25  # how many of the best a greedy choice looks at
@@ -34,14 +37,26 @@ class EnsembleMembers:
     voting: Voting = "hard"
 
 
+#: The outputs of some candidates together, for the rows of the choice.
+Vote = Callable[[Sequence[Candidate]], Floats]
+#: The members that are chosen from some candidates, by their vote and its loss.
+Choose = Callable[[Plan, list[Candidate], Vote, Callable[[Floats], float]], list[Candidate]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shortlist:
-    """The models that may become members, the best first; `is_choice` says that some of them are to be chosen by what
-    they say of rows held out, and `most` how many."""
+    """The models that may become members, the best first; `choose` takes some of them by their outputs for rows held
+    out, and is None where all are members."""
 
     candidates: tuple[Candidate, ...]
-    is_choice: bool = False
-    most: int = 0
+    choose: Choose | None = None
+
+    @property
+    def is_choice(self) -> bool:
+        return self.choose is not None
+
+
+EnsembleFunction = Callable[[Plan, Search, Mapping[str, Any]], Shortlist]
 
 
 def shortlist(plan: Plan, found: Search) -> Shortlist:
@@ -49,17 +64,34 @@ def shortlist(plan: Plan, found: Search) -> Shortlist:
     call = plan.spec.ensemble
     if call is None:
         return Shortlist(())
-    options = dict(call.options)
+    ensemble: EnsembleFunction = EntryPoint(call.name, call.target, "msl.ensembles").load()
+    return ensemble(plan, found, dict(call.options))
+
+
+# --- the ensembles of the catalogue ---
+
+
+def vote(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
+    """The best models, one of those with equal losses; with `top = auto` their consensus says how many."""
     unlike = _unlike(ranked_candidates(plan, found))
-    match call.name:
-        case "vote" if options["top"] == "auto":
-            return Shortlist(tuple(unlike[: _LARGEST + 2]), is_choice=True, most=_LARGEST)
-        case "vote":
-            return Shortlist(tuple(unlike[: int(options["top"])]))  # type: ignore[arg-type]
-        case "best_first":
-            return Shortlist(tuple(unlike[:_POOL]), is_choice=True, most=int(options["max"]))  # type: ignore[arg-type]
-        case _:
-            return Shortlist(tuple(_remembered(plan, found)))
+    if options["top"] == "auto":
+        return Shortlist(tuple(unlike[: _LARGEST + 2]), _by_consensus)
+    return Shortlist(tuple(unlike[: int(options["top"])]))
+
+
+def best_first(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
+    """A greedy choice from the best models."""
+    most, replacement = int(options["max"]), bool(options["replacement"])
+
+    def choose(plan: Plan, pool: list[Candidate], vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
+        return _greedy(lambda chosen: loss(vote(chosen)), pool, most, replacement)
+
+    return Shortlist(tuple(_unlike(ranked_candidates(plan, found))[:_POOL]), choose)
+
+
+def swarm(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
+    """What the last swarm of the search remembers."""
+    return Shortlist(tuple(_remembered(plan, found)))
 
 
 def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> EnsembleMembers:
@@ -78,23 +110,19 @@ def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
     asked = "auto" if call is None else call["voting"]
     if asked == "hard" or not plan.job.dataset.n_classes:
         return "hard"
-    if asked == "soft" or any(MEASURES[name].of_probabilities for name in measures_of(plan.objectives[0].loss)):
+    if asked == "soft" or any(metric.needs == "probabilities" for metric in metrics_of(plan.objectives[0].loss)):
         return "soft"
     return "soft" if all(gives_probabilities) else "hard"
 
 
-#: The outputs of some candidates together, for the rows of the choice.
-Vote = Callable[[Sequence[Candidate]], Floats]
-
-
 def choose_members(plan: Plan, listed: Shortlist, vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
     """Those of a shortlist whose vote on rows held out is worth most; `loss` is that of the outputs of a vote."""
-    call = plan.spec.ensemble
-    assert call is not None
     pool = list(listed.candidates)
-    if call.name == "vote":
-        return pool[: _consensus_size(plan, vote, pool)]
-    return _greedy(lambda chosen: loss(vote(chosen)), pool, listed.most, bool(call["replacement"]))
+    return pool if listed.choose is None else listed.choose(plan, pool, vote, loss)
+
+
+def _by_consensus(plan: Plan, pool: list[Candidate], vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
+    return pool[: _consensus_size(plan, vote, pool)]
 
 
 def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -124,14 +152,10 @@ def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
 
 def _perfect_loss(objective: Objective) -> float | None:
     try:
-        value = loss_value(objective.loss, {name: _ideal(name) for name in measures_of(objective.loss)})
+        value = loss_value(objective.loss, {metric.name: metric.ideal for metric in metrics_of(objective.loss)})
     except ArithmeticError:
         return None
     return (value if objective.minimize else -value) if np.isfinite(value) else None
-
-
-def _ideal(measure: str) -> float:
-    return 1.0 if MEASURES[measure].larger_is_better else 0.0
 
 
 def _remembered(plan: Plan, found: Search) -> list[Candidate]:
@@ -139,7 +163,7 @@ def _remembered(plan: Plan, found: Search) -> list[Candidate]:
     everyone = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
     known = {one.model for one in everyone}
     for event in reversed(found.events):
-        if event.kept and plan.spec.search[int(event.figures["stage"])].call.name in SWARMS:
+        if event.kept and "swarm" in plan.spec.search[int(event.figures["stage"])].call.capabilities.leaves:
             search_space = plan.search_spaces[int(event.figures["stage"])]
             models = [model for one in event.kept if isinstance(model := search_space.decode(one.vector), Model)]
             if remembered := known.intersection(models):
@@ -202,65 +226,65 @@ class VoteEstimate:
 
     objectives: dict[str, float]
     interval: dict[str, list[float] | None]
-    held: Mapping[Call, HeldOut]
+    held: Mapping[Estimate, HeldOut]
     metric: str
     ensemble: float
     best: float
     is_better: bool
 
 
-def vote_estimates(plan: Plan) -> list[Call]:
+def vote_estimates(plan: Plan) -> list[Estimate]:
     """The estimates that a vote can be judged by; the folds common to all models where there are none."""
     return list(dict.fromkeys(objective.estimate for _, objective in _judging_votes(plan))) or [COMMON_FOLDS]
 
 
 def estimate_vote(
-    plan: Plan, members: EnsembleMembers, outputs: Mapping[Call, Sequence[HeldOut]], winner: Mapping[Call, HeldOut]
+    plan: Plan,
+    members: EnsembleMembers,
+    outputs: Mapping[Estimate, Sequence[HeldOut]],
+    winner: Mapping[Estimate, HeldOut],
 ) -> VoteEstimate:
     """From the outputs of each member and of the winner by estimate, those of `vote_estimates`."""
     held = {estimate: _together(plan, members, each) for estimate, each in outputs.items()}
     objectives, intervals = {}, {}
     for name, objective in _judging_votes(plan):
-        scores = _scores(plan, objective, held[objective.estimate])
+        scores = _scores(objective, held[objective.estimate])
         objectives[name] = loss_value(objective.loss, scores)
         intervals[name] = interval(plan, objective, scores, objectives[name], held)
     judging = _judging_votes(plan)
     if judging:
         name, objective = judging[0]
-        vote, alone = objectives[name], loss_value(objective.loss, _scores(plan, objective, winner[objective.estimate]))
+        vote, alone = objectives[name], loss_value(objective.loss, _scores(objective, winner[objective.estimate]))
         sign = 1.0 if objective.minimize else -1.0
     else:
-        name = row_measure(plan)
-        (vote, alone) = (
-            each.trial.score(name, each.outputs, plan.job.dataset.n_classes)
-            for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS])
-        )
-        sign = -1.0 if MEASURES[name].larger_is_better else 1.0
+        metric = row_metric(plan)
+        name = metric.name
+        (vote, alone) = (each.trial.score(metric, each.outputs) for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS]))
+        sign = -1.0 if metric.larger_is_better else 1.0
     return VoteEstimate(objectives, intervals, held, name, vote, alone, sign * vote < sign * alone)
 
 
-def row_measure(plan: Plan) -> str:
+def row_metric(plan: Plan) -> Metric:
     """The first metric of the first objective that looks at rows; the usual one of the task where there is none."""
-    named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
-    return next((name for name in named if name != "relative_error"), DEFAULT_MEASURES[plan.job.dataset.task])
+    named = [each for each in metrics_of(plan.objectives[0].loss) if not each.of_model and each.relative_to is None]
+    return named[0] if named else metric_named(DEFAULT_METRICS[plan.job.dataset.task])
 
 
 def _judging_votes(plan: Plan) -> list[tuple[str, Objective]]:
     """The objectives that can be told of a vote, with their names: not what is measured on the model itself, nor
-    `relative_error`, a multiple of another model's error, nor where every evaluation has rows of its own."""
+    relative to another model, nor where every evaluation has rows of its own."""
     trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     return [
         (name, objective)
         for name, objective in zip(plan.objective_names(), plan.objectives, strict=True)
         if judges_rows(objective)
-        and not any(MEASURES[each].of_model or each == "relative_error" for each in measures_of(objective.loss))
+        and not any(each.of_model or each.relative_to is not None for each in metrics_of(objective.loss))
         and not trials.is_fresh(objective.estimate)
     ]
 
 
-def _scores(plan: Plan, objective: Objective, held: HeldOut) -> dict[str, float]:
-    n_classes = plan.job.dataset.n_classes
-    return {name: held.trial.score(name, held.outputs, n_classes) for name in measures_of(objective.loss)}
+def _scores(objective: Objective, held: HeldOut) -> dict[str, float]:
+    return {metric.name: held.trial.score(metric, held.outputs) for metric in metrics_of(objective.loss)}
 
 
 def _together(plan: Plan, members: EnsembleMembers, held: Sequence[HeldOut]) -> HeldOut:

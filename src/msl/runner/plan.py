@@ -13,10 +13,11 @@ from msl.evaluate.dataset import Dataset
 from msl.record import record
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
-from msl.search.stages import Limits, Stage, load_strategy
+from msl.search.stages import Limits, Stage, load_target
 from msl.space.canonical.digest import run_digest, space_digest
+from msl.space.capabilities import MODELS
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
-from msl.space.spec import Objective, Space, Spec
+from msl.space.spec import Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, requirement_to_text, value_to_text
 from msl.space.values import BlockType
 from msl.store.evaluation import KEY_FORM
@@ -50,7 +51,7 @@ class Plan:
         """Whether evaluations of a stage may be cut short once they have lost against what the strategy compares them
         with. Not where every loss counts: for the vote of the best models, and for a stage that starts from the best.
         """
-        votes = self.spec.ensemble is not None and self.spec.ensemble.name != "swarm"
+        votes = self.spec.ensemble is not None and self.spec.ensemble.capabilities.members == MODELS
         return not votes and stage == len(self.stages) - 1
 
     def objective_names(self) -> list[str]:
@@ -75,9 +76,10 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
             )
         search_space = made[key]
         search_spaces.append(search_space)
-        strategy = load_strategy(stage.call.name)
+        strategy = load_target(stage.call.name, stage.call.target)
         start = start_vector(search_space, stage.start, table.facts)
-        stages.append(Stage(strategy, options, search_space, start, again=stage.call.name == "confirm"))
+        reevaluates = stage.call.capabilities.reevaluates is not None
+        stages.append(Stage(strategy, options, search_space, start, reevaluates))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
@@ -128,7 +130,15 @@ def _judging(objective: Objective) -> Mapping[str, object]:
         "estimate": objective.estimate.name,
         "options": _options(dict(objective.estimate.options)),
         "minimize": objective.minimize,
+        **_of_other_packages(objective),
     }
+
+
+def _of_other_packages(objective: Objective) -> Mapping[str, object]:
+    """The versions of packages that a metric or the estimate comes from: with another one, results may differ."""
+    targets = [objective.estimate.target, *(metric.function for metric in metrics_of(objective.loss))]
+    packages = frozenset(target.partition(":")[0].partition(".")[0] for target in targets) - {"msl"}
+    return {"packages": dict(versions_of_packages(packages))} if packages else {}
 
 
 def _stage(stage: Any) -> Mapping[str, object]:

@@ -50,7 +50,7 @@ class Standing:
     def take(self, asks: Sequence[Query], told: Sequence[Observation]) -> None:
         """Takes a batch into account: models judged on all rows whose losses are known."""
         new = [(ask.stage, one) for ask, one in zip(asks, told, strict=True) if one.is_exact and ask.share == 1.0]
-        if not new or self._plan.spec.search[new[0][0]].call.name == "confirm":  # luck on one split is no progress
+        if not new or self._plan.stages[new[0][0]].reevaluates:  # luck on one split is no progress
             return
         before = self._front[0] if self._front else None
         together = [*self._front, *new]

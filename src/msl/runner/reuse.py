@@ -11,7 +11,6 @@ from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
 from msl.runner.plan import Plan
 from msl.runner.versions import CHAIN, changed_since
-from msl.search.stages import Stage
 from msl.space.membership import Deriver, NotInSpace
 from msl.space.nodes import blocks_in
 from msl.store.evaluation import Evaluation
@@ -114,10 +113,6 @@ class _Looking:
 # --- Forecast: how much a plan will ask for and how long that may take, before anything runs. -------------------------
 
 
-#: Strategies that never ask for a model twice, so that a finite space bounds them.
-_NEW_ONLY = ("random", "grid", "halving")
-
-
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """`evaluations` is the most that will be asked for, `left` of them after what an earlier run of the same thing has
@@ -163,18 +158,7 @@ def expected_evaluations(plan: Plan) -> int | None:
 
 def stage_evaluations(plan: Plan) -> list[int | None]:
     """The most evaluations that each stage will ask for; None for one that does not say."""
-    return [_of_stage(stage, asked.call.name) for stage, asked in zip(plan.stages, plan.spec.search, strict=True)]
-
-
-def _of_stage(stage: Stage, name: str) -> int | None:
-    options = stage.options
-    if options.keys() >= {"swarm", "iterations"}:
-        return int(options["swarm"]) * (int(options["iterations"]) + 1)
-    if options.keys() >= {"population", "generations"}:
-        return int(options["population"]) * (int(options["generations"]) + 1)
-    if options.keys() >= {"top", "repeats"}:
-        return int(options["top"]) * int(options["repeats"])
-    most = options.get("evaluations")
-    if name in _NEW_ONLY and stage.search_space.size is not None:
-        return stage.search_space.size if most is None else min(int(most), stage.search_space.size)
-    return None if most is None else int(most)
+    return [
+        planned.call.capabilities.most_evaluations(stage.options, stage.search_space.size)
+        for stage, planned in zip(plan.stages, plan.spec.search, strict=True)
+    ]

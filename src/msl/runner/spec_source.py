@@ -16,7 +16,7 @@ from msl.diagnostics.user_error import UserError
 from msl.language.edit import override_text, text_to_override
 from msl.space.formulas import Facts
 from msl.space.nodes import blocks_in
-from msl.space.spec import MEASURES, DataStatement, Spec, measures_of
+from msl.space.spec import DataStatement, Spec, metrics_of
 
 _TEXT = "<spec>"
 
@@ -84,7 +84,7 @@ def declared_task(spec: Spec) -> str | None:
     """The task that a spec is for, by what it says of data, its objectives and its learners; None if it is for both."""
     if spec.data.task is not None:
         return spec.data.task
-    judged = {MEASURES[name].task for objective in spec.objectives for name in measures_of(objective.loss)}
+    judged = {metric.task for objective in spec.objectives for metric in metrics_of(objective.loss)}
     if len(judged := judged - {None}) == 1:
         return judged.pop()
     blocks = blocks_in(spec.space.root)

@@ -23,7 +23,8 @@ from msl.evaluate.metrics import confusion, score
 from msl.evaluate.resampling import Resampling, joined
 from msl.runner.plan import Plan
 from msl.runner.verdict import Candidate
-from msl.space.spec import MEASURES, Call, Objective, loss_value, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 #: What random numbers are for, so that no two uses of one seed draw the same.
@@ -32,15 +33,13 @@ _DRAWS, _FEWEST_DRAWS = 1_000, 100
 #: Rows weighed altogether: a large table gets fewer draws, of which each says more.
 _MOST_ROWS = 20_000_000
 _TAILS = (2.5, 97.5)
-#: Measures that follow from how often each class was taken for which.
-_OF_COUNTS = frozenset({"ber", "error", "relative_error", "f1", "positive_f1", "mcc"})
 
-#: One draw: the value of a measure.
-_Draw = Callable[[str], float]
+#: One draw: the value of a metric.
+_Draw = Callable[[Metric], float]
 
 
 def intervals(
-    plan: Plan, measured: Mapping[str, float], values: Mapping[str, float], found: Mapping[Call, HeldOut]
+    plan: Plan, measured: Mapping[str, float], values: Mapping[str, float], found: Mapping[Estimate, HeldOut]
 ) -> dict[str, list[float] | None]:
     """The 95 % interval of each objective, as the user counts it; None for what no row decides.
 
@@ -53,18 +52,18 @@ def intervals(
 
 
 def interval(
-    plan: Plan, objective: Objective, measured: Mapping[str, float], value: float, found: Mapping[Call, HeldOut]
+    plan: Plan, objective: Objective, measured: Mapping[str, float], value: float, found: Mapping[Estimate, HeldOut]
 ) -> list[float] | None:
     """That of one objective."""
     if not judges_rows(objective) or objective.estimate not in found:
         return None
-    held, dataset = found[objective.estimate], plan.job.dataset
-    names = measures_of(objective.loss)
-    fixed = {name: measured[name] for name in names if MEASURES[name].of_model}
-    scales = {name: _scale(name, measured, held, dataset) for name in names if name not in fixed}
+    held = found[objective.estimate]
+    metrics = metrics_of(objective.loss)
+    fixed = {metric.name: measured[metric.name] for metric in metrics if metric.of_model}
+    scales = {metric: _scale(metric, measured, held) for metric in metrics if not metric.of_model}
     drawn = []
-    for draw in _draws(plan, held, [name for name in names if name not in fixed]):
-        one = fixed | {name: scale * draw(name) for name, scale in scales.items()}
+    for draw in _draws(plan, held, list(scales)):
+        one = fixed | {metric.name: scale * draw(metric) for metric, scale in scales.items()}
         drawn.append(loss_value(objective.loss, one))
     finite = [one for one in drawn if np.isfinite(one)]
     if not finite:
@@ -73,19 +72,19 @@ def interval(
     return [float(min(low, value)), float(max(high, value))]
 
 
-def _scale(name: str, measured: Mapping[str, float], held: HeldOut, dataset: Dataset) -> float:
-    """What scores have to be multiplied by: `relative_error` is an error over that of another model."""
-    if name != "relative_error":
+def _scale(metric: Metric, measured: Mapping[str, float], held: HeldOut) -> float:
+    """What scores are multiplied by: a relative metric is one over that of another model."""
+    if metric.relative_to is None:
         return 1.0
-    error = held.trial.score(name, held.outputs, dataset.n_classes)
-    return measured[name] / error if error else 1.0
+    value = held.trial.score(metric, held.outputs)
+    return measured[metric.name] / value if value else 1.0
 
 
-def _draws(plan: Plan, held: HeldOut, names: Sequence[str]) -> list[_Draw]:
+def _draws(plan: Plan, held: HeldOut, metrics: Sequence[Metric]) -> list[_Draw]:
     rng = np.random.default_rng([plan.seed, _INTERVAL])
     dataset = plan.job.dataset
     is_plain = dataset.population.groups is None and all(pool.weights is None for pool in held.trial.pools)
-    if is_plain and _OF_COUNTS.issuperset(names):
+    if is_plain and all(metric.from_confusion for metric in metrics):
         return _of_counts(held, dataset, rng)
     return _of_rows(held, dataset, rng)
 
@@ -94,7 +93,7 @@ def _of_counts(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> lis
     """How often each class would be taken for which: Dirichlet, the prior's half row of mistakes spread evenly."""
     k = dataset.n_classes
     pairs = zip(held.trial.pools, held.outputs, strict=True)
-    counts = np.mean([confusion(pool.y, given, k, np.ones(len(pool.y))) for pool, given in pairs], axis=0)
+    counts = np.mean([confusion(pool.y, given, np.ones(len(pool.y))) for pool, given in pairs], axis=0)
     totals = counts.sum(axis=1, keepdims=True)
     prior = np.where(np.eye(k, dtype=np.bool_), 0.5, 0.5 / max(1, k - 1))
     gamma = rng.gamma(counts + prior, size=(_DRAWS, k, k))
@@ -103,9 +102,9 @@ def _of_counts(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> lis
     return [partial(_cell_score, cells=each, y=np.repeat(np.arange(k), k), outputs=outputs) for each in cells]
 
 
-def _cell_score(name: str, cells: Floats, y: NDArray[np.intp], outputs: Floats) -> float:
-    """A measure of counts: each cell stands for a row with its weight."""
-    return score(name, y, outputs, len(cells), cells.ravel())
+def _cell_score(metric: Metric, cells: Floats, y: NDArray[np.intp], outputs: Floats) -> float:
+    """A metric of counts: each cell is a row with its weight."""
+    return score(metric, y, outputs, cells.ravel())
 
 
 def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
@@ -113,15 +112,15 @@ def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[
     pools = held.trial.pools
     judged = np.unique(np.concatenate([pool.rows for pool in pools]))
     number = int(np.clip(_MOST_ROWS // len(judged), _FEWEST_DRAWS, _DRAWS))
-    return [_row_draw(held, dataset, _times(dataset, judged, rng)) for _ in range(number)]
+    return [_row_draw(held, _times(dataset, judged, rng)) for _ in range(number)]
 
 
-def _row_draw(held: HeldOut, dataset: Dataset, times: Floats) -> _Draw:
-    def value(name: str) -> float:
+def _row_draw(held: HeldOut, times: Floats) -> _Draw:
+    def value(metric: Metric) -> float:
         total = 0.0
         for pool, given in zip(held.trial.pools, held.outputs, strict=True):
             weights = times[pool.rows] if pool.weights is None else times[pool.rows] * pool.weights
-            total += pool.share * score(name, pool.y, given, dataset.n_classes, weights)
+            total += pool.share * score(metric, pool.y, given, weights)
         return total
 
     return value
@@ -154,7 +153,7 @@ class HeldOut:
     outputs: tuple[Floats, ...]
 
 
-def outputs_request(model: Model, estimate: Call, judged: Candidate) -> OutputsRequest:
+def outputs_request(model: Model, estimate: Estimate, judged: Candidate) -> OutputsRequest:
     """Asks for the outputs of a model on the splits that a candidate was judged on."""
     return OutputsRequest(model, estimate, request_stream(judged.model), judged.repeat, judged.turns)
 
@@ -166,9 +165,9 @@ def requested_trial(plan: Plan, request: OutputsRequest) -> Resampling:
 
 def judges_rows(objective: Objective) -> bool:
     """Whether an objective looks at outputs for rows that were held out."""
-    return objective.estimate.name != "gcv" and any(not MEASURES[name].of_model for name in measures_of(objective.loss))
+    return objective.estimate.held_out is not None and any(not each.of_model for each in metrics_of(objective.loss))
 
 
-def row_estimates(plan: Plan) -> list[Call]:
+def row_estimates(plan: Plan) -> list[Estimate]:
     """The estimates of objectives that look at rows held out, each once."""
     return list(dict.fromkeys(objective.estimate for objective in plan.objectives if judges_rows(objective)))

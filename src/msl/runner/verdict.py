@@ -14,10 +14,9 @@ from msl.blocks.base.build import model_to_chain
 from msl.evaluate.metrics import score
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
-from msl.search.base import Event, Observation, Query
+from msl.search.base import CONFIRMED, FIRST_TURN, Event, Observation, Query
 from msl.search.operators.pareto import non_dominated
-from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN
-from msl.space.spec import MEASURES, measures_of
+from msl.space.spec import metrics_of
 from msl.space.values import Model
 
 
@@ -90,7 +89,7 @@ def ranked_candidates(plan: Plan, found: Search) -> list[Candidate]:
 def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Observation]) -> list[Candidate]:
     """The models of these answers of an event, as they were asked for last; of those confirmed, their means."""
     if event.kind == CONFIRMED:
-        search_space, turns = plan.search_spaces[int(event.figures["stage"])], int(event.figures["repeat"])
+        search_space, turns = plan.search_spaces[int(event.figures["stage"])], int(event.figures["turn"])
         models = ((search_space.decode(one.vector), one) for one in told)
         return [
             Candidate(model, one.losses, one.complexity, FIRST_TURN, turns)
@@ -127,9 +126,9 @@ def refit(plan: Plan, estimator: Any) -> Any:
 
 def test_measures(plan: Plan, outputs: Floats, y: NDArray[Any]) -> dict[str, float]:
     """The measures of the objectives, from outputs for rows that the search has never seen."""
-    names = dict.fromkeys(name for objective in plan.objectives for name in measures_of(objective.loss))
+    metrics = dict.fromkeys(metric for objective in plan.objectives for metric in metrics_of(objective.loss))
     return {
-        name: score(name, y, outputs, plan.job.dataset.n_classes)
-        for name in names
-        if not MEASURES[name].of_model and name != "relative_error"
+        metric.name: score(metric, y, outputs)
+        for metric in metrics
+        if not metric.of_model and metric.relative_to is None
     }

@@ -18,6 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 Vector = NDArray[np.float64]
 Vectors = NDArray[np.float64]
 
+#: Repeats from here on are for strategies that evaluate models again: no search has used their splits.
+FIRST_TURN = 1 << 32
+#: The kind of the events in which these strategies report the mean losses over their repeats.
+CONFIRMED = "confirmed"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:

@@ -1,70 +1,65 @@
-"""Registry: strategies by name — those that ship, and those that other packages offer as entry points."""
+"""Load strategies by name, and run them one after the other as `search a then b` says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from importlib import import_module
 from importlib.metadata import EntryPoint
 from typing import Any, cast
 
 import numpy as np
 
-from msl.check.names.catalogues import GROUP, Offer, offers
+from msl.check.names.catalogues import offers, shipped_strategies
 from msl.diagnostics.user_error import UserError
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
 from msl.search.setting import Setting, Strategy, StrategyFunction
 
-BUILT_IN = (
-    "pso", "bpso", "pattern", "random", "grid", "best_first", "occam_ga", "nspso", "cmdpso", "halving", "auto",
-    "confirm",
-)  # fmt: skip
 
-
-def strategy_names() -> tuple[str, ...]:
-    """All that can be named, those that ship first."""
-    return (*BUILT_IN, *sorted(set(offers()) - set(BUILT_IN)))
+def strategy_targets() -> dict[str, str]:
+    """The target of each strategy that a spec can name, those that ship first. A package cannot replace these."""
+    shipped = shipped_strategies()
+    return shipped | {name: offer.target for name, offer in sorted(offers().items()) if name not in shipped}
 
 
 def load_strategy(name: str) -> StrategyFunction:
-    """The generator function of a strategy. What ships cannot be replaced by a package."""
-    if name in BUILT_IN:
-        return cast(StrategyFunction, getattr(import_module(f"msl.search.strategies.{name}"), name))
-    offer = offers().get(name)
-    if offer is not None:
-        return _loaded(offer)
-    close = get_close_matches(name, strategy_names(), 1)
-    advice = f"did you mean `{close[0]}`?" if close else f"strategies are {', '.join(strategy_names())}"
+    """The generator function of a strategy."""
+    targets = strategy_targets()
+    if name in targets:
+        return load_target(name, targets[name])
+    close = get_close_matches(name, targets, 1)
+    advice = f"did you mean `{close[0]}`?" if close else f"strategies are {', '.join(targets)}"
     raise UserError(f"`{name}` is not a strategy; {advice}")
 
 
-def _loaded(offer: Offer) -> StrategyFunction:
+def load_target(name: str, target: str) -> StrategyFunction:
+    """The generator function of a strategy whose declaration names this target."""
     try:
-        found = EntryPoint(offer.name, offer.target, GROUP).load()
+        found = EntryPoint(name, target, "msl.strategies").load()
     except (ImportError, AttributeError) as trouble:
-        message = f"the strategy `{offer.name}` of the package `{offer.package}` cannot be loaded: {trouble}"
-        raise UserError(message) from trouble
+        offer = None if name in shipped_strategies() else offers().get(name)
+        package = "" if offer is None else f" of the package `{offer.package}`"
+        raise UserError(f"the strategy `{name}`{package} cannot be loaded: {trouble}") from trouble
     if not callable(found):
-        raise UserError(f"the strategy `{offer.name}` is not a function but {type(found).__name__}")
+        raise UserError(f"the strategy `{name}` is not a function but {type(found).__name__}")
     return cast(StrategyFunction, found)
 
 
-# --- Stages: `search a then b` — strategies one after the other on one memory of evaluations, within one budget. ------
+# --- the stages of a search: one memory of evaluations, one budget ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """A strategy, its options, the cube that it searches, and where it was told to start.
+    """A strategy, its options, the search space, and the point to start from.
 
-    One that judges `again` what others found is run also when there is nothing more to find.
+    One that `reevaluates` what others found is also run when there is nothing more to find.
     """
 
     strategy: StrategyFunction
     options: Mapping[str, Any]
     search_space: SearchSpace
     start: Vector | None = None
-    again: bool = False
+    reevaluates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,7 @@ def then(
     left = limits.evaluations
     is_found = False
     for number, stage in enumerate(stages):
-        if is_found and not stage.again:
+        if is_found and not stage.reevaluates:
             continue
         setting = Setting(
             search_space=stage.search_space,
@@ -116,7 +111,11 @@ def then(
             if left is not None:
                 left -= len(told)
             is_over = left == 0
-            why = None if stage.again else _why_found(limits.until, objectives, told, memory.all_of(stage.search_space))
+            why = (
+                None
+                if stage.reevaluates
+                else _why_found(limits.until, objectives, told, memory.all_of(stage.search_space))
+            )
             is_found = why is not None
             if why is None and is_over:
                 why = "all evaluations are used"

@@ -89,13 +89,21 @@ def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
         cause, message, step = (text_of(named[name]) for name in ("cause", "message", "step"))
         trouble = StoredFailure(cause, message, step, named["peak_memory"])
     return Evaluation(
-        question=EvaluationInputs(model=named["model"], data=named["data"], protocol=named["protocol"], **drawn),
+        question=EvaluationInputs(
+            model=named["model"],
+            data=named["data"],
+            protocol=named["protocol"],
+            versions=drawn["versions"],
+            seed=drawn["seed"],
+            share=drawn["share"],
+            repeat=drawn["turn"],
+        ),
         text=text_of(named["text"]),
         losses=losses_of(named["losses"]),
         measures={name: float(value) for name, value in figures_of(named["measures"]).items()},
         complexity=stored_real(named["complexity"]),
         bound=named["grade"] == Grade.BOUND,
-        cutoff=named["cutoff"],
+        cutoff=named["beat"],
         trouble=trouble,
         seconds=named["seconds"],
         fits=named["fits"],

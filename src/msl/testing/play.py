@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -109,8 +110,7 @@ _OBJECTIVES = ("error by cv(folds = 2)", "error by cv(folds = 2), features")
 @cache
 def options_of(call: str) -> Mapping[str, Any]:
     """The options of a call such as `pso(swarm = 3)`; a strategy of an installed package is known too."""
-    search = f"random then {call}" if call.split("(")[0] == "confirm" else call
-    for objectives in _OBJECTIVES:
+    for objectives, search in product(_OBJECTIVES, (call, f"random then {call}")):
         checked = check_source(Source("spec.msl", _SPEC.format(objectives=objectives, call=search)))
         if checked.spec is not None:
             return dict(checked.spec.search[-1].call.options)

@@ -83,7 +83,7 @@ class Job:
     @property
     def judges_together(self) -> bool:
         """Whether siblings cost less when one evaluator judges them at once."""
-        return any(objective.estimate.name == "gcv" for objective in self.objectives)
+        return any(objective.estimate.shortcut == "gcv" for objective in self.objectives)
 
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
         """Raises ValueError when the rows cannot be split as the objectives ask."""

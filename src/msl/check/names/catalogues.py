@@ -1,4 +1,4 @@
-"""Catalogues: the standard library that ships with the package, by name and version.
+"""Find the catalogues that ship, by name and version, and the strategies that other packages offer.
 
 Version 1 of `clop` is `catalogue/clop.msl`, version 2 would be `catalogue/clop.2.msl`. A released version never
 changes: `released.json` holds the digest of each, and the tests compare.
@@ -18,11 +18,12 @@ from msl.record import record
 EDITIONS: dict[int, dict[str, int]] = {1: {"clop": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1}}
 NEWEST_EDITION = max(EDITIONS)
 
-#: Catalogues that are always there and never named by `use`: what `search`, `by` and `ensemble` take.
-IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles"}
+#: Catalogues that are always there and never named by `use`: what `search`, `by`, `ensemble` and `minimize` take.
+IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles", "metric": "metrics"}
 
 
 _FOLDER = Path(__file__).parents[2] / "catalogue"
+_TARGET = re.compile(r'"([^"\n]*)"')
 _STATEMENT = re.compile(r"^(msl|use|block|part)\b(?: +(\w+) *(:|=)? *(\w+)?)?", re.MULTILINE)
 
 
@@ -36,6 +37,8 @@ class Piece:
     role: str | None
     start: int
     end: int
+    #: The class or function of a block, such as `msl.search:pso`.
+    target: str | None = None
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -47,7 +50,10 @@ def pieces(text: str) -> Iterator[Piece]:
             continue
         kind = "derived" if keyword == "block" and sign == "=" else keyword
         end = len(text) if following is None else following.start()
-        yield Piece(keyword, name or "", kind, role if kind == "block" else None, match.start(), end)
+        target = _TARGET.search(text, match.end(), end) if kind == "block" else None
+        yield Piece(
+            keyword, name or "", kind, role if kind == "block" else None, match.start(), end, target and target[1]
+        )
 
 
 def names() -> list[str]:
@@ -71,24 +77,40 @@ def text(name: str, version: int) -> str:
     return (_FOLDER / file).read_text(encoding="utf-8")
 
 
-# --- Offers: strategies of other packages, known by their entry points and declared in a file of theirs. --------------
+def shipped_strategies() -> dict[str, str]:
+    """The strategies that ship, in the order of their catalogue, each with its target."""
+    declared = pieces(text(IMPLIED["strategy"], 1))
+    return {piece.name: piece.target for piece in declared if piece.target is not None}
+
+
+# --- strategies, estimates and metrics of other packages --------------------------------------------------------------
 #
 # A package names a strategy in the group `msl.strategies`, as `name = "package.module:function"`, and declares it with
-# its options in `strategies.msl`, in the folder of that module or in one above it inside the package. Both are read
-# without importing anything, so that checking a spec never runs code of a package.
+# its options in `strategies.msl`, in the folder of that module or in one above it inside the package. Estimates and
+# metrics likewise. Both are read without importing anything, so that checking a spec never runs code of a package.
 
-
-GROUP = "msl.strategies"
-FILE = "strategies.msl"
+#: The roles that other packages can add to.
+OFFERED = ("strategy", "estimate", "metric")
 
 
 @record
 class Offer:
-    """A name that a spec can use, `module:function` behind it, and the package that both come from."""
+    """A name that a spec can use, its `module:function`, and the package that offers it."""
 
     name: str
     target: str
     package: str
+    role: str = "strategy"
+
+    @property
+    def group(self) -> str:
+        """The group of its entry point."""
+        return f"msl.{IMPLIED[self.role]}"
+
+    @property
+    def file(self) -> str:
+        """The name of the file that declares it."""
+        return f"{IMPLIED[self.role]}.msl"
 
     def declarations(self) -> Path | None:
         """The file that declares it, or None."""
@@ -101,16 +123,16 @@ class Offer:
             beside = Path(found.origin).with_suffix(".msl")
             return beside if beside.is_file() else None
         deepest_first = [inner[:depth] for depth in range(len(inner), -1, -1)]
-        candidates = [folder.joinpath(*way, FILE) for way in deepest_first for folder in folders]
+        candidates = [folder.joinpath(*names, self.file) for names in deepest_first for folder in folders]
         return next((path for path in candidates if path.is_file()), None)
 
 
-def offers() -> dict[str, Offer]:
-    """All that is installed; of several packages with one name, the first by what it stands for has it."""
+def offers(role: str = "strategy") -> dict[str, Offer]:
+    """All that installed packages offer; of several with one name, the first by target."""
     from importlib.metadata import entry_points  # not needed by specs that use what ships
 
     found: dict[str, Offer] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in sorted(entry_points(group=f"msl.{IMPLIED[role]}"), key=lambda point: (point.name, point.value)):
         package = point.dist.name if point.dist is not None else point.module
-        found.setdefault(point.name, Offer(point.name, point.value, package))
+        found.setdefault(point.name, Offer(point.name, point.value, package, role))
     return found

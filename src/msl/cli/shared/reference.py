@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from enum import Enum
-from importlib import import_module
+from itertools import groupby
 from typing import Any, get_args, get_type_hints
 
 import typer
 
-from msl.cli.main import VERBS, command_line
+from msl.cli.main import Verb, command_line, load_verb, ordered, shipped_verbs
 
 _OPENING = """\
 # The command line
@@ -24,20 +24,21 @@ A RUN is an id, the beginning of one, `@` for the latest, `@1` for the one befor
 
 def reference() -> str:
     """The page: verbs grouped by what people do with them, in the order of `msl --help`."""
-    group: Any = typer.main.get_command(command_line())
+    verbs = ordered(map(load_verb, shipped_verbs()))
+    command: Any = typer.main.get_command(command_line(verb.name for verb in verbs))
     parts = [_OPENING]
-    for title in dict.fromkeys(VERBS.values()):
-        parts.append(f"## {title}\n")
-        parts.extend(_section(group.commands[verb], _kinds(verb)) for verb in VERBS if VERBS[verb] == title)
+    for group, members in groupby(verbs, key=lambda verb: verb.group):
+        parts.append(f"## {group}\n")
+        parts.extend(_section(command.commands[verb.name], _kinds(verb)) for verb in members)
     return "\n".join(parts)
 
 
 Kinds = Mapping[str, Any]
 
 
-def _kinds(verb: str) -> Kinds:
+def _kinds(verb: Verb) -> Kinds:
     """The types of a verb's parameters, from its function: releases of typer keep them in different places."""
-    return get_type_hints(getattr(import_module(f"msl.cli.verbs.{verb}"), verb))
+    return get_type_hints(verb.function)
 
 
 def _section(command: Any, kinds: Kinds) -> str:

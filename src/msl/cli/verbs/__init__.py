@@ -1,1 +1,5 @@
-"""One module per verb; each has a function of the same name, whose signature defines its arguments and help."""
+"""The verbs of the command, one file each: `msl check` is the function `check` in `check.py`.
+
+A file here is a verb; nothing else lists it. Its `PLACE` says where `msl --help` shows it. The modules import only
+light things at the top, and the rest inside the function, so that `msl --help` stays quick.
+"""

@@ -14,6 +14,9 @@ from msl.diagnostics.user_error import UserError
 if TYPE_CHECKING:
     from msl.check.names.documentation import Entry
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 2)
+
 
 def blocks(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="A block, a strategy, or a catalogue.")] = None,

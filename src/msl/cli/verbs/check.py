@@ -13,6 +13,9 @@ from msl.diagnostics.diagnostic import Diagnostic, Format, in_reading_order
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 4)
+
 
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Specs; `-` reads standard input.")],

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.report.compare_runs import FoldLosses, Pairing, Winner
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 4)
+
 _MEANING = "lower, higher: how often the first of a pair is; p: Wilcoxon's signed ranks, two-sided, then after Holm;"
 _EFFECT = "effect: matched-pairs rank-biserial correlation, -1 where the first is always lower, +1 always higher"
 _MORE = "compare with `--folds`, or run both specs on more tables or with more seeds (`msl run --seed`)"

@@ -14,6 +14,9 @@ from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.terminal import safe
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 3)
+
 GENERATORS = ("hermite",)
 _MAKING = "To make a table"
 #: Columns and classes that are shown on a terminal; JSON has all of them.

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from msl.encode.codec import Codec
     from msl.space.values import Model
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 7)
+
 
 def decode(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="A spec.")],

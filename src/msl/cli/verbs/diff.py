@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from msl.space.enumerate.equivalence import Verdict
     from msl.store.stored_run import Run
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 5)
+
 _SIDE_HELP = "A spec, REVISION:PATH in git, or a run."
 
 

@@ -15,6 +15,9 @@ from msl.cli.shared.load_run import STORE_HELP
 if TYPE_CHECKING:
     from msl.store.doctor import Finding
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 6)
+
 
 def doctor(
     repair: Annotated[

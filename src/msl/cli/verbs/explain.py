@@ -13,6 +13,9 @@ from msl.diagnostics.diagnostic import page, titles
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 1)
+
 _SHORTENED = re.compile(r"(?:MSL)?(\d{1,3})")
 
 

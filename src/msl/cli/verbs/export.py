@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from msl.export.python_file import Exportable
     from msl.runner.trained import Trained
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Use", 2)
+
 
 def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],

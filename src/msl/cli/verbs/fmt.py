@@ -12,6 +12,9 @@ from msl.cli.shared.spec_files import STANDARD_INPUT, read_source, write_atomica
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 5)
+
 _DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 
 

@@ -16,6 +16,9 @@ from msl.diagnostics.user_error import UserError
 if TYPE_CHECKING:
     from msl.store.gc import Garbage
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 5)
+
 _AGE = re.compile(r"(\d+)\s*(min|h|d|w)")
 _UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 

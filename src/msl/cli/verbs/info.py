@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from msl.encode.layout import Layout, Meaning
     from msl.space.enumerate.count import Count
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 3)
+
 _LONGEST_NUMBER = 30
 _MOST_OWNERS = 5
 

@@ -12,6 +12,9 @@ from msl.cli.shared.console import Exit, tell, write_exactly
 from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 1)
+
 
 def init(
     data: Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")],

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from msl.runner.plan import Plan
     from msl.store.lock import Difference
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 3)
+
 
 def lock(
     spec: SpecArgument,

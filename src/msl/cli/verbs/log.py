@@ -13,6 +13,9 @@ from msl.cli.shared.load_run import STORE_HELP, opened_store
 if TYPE_CHECKING:
     from msl.store.stored_run import Run
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 1)
+
 _COLUMNS = ("", "run", "started", "spec", "status", "evaluations", "objectives", "seconds")
 _RIGHT = (5, 7)
 

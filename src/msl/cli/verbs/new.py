@@ -14,6 +14,9 @@ from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Write", 2)
+
 #: The specs by the names of their methods, in the order of the help.
 SPECS = ("psms", "sbm", "kms", "rbf", "mopso")
 _USED_FILE = re.compile(r'^use "([^"]+\.msl)"', re.MULTILINE)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from msl.runner.reuse import Forecast, StoredEvaluations
     from msl.space.enumerate.count import Count
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 2)
+
 
 def plan(
     spec: SpecArgument,

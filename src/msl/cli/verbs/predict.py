@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.runner.trained import Trained
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Use", 1)
+
 #: First characters of cells that spreadsheets read as formulas.
 _STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from msl.store.evaluation import StoredQuery
     from msl.store.stored_run import Run
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 4)
+
 _PARTS = {
     "data": "the table is not the one of the run",
     "space": "the space is not the one of the run: the catalogues have changed",

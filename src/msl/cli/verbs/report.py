@@ -12,6 +12,9 @@ from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
 from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 3)
+
 _ELSEWHERE = "name another file with `-o FILE`"
 
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from msl.runner.progress import Progress
     from msl.runner.session import RunRequest
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Search", 1)
+
 
 def run(
     spec: SpecArgument,

@@ -11,6 +11,9 @@ from msl.cli.shared.console import Exit, write, write_exactly
 from msl.cli.shared.load_spec import load
 from msl.diagnostics.user_error import UserError
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Understand", 6)
+
 
 def sample(
     spec: Annotated[str, typer.Argument(metavar="SPEC", help="A spec; `-` reads standard input.")],

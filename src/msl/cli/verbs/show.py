@@ -15,6 +15,9 @@ from msl.diagnostics.user_error import UserError
 if TYPE_CHECKING:
     from msl.store.store import Store
 
+#: The group and the place of this verb in `msl --help`.
+PLACE = ("Look back", 2)
+
 
 def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)] = "@",

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from msl.check.check_spec import check_source
 from msl.check.names.library import ReadFile
+from msl.check.names.scoring_declarations import larger_is_better
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.space.nodes import blocks_in
-from msl.space.spec import MEASURES, Objective, Spec, measures_of
+from msl.space.spec import Objective, Spec, metrics_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def read_plan(main: str, sources: Mapping[str, str], chain: str, named: Iterable
     if goals and len(named) == len(goals):
         goals = [replace(goal, name=name) for goal, name in zip(goals, named, strict=True)]
     if not goals:
-        goals = [Goal(name, not (name in MEASURES and MEASURES[name].larger_is_better)) for name in named]
+        goals = [Goal(name, not larger_is_better(name)) for name in named]
     if spec is None:
         return Plan(tuple(goals))
     blocks = blocks_in(spec.space.root)
@@ -93,7 +94,7 @@ def _objective_names(spec: Spec) -> list[str]:
 
 def _estimate(objective: Objective, written: str) -> str:
     """The estimate of an objective; empty for properties of the model such as the number of features."""
-    if all(MEASURES[name].of_model for name in measures_of(objective.loss)):
+    if all(metric.of_model for metric in metrics_of(objective.loss)):
         return ""
     return written or objective.estimate.name
 

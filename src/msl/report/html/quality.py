@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
+from msl.check.names.scoring_declarations import larger_is_better
 from msl.report.html.axes import Scale, thinned
 from msl.report.html.goal import Goal
 from msl.report.html.markup import (
@@ -31,7 +32,6 @@ from msl.report.html.markup import (
 )
 from msl.report.html.plot import Axis, Plot, histogram
 from msl.report.html.run_record import Judged, Outcome, Record
-from msl.space.spec import MEASURES
 
 
 def comparison_section(record: Record) -> Section | None:
@@ -50,7 +50,7 @@ def comparison_section(record: Record) -> Section | None:
 def _goal(record: Record, name: str) -> Goal:
     """The objective with this name; for a metric that is none, in its usual direction."""
     own = [goal for goal in record.goals if goal.name == name]
-    return own[0] if own else Goal(name, not (name in MEASURES and MEASURES[name].larger_is_better))
+    return own[0] if own else Goal(name, not larger_is_better(name))
 
 
 def _picture(outcome: Outcome, goal: Goal, estimate: float, test: float, number: int) -> Html:

@@ -6,14 +6,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from msl.search.base import Event, Observation, Query, SearchSpace, ended
+from msl.search.base import CONFIRMED, FIRST_TURN, Event, Observation, Query, SearchSpace, ended
 from msl.search.operators.pareto import by_rank, front_of
 from msl.search.setting import Setting, Strategy
-
-#: The kind of the events that tell of means over several turns.
-CONFIRMED = "confirmed"
-#: Turns from here on are its own: no search has had their splits.
-FIRST_TURN = 1 << 32
 
 
 def confirm(setting: Setting) -> Strategy:

@@ -1,0 +1,17 @@
+"""Read text tables: CSV, TSV and others with a separator, plain or gzipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msl.data.csv import read_delimited
+from msl.data.file_bytes import open_payload
+from msl.data.reading import Reading
+from msl.data.table_format import ReadHints, TableFormat
+
+
+def read(path: Path, hints: ReadHints) -> Reading:
+    return read_delimited(open_payload(path), hints.options, hints.known_names, hints.as_text)
+
+
+FORMAT = TableFormat("CSV", (".csv", ".tsv", ".gz"), read)
