@@ -1,4 +1,4 @@
-"""ModelSearch: a search of models as an estimator of scikit-learn — fit searches, predict asks the winner."""
+"""`ModelSearch`, a model search as a scikit-learn estimator: `fit` searches, `predict` uses the best model."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from msl.data.target import spell_label
 from msl.diagnostics.user_error import UserError
 from msl.runner.plan import make_plan
 from msl.runner.session import RunRequest, run_plan
-from msl.runner.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options, with_seed
+from msl.runner.spec_source import declared_task, read_spec, sound_spec, statement_to_options, with_seed
 
 Floats = NDArray[np.float64]
 _TASKS = ("classification", "regression")
 
 
 def _has_classes(search: ModelSearch) -> bool:
-    """Whether there are probabilities of classes to ask for."""
+    """Whether `predict_proba` is available."""
     if search._task() == "regression":
         raise AttributeError("a search for regression has no predict_proba")
     return True
@@ -55,7 +55,7 @@ class ModelSearch(BaseEstimator):
     spec : str or Path
         A path that ends in `.msl`, or the text of a spec.
     task : "classification", "regression" or None
-        Given, it overrules the spec; else it is what the spec is for, or what the target looks like.
+        Overrides the spec; None means the task of the spec, or that of the target.
     seed : int or None
         Instead of the spec's.
     jobs : int
@@ -70,15 +70,15 @@ class ModelSearch(BaseEstimator):
     Attributes
     ----------
     best_model_ : str
-        The winner as MSL.
+        The best model as MSL.
     objectives_ : dict
-        What the winner was judged at.
+        The estimates of the best model.
     summary_ : dict
-        All that there is to say of the search, as `msl run --json` prints it.
+        The record of the search, as `msl run --json` prints it.
     evaluations_ : polars.DataFrame
-        A row for each model that was judged.
+        A row for each model that was evaluated.
     trained_ : Trained
-        The winner (or the ensemble that the spec asks for), fitted on every row.
+        The best model, or the ensemble, fitted on every row.
     classes_ : ndarray
         The labels, sorted; only for classification.
     n_features_in_, feature_names_in_ :
@@ -216,18 +216,18 @@ class ModelSearch(BaseEstimator):
         return table
 
     def _in_order(self, names: list[str]) -> None:
-        """As scikit-learn demands, also of frames whose names its releases do not see."""
+        """Checks the order of columns as scikit-learn does, also for frames that it does not know."""
         known = getattr(self, "_columns", None)
         if known is not None and names != known and sorted(names) == sorted(known):
             raise UserError("the feature names should match those of the fit, and be in the same order")
 
-    # --- what scikit-learn asks ---
+    # --- the interface of scikit-learn ---
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trained_")
 
     def _task(self) -> str | None:
-        """The task as far as it is known, before a fit from the parameters alone."""
+        """The task as far as it is known; before a fit, from the parameters alone."""
         known = getattr(self, "task_", None) or self.task
         return known if known in _TASKS else _task_of_spec(str(self.spec), self.chain)
 
@@ -249,8 +249,8 @@ def _is_frame(X: Any) -> bool:
 
 @lru_cache(maxsize=32)
 def _task_of_spec(spec: str, chain: str | None) -> str | None:
-    """What a spec is for; None also for one that is unsound, of which `fit` will tell."""
+    """The task of a spec; None also for one with errors, which `fit` reports."""
     try:
         return declared_task(sound_spec(read_spec(spec), chain=chain)[0])
-    except (SpecError, ValueError):
+    except UserError:
         return None

@@ -120,7 +120,7 @@ def command_line(names: Iterable[str] | None = None) -> typer.Typer:
     """The command with these verbs, or with all; their modules are imported."""
     app = typer.Typer(
         name="msl",
-        help="A declarative language for spaces of machine-learning models, and the interpreter that searches them.",
+        help="Search spaces of scikit-learn pipelines, described in a text file.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,4 +1,4 @@
-"""Export ONNX: a trained model as a graph of operators that runs without Python, and is proven to predict the same.
+"""Export a trained model as an ONNX graph that runs without Python, and verify that it predicts the same.
 
 Blocks of scikit-learn are translated by skl2onnx, each alone: with double precision where the runtime has it and the
 result agrees, else with single. What a block becomes is compared with the block itself on made-up rows, and so is the

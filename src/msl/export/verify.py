@@ -1,4 +1,4 @@
-"""Export check: exported code is run in a process of its own, on the table of the run, before anybody is given it."""
+"""Check an export: run exported code in its own process on the table of the run, or reload a saved model."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _UNVERIFIED = "`--skops FILE` writes the fitted model, `--no-verify` the code as
 _ENVIRONMENT = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-#: Nothing beside the file or in the current folder is imported but the packages that are trusted, and what this process
-#: finds elsewhere than the other does comes last: a module of the user's never stands in for one that is installed.
+#: Of modules beside the file or in the current folder, only trusted packages are imported. Folders that only this
+#: process knows come last: a module of the user never replaces an installed one.
 _PROGRAM = """
 import json, runpy, sys
 from importlib.machinery import PathFinder
@@ -43,11 +43,11 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 class CheckFailed(UserError):
-    """What was exported does not do what the model does: what is wrong, and what to do."""
+    """An export that does not predict what the model predicts, or does not run."""
 
 
 def table_to_check(trained: Trained, run: Run, given: str | None) -> tuple[str | None, str]:
-    """The path of the table of a run, proven to be it; or None and why there is none to check on.
+    """The path of the table of a run, checked by its fingerprint; or None and why there is none.
 
     A table that is `given` has to be the one of the run; raises UserError where it is not.
     """
@@ -107,12 +107,12 @@ def check_python(text: str, table: str, beside: Path, trusted: tuple[str, ...], 
     if process.returncode == 0:
         return
     if any("NOT the predictions of the run" in line for line in words):
-        raise CheckFailed("the exported code does not predict what the winner of the run predicts", _UNVERIFIED)
+        raise CheckFailed("the exported code does not predict what the model of the run predicts", _UNVERIFIED)
     raise CheckFailed(f"the exported code does not run: {words[-1]}", _UNVERIFIED)
 
 
 def check_skops(content: bytes, trained: Trained, trusted: Collection[str]) -> None:
-    """Loads what was saved, and raises CheckFailed unless it says the same of rows that are made up."""
+    """Loads what was saved, and raises CheckFailed unless it predicts the same for generated rows."""
     import numpy as np
 
     from msl.export.python_file import probe_rows

@@ -1,4 +1,4 @@
-"""Comparison: runs side by side, and paired tests of what they came to — by folds, or by table and seed."""
+"""Compare runs in a table and with paired tests, by fold or by table and seed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Pairing:
         return sum(a - b for a, b in zip(self.ones, self.others, strict=True)) / len(self.ones)
 
 
-#: For each figure, for each competitor, what it came to at each place; pairs are what two have at the same place.
+#: Figure -> competitor -> place -> value; two values at the same place are a pair.
 Figures = Mapping[str, Mapping[str, Mapping[object, float]]]
 
 
@@ -69,7 +69,7 @@ def paired(figures: Figures) -> list[Pairing]:
 
 
 def figures_by_place(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> Figures:
-    """What runs came to, by spec, at each table and seed; of equal runs the first given counts.
+    """The results of runs by spec, table and seed; of equal runs the first counts.
 
     `labels` tells specs apart, by run; without them a spec is the name of its file. Figures are tests on rows that the
     search has not seen where every run has one, else the estimates.
@@ -112,7 +112,7 @@ def labels_by_text(runs: Sequence[Run], texts: Mapping[str, Mapping[str, str]]) 
 
 
 def _said(run: Run, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """What a spec says of models, how they are judged and searched, and the files that it uses."""
+    """The statements of a spec without seed and data, and the files that it uses."""
     main = Source(run.spec, texts.get(run.spec, ""))
     file, problems = text_to_ast(main)
     if problems:
@@ -122,7 +122,7 @@ def _said(run: Run, texts: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def runs_table(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> str:
-    """A line a run; `labels` tell apart what one file has said at different times."""
+    """One line per run; `labels` distinguish versions of one file."""
     objectives = list(dict.fromkeys(name for run in runs for name in run.result.get("objectives") or {}))
     tests = list(dict.fromkeys(name for run in runs for name in run.result.get("test") or {}))
     heading = ["run", "spec", "table", "seed", *objectives, *(f"test {name}" for name in tests)]
@@ -139,7 +139,7 @@ def runs_table(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> 
 
 
 def table_name(run: Run) -> str:
-    """The file of the table where the run says it, else the beginning of its fingerprint."""
+    """The file name of the table where it is known, else the beginning of its fingerprint."""
     path = (run.result.get("data") or {}).get("path")
     return PurePath(path).name if path else run.digests.data[:_SHORT]
 
@@ -168,7 +168,7 @@ def pairings_table(pairings: Sequence[Pairing]) -> str:
 
 
 def too_little(pairings: Sequence[Pairing]) -> str | None:
-    """What to say of tests that could not have shown anything, however the figures had come out."""
+    """A note where there are too few pairs for any significant result."""
     most = max((len(each.ones) for each in pairings), default=0)
     if not most or least_p(most) <= _USUAL_LEVEL:
         return None
@@ -176,7 +176,7 @@ def too_little(pairings: Sequence[Pairing]) -> str | None:
     return f"{pairs} cannot show a difference: with so few, p is never below {least_p(most):.3g}"
 
 
-# --- Fold losses: the winners of runs fitted again on the same folds of their table, and what each came to on each.
+# --- Losses by fold: the best models of runs, fitted again on the same folds ------------------------------------------
 
 
 _FOLDS = Estimate(
@@ -188,7 +188,7 @@ _FOLDS = Estimate(
 
 
 class NoFolds(UserError):
-    """Winners that cannot be compared fold by fold, and why."""
+    """Models that cannot be compared fold by fold, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ def _losses(
 ) -> tuple[float, ...]:
     model, seed = winning_model(winner), winner.run.seed
     losses = []
-    # What the bootstrap judges on the rows that it fits on is no fold.
+    # The part of the bootstrap that scores training rows is no fold.
     splits = [split for split in trial.splits if split.pool or not trial.estimate.training_weight]
     fitted = SplitOutputs(dataset, seed, trusted)
     for split in splits:
@@ -260,11 +260,11 @@ def winning_model(winner: Winner) -> Model:
     """The best model of a run, read with the names of its own spec."""
     best = winner.run.result.get("best")
     if best is None:
-        raise NoFolds(f"the run `{winner.run.id}` has no winner")
+        raise NoFolds(f"the run `{winner.run.id}` has no best model")
     model, problems = text_to_model(str(best), stored_source(winner.run, winner.sources), read_stored(winner.sources))
     if model is None:
         why = problems[0].message if problems else "it is no model"
-        raise NoFolds(f"the winner of `{winner.run.id}` cannot be read again: {why}")
+        raise NoFolds(f"the best model of `{winner.run.id}` cannot be read again: {why}")
     return model
 
 

@@ -1,4 +1,4 @@
-"""Table: how verbs read a table for a spec, with what is wrong told as diagnostics."""
+"""Read a table for a spec and make the plan of a run; problems are reported as diagnostics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def read_for(
     source: Source, statement: DataStatement, path: str, overrides: DataOptions | None = None
 ) -> tuple[Table | None, list[Diagnostic]]:
-    """The table as the spec says it is to be read, or None; and what is wrong or odd about it."""
+    """The table, read with the options of the spec, or None; and its errors and warnings."""
     from msl.data.data_errors import DataError
     from msl.data.read import read_table
     from msl.runner.spec_source import statement_to_options
@@ -43,13 +43,13 @@ def read_for(
 
 
 def tell_notes(table: Table) -> None:
-    """What was guessed or left out, a line each."""
+    """Prints what was guessed or left out, one line each."""
     for note in table.notes:
         tell(safe(note))
 
 
 def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
-    """Data has no place in the spec: it is told at the `data` statement, or at the start."""
+    """A problem of the data is shown at the `data` statement of the spec, or at its start."""
     from msl.check.check_spec import data_span
 
     severity = Severity.ERROR if problem.severity == "error" else Severity.WARNING
@@ -57,18 +57,18 @@ def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
     return Diagnostic(problem.code, severity, problem.message, where, help=problem.help or None)
 
 
-# --- Planned: from a spec, a table and what the command line changes about them to a plan — for run, plan and lock.
+# --- Plans, for run, plan and lock ------------------------------------------------------------------------------------
 
 
-# The options that these verbs share.
+# Options that these verbs share.
 SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help="A spec.")]
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")]
 TargetOption = Annotated[
-    str | None, typer.Option("--target", metavar="COLUMN", help="Predict this column, whatever the spec says.")
+    str | None, typer.Option("--target", metavar="COLUMN", help="Predict this column instead of the spec's target.")
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Change the spec for this run, as in search.swarm=10."),
+    typer.Option("--set", metavar="PATH=VALUE", help="Override a setting of the spec, as in search.swarm=10."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of the spec's seed.")]
 ChainOption = Annotated[str | None, typer.Option("--chain", metavar="NAME", help="The chain, where there are several.")]
@@ -88,7 +88,7 @@ def load_planned(
     chain: str | None = None,
     trust: Sequence[str] | None = None,
 ) -> tuple[Loaded, Plan]:
-    """A sound spec with its changes, and its plan on a table. What is wrong is told and ends the command."""
+    """A checked spec with its changes, and its plan on a table. Errors are printed and end the command."""
 
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
     assert loaded.table is not None
@@ -114,7 +114,7 @@ def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -
 
 
 def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
-    """The plan of a spec that was loaded with its table, all of whose blocks can be used."""
+    """The plan of a spec that was loaded with its table; ends the command if a block cannot be used."""
     from msl.blocks.base.load import allow_local_modules
     from msl.runner.plan import make_plan
 
@@ -127,19 +127,19 @@ def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
 
 
 def read_test(plan: Plan, path: str) -> Table:
-    """A table to judge the winner on, read as that of the plan; looked at before anything runs."""
+    """The test table, read like that of the plan, before anything runs."""
     from msl.data.read import read_like
 
     table = read_like(plan.table.schema, path)
     if table.y is None:
         help = "name a table that has it, or leave out `--test`"
-        raise UserError(f"`{path}` lacks the target `{plan.table.target}`, and nothing can be tested on it", help)
+        raise UserError(f"`{path}` lacks the target `{plan.table.target}`, so nothing can be tested on it", help)
     _tell_oddities(table)
     return table
 
 
 def _tell_oddities(table: Table) -> None:
-    """What is odd about a table, a line each: it may be meant, so the run goes on."""
+    """Prints the warnings about a table, one line each; the run continues."""
     from msl.cli.shared.console import tell
 
     for odd in table.warnings:
@@ -147,7 +147,7 @@ def _tell_oddities(table: Table) -> None:
 
 
 def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
-    """Classes that cannot be imported, are not trusted, or do not fit: told where they are declared, before a run."""
+    """Classes that cannot be imported, are not trusted, or do not fit, reported at their declaration before a run."""
     from msl.runner.plan import block_problems
 
     assert loaded.table is not None

@@ -1,4 +1,4 @@
-"""Runs: how verbs get from the name of a run to the run and its trained model — or tell what is wrong."""
+"""Find a stored run by its name and load its trained model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STORE_HELP = "Instead of .msl in this folder."
 
 @contextmanager
 def opened_run(name: str, folder: Path | None) -> Iterator[tuple[Store, str]]:
-    """The store, to read, and the full id of the run that a name means."""
+    """The store, opened for reading, and the full id of the named run."""
     from msl.store.store import Store, place_of_run
 
     place = place_of_run(name, folder)
@@ -31,7 +31,7 @@ def opened_run(name: str, folder: Path | None) -> Iterator[tuple[Store, str]]:
 
 @contextmanager
 def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Store]:
-    """The store that is named, or that of the current folder."""
+    """The named store, or that of the current folder."""
     from msl.store.store import Store, find_store
 
     with Store.open(find_store(folder), read_only=read_only) as store:
@@ -39,7 +39,7 @@ def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Sto
 
 
 def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool = False) -> tuple[Trained, str]:
-    """What predicts after a run, or its best model alone, and the run's full id."""
+    """The final model of a run, or its best model alone, and the run's full id."""
     from msl.blocks.base.load import allow_local_modules
     from msl.runner.trained import load_trained, other_versions
 
@@ -53,7 +53,7 @@ def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool 
 
 
 def read_for_winner(trained: Trained, path: str) -> Table:
-    """A table for a trained model; what is only odd about it is told."""
+    """Reads a table for a trained model and prints warnings about it."""
     from msl.data.data_errors import listed
 
     table = trained.read(path, is_judged=False)
@@ -62,6 +62,6 @@ def read_for_winner(trained: Trained, path: str) -> Table:
     if names := trained.new_gaps(table):
         told = listed(f"`{name}`" for name in names)
         columns = f"column {told} has" if len(names) == 1 else f"columns {told} have"
-        stand_in = "where a block cannot take them, the middle value of the training rows stands in"
+        stand_in = "where a block does not support them, the median of the training rows is used"
         tell(f"warning: {columns} missing values here and none in training; {stand_in}")
     return table

@@ -1,4 +1,4 @@
-"""Specs: how verbs other than `check` get a sound spec — or tell what is wrong and end."""
+"""Load and check a spec for verbs other than `check`; errors are printed and end the command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A sound spec, the text it came from, the table where one was given, and what `--set` and its like changed."""
+    """A checked spec, its source, its table where one was given, and the changes of `--set` and similar options."""
 
     source: Source
     spec: Spec
@@ -37,7 +37,7 @@ class Loaded:
 
 
 def load(name: str, data: str | None = None, chain: str | None = None, overrides: Sequence[Override] = ()) -> Loaded:
-    """The spec in a file, checked, and against a table where one is given. Errors are told and end the command."""
+    """The spec in a file, checked, also against a table where one is given. Errors are printed and end the command."""
     if data is not None and data.endswith(".msl") and not name.endswith(".msl"):
         raise UserError(f"`{name}` is read as the spec, and `{data}` as the table", f"name `{data}` before `{name}`")
     source = read_source(name)
@@ -62,7 +62,7 @@ def load_source(
 ) -> Loaded:
     """The same for a text; `read_file` reads the files that it uses, from the disk when absent.
 
-    `told` says how a diagnostic of this text is told.
+    `told` maps a diagnostic to the form in which it is printed.
     """
     from msl.check.check_spec import check_source
 
@@ -89,7 +89,7 @@ def _fail(diagnostics: Iterable[Diagnostic]) -> NoReturn:
     raise SystemExit(int(Exit.FAILED))
 
 
-# --- Codecs: the encoder and decoder of a loaded spec, for verbs that need numbers. -----------------------------------
+# --- Codecs -----------------------------------------------------------------------------------------------------------
 
 
 def codec_of(loaded: Loaded, encoding: str = "shared") -> Codec:
@@ -104,14 +104,14 @@ def codec_of(loaded: Loaded, encoding: str = "shared") -> Codec:
         raise UserError("bounds of this space depend on the table", "add `--data TABLE`") from None
 
 
-# --- Revisions: a spec as git has it at a revision, with the files that it uses at the same revision. -----------------
+# --- Specs at a git revision, with the files that they use at the same revision ---------------------------------------
 
 
 _HELP = "write REVISION:PATH, such as HEAD~1:specs/model.msl"
 
 
 def load_revision(name: str, data: str | None, chain: str | None) -> Loaded:
-    """The spec behind `REVISION:PATH`."""
+    """The spec at `REVISION:PATH`."""
     revision, _, path = name.partition(":")
     source = Source(name, _git_text(revision, path), path)
     return load_source(source, data, chain, partial(_used_text, revision))

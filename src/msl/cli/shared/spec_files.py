@@ -1,4 +1,4 @@
-"""Files: how specs are read from files or standard input, and written back whole or not at all."""
+"""Read specs from files or standard input, and write files atomically."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.user_error import UserError
 
 STANDARD_INPUT = "-"
-#: What the shell passes as a file and is none: `<(…)`, and the standard input by name.
+#: Paths that a shell passes for pipes: `<(…)`, and standard input by name.
 _PASSED = ("/dev/fd/", "/dev/stdin", "/proc/")
 
 
@@ -36,7 +36,7 @@ def read_source(name: str) -> Source:
 
 
 def write_atomically(name: str, text: str) -> None:
-    """Replaces the text of a file; a reader sees the old one or the new one, never a half.
+    """Replaces the text of a file; a reader sees the old text or the new one, never a part.
 
     The file keeps its mode and its byte-order mark, if any. A symbolic link stays a link to the file replaced.
     """
@@ -92,7 +92,7 @@ def _unreadable(name: str, error: OSError) -> UserError:
 
 
 def _neighbour(name: str) -> str | None:
-    """A file beside the missing one whose name is close."""
+    """A suggestion: a file in the same folder with a similar name."""
     path = Path(name)
     try:
         beside = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".msl"]
@@ -101,7 +101,7 @@ def _neighbour(name: str) -> str | None:
     return did_you_mean(path.name, beside)
 
 
-# --- Output: where a verb's product goes — standard output, or a file that the user names. ----------------------------
+# --- Output to standard output or a file ------------------------------------------------------------------------------
 
 
 def write_output(content: str | bytes, path: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""msl blocks: the catalogues as a table, or one block with all there is to know of it."""
+"""msl blocks: list the catalogues, or show one block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def blocks(
     role: Annotated[str | None, typer.Option(help="Only blocks of this role, such as learner.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> Exit:
-    """List the blocks, strategies, estimates and ensembles there are; with a name, show one."""
+    """List all blocks, strategies, estimates and ensembles; with a name, show one."""
     from msl.check.names.documentation import all_entries
 
     entries = all_entries()
@@ -70,7 +70,7 @@ def _also(entries: list[Entry], name: str) -> str:
 
 
 def _table(entries: list[Entry]) -> str:
-    """One line a block, under its catalogue and role."""
+    """One line per block, under its catalogue and role."""
     width = max((len(entry.name) for entry in entries), default=0)
     lines: list[str] = []
     heading = ""

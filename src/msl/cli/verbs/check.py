@@ -1,4 +1,4 @@
-"""msl check: everything that can be known of a spec before it runs."""
+"""msl check: find everything that is wrong with a spec before it runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(
     chain: Annotated[str | None, typer.Option(metavar="NAME", help="The chain, where there are several.")] = None,
     format: Annotated[Format, typer.Option(help="How findings are shown.")] = Format.FULL,
 ) -> Exit:
-    """Check specs: names, domains, roles, requirements, judging, search. Nothing is imported or run."""
+    """Check specs: names, domains, roles, requirements, objectives, search. Nothing is imported or run."""
     code = Exit.FINE
     found: list[Diagnostic] = []
     distinct = list(dict.fromkeys(files))

@@ -1,4 +1,4 @@
-"""msl compare: runs side by side, with paired tests of what their winners came to."""
+"""msl compare: compare runs in a table and with paired tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def compare(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN…", help="Runs such as @ and @1, or specs for all of their runs.")
     ],
-    folds: Annotated[bool, typer.Option("--folds", help="Fit the winners again and compare fold by fold.")] = False,
+    folds: Annotated[bool, typer.Option("--folds", help="Fit the best models again and compare fold by fold.")] = False,
     data: Annotated[
         str | None, typer.Option(metavar="TABLE", help="Where the table of the runs is now, for `--folds`.")
     ] = None,
@@ -43,7 +43,7 @@ def compare(
 
     found = _winners(runs, store)
     if len(found) < 2:
-        raise UserError("there is one run to compare, and it takes two", "name more runs: `msl log` lists them")
+        raise UserError("there is one run to compare, and two are needed", "name more runs: `msl log` lists them")
     labels = labels_by_text([one.run for one in found], {one.run.id: one.sources for one in found})
     judged = _folds(found, data, Trusted(trust)) if folds else None
     if judged is None:
@@ -77,7 +77,7 @@ def _winners(names: Sequence[str], folder: Path | None) -> list[Winner]:
                 found.setdefault(run.id, Winner(run, store.runs.sources(run.id)))
     for one in found.values():
         if not one.run.result.get("objectives"):
-            raise UserError(f"the run `{one.run.id}` is {one.run.status} and has no result", "let it come to its end")
+            raise UserError(f"the run `{one.run.id}` is {one.run.status} and has no result", "finish it with `msl run`")
     return list(found.values())
 
 
@@ -87,7 +87,7 @@ def _folds(winners: list[Winner], data: str | None, trusted: Trusted) -> FoldLos
     first = winners[0].run
     for one in winners:
         if one.run.digests.data != first.digests.data:
-            message = f"`{first.id}` and `{one.run.id}` are runs on different tables, which have no folds in common"
+            message = f"`{first.id}` and `{one.run.id}` are runs on different tables, which have no common folds"
             raise UserError(message, "leave out `--folds`: runs of two specs are then paired by table and seed")
     try:
         return fold_losses(winners, _table(winners[0], data), trusted)

@@ -1,4 +1,4 @@
-"""msl data: what a table holds; and tables made by a formula, for specs to be tried on."""
+"""msl data: describe a table, or make a toy table to try a spec on."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def data(
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
 ) -> Exit:
-    """Describe a table: what each column holds, what `msl init` would do with it, and what is odd.
+    """Describe a table: what each column holds, how `msl init` would use it, and warnings.
 
     `msl data hermite` makes a table instead: a curve with noise, 1.1 (1 - x + 2x²) exp(-x²/2) for x from -4 to 4.
     """
@@ -62,7 +62,7 @@ def data(
     if table in GENERATORS:
         if target is not None or json:
             raise UserError(
-                f"`{table}` makes a table, and describes none", f"write `./{table}` for a file of that name"
+                f"`{table}` makes a table and cannot be described", f"write `./{table}` for a file of that name"
             )
         write_output(_made(40 if rows is None else rows, 0.01 if noise is None else noise, even, printed, seed), output)
         return Exit.FINE
@@ -101,7 +101,7 @@ def _described(table: str, target: str | None, most_columns: int | None) -> dict
 
 
 def _shown(found: Mapping[str, Any]) -> str:
-    """The description as people read it: a line a column, then the target and what is odd."""
+    """The description as people read it: one line per column, then the target and warnings."""
     from msl.report.aligned import aligned
 
     title = ("column", "kind", "missing", "distinct", "values", "msl init")
@@ -140,7 +140,7 @@ def _remarks(found: Mapping[str, Any]) -> list[str]:
     said += [f"order: `{one['name']}`: {one['reason']}" for one in found["columns"] if one["use"] == "order"]
     said += found["decisions"]
     if found["duplicate_rows"]:
-        said.append(f"duplicates: {found['duplicate_rows']:,} rows say the same as a row before them")
+        said.append(f"duplicates: {found['duplicate_rows']:,} rows repeat an earlier row")
     for name in found["determine_target"][:_MOST_CLASSES]:
         said.append(f"leak? `{name}` alone determines the target: is it known before the target is?")
     said += [f"{one['severity']}: {one['message']}; {one['help']}" for one in found["problems"]]

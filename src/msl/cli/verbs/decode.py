@@ -1,4 +1,4 @@
-"""msl decode: from a vector of the unit cube to its model, and back."""
+"""msl decode: translate a vector of the unit cube to its model, and back."""
 
 from __future__ import annotations
 

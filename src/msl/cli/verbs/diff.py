@@ -1,4 +1,4 @@
-"""msl diff: what changed between two specs or runs — as spaces, not as texts."""
+"""msl diff: compare two specs or runs by meaning, not by text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def diff(
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> Exit:
-    """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, of runs, what they came to.
+    """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, for runs, their results.
 
     A run is `@`, `@1` or the start of its id. One line says whether one space has all models of the other, as far as
     that can be proven. Exit 0 same, 1 different, 2 trouble.
@@ -66,7 +66,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """What changed in the space, in the rest of the spec and in what runs were made from; what runs came to."""
+    """What changed in the space, in the rest of the spec and in the inputs of runs; and results of runs."""
 
     changes: tuple[Change, ...]
     others: list[Changed]
@@ -128,7 +128,7 @@ def _names_run(name: str) -> bool:
 
 
 def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
-    """How models are judged and searched: (what, before, after)."""
+    """Changes in objectives and search: (what, before, after)."""
     rows = [
         ("judging", _judging(before), _judging(after)),
         *_searching(before, after),

@@ -1,4 +1,4 @@
-"""msl draw: a space as a picture."""
+"""msl draw: draw a space as a diagram."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""msl explain: the long form of a diagnostic code."""
+"""msl explain: show the long form of a diagnostic code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""msl export: the winner of a run as a Python file, as a file of skops, or as ONNX — checked before it is written."""
+"""msl export: write the final model of a run as Python code, skops or ONNX, checked before it is written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Python code; or what the end says, .skops or .onnx."),
+        typer.Option("-o", "--output", metavar="FILE", help="Python code; or skops or ONNX, by the file name."),
     ] = None,
     skops: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the fitted model to this file, as skops does.")
@@ -50,7 +50,7 @@ def export(
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
-    """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
+    """Export the model of a run: as Python code that fits, predicts and tests itself, or fitted as skops or ONNX."""
     trusted = Trusted(trust)
     trained, identity = load_winner(run, store, trusted, best=best)
     given = _exportable(trained, identity)
@@ -69,7 +69,7 @@ def export(
                 _check(code, trained, run, store, data, trusted)
             made.append((code, output))
     except CheckFailed as wrong:
-        complain(UserError(f"{wrong.message}; nothing is written", wrong.help))
+        complain(UserError(f"{wrong.message}; nothing was written", wrong.help))
         return Exit.FAILED
     for content, destination in made:
         write_output(content, destination)
@@ -77,7 +77,7 @@ def export(
 
 
 def _check(code: str, trained: Trained, name: str, store: Path | None, data: str | None, trusted: Trusted) -> None:
-    """Proves that code does what the model does, and says so; or says that there is no table to prove it on."""
+    """Checks that the code predicts what the model predicts; warns where there is no table to check it on."""
     with opened_run(name, store) as (opened, identity):
         run, beside = opened.runs.get(identity), opened.folder.absolute().parent
     table, reason = table_to_check(trained, run, data)

@@ -1,4 +1,4 @@
-"""msl fmt: lays out specs in the one way that there is."""
+"""msl fmt: format specs."""
 
 from __future__ import annotations
 

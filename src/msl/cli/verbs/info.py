@@ -1,4 +1,4 @@
-"""msl info: how large a space is, and what its dimensions mean."""
+"""msl info: show the size of a space, and what its dimensions mean."""
 
 from __future__ import annotations
 

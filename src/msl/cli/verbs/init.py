@@ -1,4 +1,4 @@
-"""msl init: a commented starting spec for a table."""
+"""msl init: write a commented starting spec for a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""msl new: the papers' specs, to run as they are or to start from."""
+"""msl new: write the spec of a paper, to run or to start from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""msl report: a run as one HTML page."""
+"""msl report: write a report of a run as one HTML page."""
 
 from __future__ import annotations
 

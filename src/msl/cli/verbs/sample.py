@@ -1,4 +1,4 @@
-"""msl sample: some models of a space, drawn at random."""
+"""msl sample: draw models of a space at random."""
 
 from __future__ import annotations
 
