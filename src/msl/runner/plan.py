@@ -15,9 +15,10 @@ from msl.runner.search_space import ModelSearchSpace, space_to_search_space, sta
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
 from msl.search.stages import Limits, Stage, load_strategy
 from msl.space.canonical.digest import run_digest, space_digest
+from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
 from msl.space.spec import Objective, Space, Spec
-from msl.space.to_text import node_to_text, requirement_to_text, value_to_text
+from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType
 from msl.store.evaluation import KEY_FORM
 from msl.store.lock import Lock, Plain

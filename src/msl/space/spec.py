@@ -1,4 +1,4 @@
-"""Spec: everything a checked file says — the space, how models are judged, how they are searched."""
+"""The content of a checked spec: the space, the metrics and resampling, and the search."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Spec:
     seed: int = 0
 
 
-# --- Space: a set of models — its structure, and the requirements that its models meet. -------------------------------
+# --- the space ---
 
 
 @record
@@ -146,7 +146,7 @@ class Space:
     facts: Facts | None = None
 
 
-# --- Measure: what a model is judged by, for which task, and which way is better. -------------------------------------
+# --- metrics ---
 
 
 @record
