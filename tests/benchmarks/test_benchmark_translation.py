@@ -10,7 +10,7 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.formulas import Facts
-from msl.space.membership import Deriver
+from msl.space.membership import Membership
 from msl.space.spec import Space
 from msl.space.values import Model
 
@@ -36,7 +36,7 @@ def blocks(model: Model) -> tuple[str, ...]:
 @pytest.mark.parametrize("text", [PSMS.read_text(), SMALL], ids=["psms", "small"])
 def test_every_model_of_chance_is_in_the_space(text: str) -> None:
     space = space_of(text)
-    chance, deriver = Chance(np.random.default_rng(0)), Deriver(space)
+    chance, deriver = Chance(np.random.default_rng(0)), Membership(space)
     for _ in range(100):
         deriver.derive(choose_model(space, chance))
 
@@ -86,7 +86,7 @@ def test_conditions_open_a_question_exactly_where_the_walk_asks_it() -> None:
 def test_configspace_has_the_same_models() -> None:
     pytest.importorskip("ConfigSpace")
     space = space_of(PSMS.read_text())
-    deriver = Deriver(space)
+    deriver = Membership(space)
     translated = space_to_configspace(space, seed=0)
     learners = set()
     for configuration in translated.sample_configuration(200):
@@ -99,7 +99,7 @@ def test_configspace_has_the_same_models() -> None:
 def test_optuna_suggests_models() -> None:
     optuna = pytest.importorskip("optuna")
     space = space_of(SMALL)
-    deriver = Deriver(space)
+    deriver = Membership(space)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=0))
     for _ in range(15):

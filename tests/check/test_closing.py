@@ -11,7 +11,7 @@ from msl.check.read_model import text_to_model
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.canonical.digest import space_digest
-from msl.space.membership import Deriver
+from msl.space.membership import Membership
 from msl.space.resolve import resolve
 from msl.space.spec import Space
 from msl.space.to_text import model_to_text, node_to_text
@@ -163,4 +163,4 @@ def test_a_space_prints_as_itself_and_holds_its_models(sign: str, gamma: str, be
     codec = space_to_codec(space(text))
     model = codec.model([0.3] * codec.dimensions)
     assert text_to_model(model_to_text(model), Source("s", KERNELS))[0] == model
-    Deriver(space(text)).derive(model)
+    Membership(space(text)).derive(model)

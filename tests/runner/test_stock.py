@@ -8,7 +8,7 @@ import pytest
 from search_cases import commissioned, searched, write_classes
 
 from msl.runner.reuse import StoredEvaluations, expected_evaluations, find_stored_evaluations, forecast
-from msl.space.membership import Deriver, NotInSpace
+from msl.space.membership import Membership, NotInSpace
 from msl.store.store import Store
 
 BASE = (
@@ -50,7 +50,7 @@ def test_an_edit_keeps_what_is_still_in_the_space(tmp_path: Path, table: Path, o
     edited = (BASE + SEARCH).replace(old, new)
     if "part classifier" in edited:
         edited = edited.replace(">> learn", ">> classifier")
-    deriver = Deriver(commissioned(tmp_path, edited, table).plan.spec.space)
+    deriver = Membership(commissioned(tmp_path, edited, table).plan.spec.space)
     kept = outside = 0
     for model, _ in done.found.answers.met.values():
         try:

@@ -16,7 +16,7 @@ from small_spaces import spaces as small
 from msl.space.canonical.digest import space_digest
 from msl.space.conditions import Comparison, FactTerm, Literal, Negation, Parameter, Present, Requirement, ValueIs
 from msl.space.enumerate.count import _way_count
-from msl.space.enumerate.disjoint_sets import Allowance
+from msl.space.enumerate.disjoint_sets import WorkLimit
 from msl.space.enumerate.equivalence import Relation, Verdict, relate
 from msl.space.formulas import Formula
 from msl.space.nodes import Choice, Const, IntRange, Node, Permute, RealRange, Sequence, Subset, Union, Vector
@@ -202,7 +202,7 @@ def test_what_is_undecided_says_why() -> None:
     assert "compares it with another parameter" in relate(Space(two), Space(two, compared)).reason
     assert "different tables" in relate(Space(a, (), FACTS), Space(b)).reason
     long = seq(*(use("a", k=IntRange(1, 2 + i)) for i in range(50)))
-    assert "too many cases" in relate(Space(long), Space(seq(long, optional(b))), Allowance(100)).reason
+    assert "too many cases" in relate(Space(long), Space(seq(long, optional(b))), WorkLimit(100)).reason
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

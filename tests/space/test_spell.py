@@ -18,6 +18,7 @@ from msl.diagnostics.source import Source
 from msl.language import ast, tokens
 from msl.language.parser import text_to_ast
 from msl.space.canonical.digest import model_digest
+from msl.space.condition_text import condition_to_text, requirement_to_text
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -62,9 +63,7 @@ from msl.space.to_text import (
     model_to_file_text,
     model_to_text,
     node_to_text,
-    requirement_to_text,
-    spell_condition,
-    spell_number,
+    number_to_text,
     value_to_text,
 )
 from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
@@ -177,7 +176,7 @@ def test_order_of_parameters_does_not_show(model: Model) -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_real_reads_back_exactly_and_as_a_real(number: float) -> None:
-    text = spell_number(number)
+    text = number_to_text(number)
     value = read_chain(f"chain m = a(k = {text})")
     assert value == ("a", {"k": ("float", number)})
     assert math.copysign(1, value[1]["k"][1]) == math.copysign(1, number)  # type: ignore[index]
@@ -415,7 +414,7 @@ gamma, degree = Parameter(SVC, "gamma"), Parameter(SVC, "degree", "spec.msl:lear
     ],
 )
 def test_conditions(condition: object, text: str) -> None:
-    assert spell_condition(condition) == text  # type: ignore[arg-type]
+    assert condition_to_text(condition) == text  # type: ignore[arg-type]
     parsed(f"require {text}")
 
 

@@ -120,9 +120,9 @@ class _Checker:
             if self.facts is None and self.task is not None:
                 structure.serves(self.task)
             if requirements and not self.report.failed:
-                from msl.check.constraints.requirements import judge
+                from msl.check.constraints.requirements import report_verdicts
 
-                judge(requirements, structure.root, self.facts, self.module, self.report)
+                report_verdicts(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
@@ -338,11 +338,11 @@ def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
 def _why_not_in(space: Space, start: Node) -> str | None:
     """Why a closed node is not in a space; None if it is, or if this depends on the table."""
     from msl.check.read_model import closed_steps
-    from msl.space.membership import Deriver, NotInSpace
+    from msl.space.membership import Membership, NotInSpace
     from msl.space.values import Model
 
     try:
-        Deriver(space).derive(Model(closed_steps(start)))
+        Membership(space).derive(Model(closed_steps(start)))
     except NotInSpace as outside:
         return str(outside)
     except (TypeError, ValueError):

@@ -16,7 +16,7 @@ from msl.encode.scale import Shares
 from msl.encode.value_plan import DecodePlan, DimensionPlan
 from msl.space.abstraction import Abstraction
 from msl.space.logic import Derivation
-from msl.space.membership import Deriver, NotInSpace, requirement_broken
+from msl.space.membership import Membership, NotInSpace, requirement_broken
 from msl.space.spec import Space
 from msl.space.values import Model, Step
 
@@ -49,7 +49,7 @@ class Codec:
         self.layout = layout
         self._plan = plan
         self._watch = Abstraction(space.requirements, space.facts)
-        self._deriver = Deriver(space, self._watch)
+        self._deriver = Membership(space, self._watch)
 
     @property
     def dimensions(self) -> int:

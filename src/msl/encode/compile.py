@@ -62,7 +62,7 @@ from msl.space.nodes import (
     is_ordered,
 )
 from msl.space.spec import Space
-from msl.space.to_text import BlockNames, NodeSpeller, part_name
+from msl.space.to_text import BlockNames, NodeWriter, part_name
 
 #: Beyond this, slots are given out for something that is no longer meant.
 MOST_DIMENSIONS = 1_000_000
@@ -142,7 +142,7 @@ class _Compiler:
         self._facts = space.facts
         self._shares_slots = encoding == "shared"
         self._marks = frozenset(mark for requirement in space.requirements for mark in marks(requirement))
-        self._speller = NodeSpeller(BlockNames(), parameters=False, most=_LONGEST_LABEL)
+        self._speller = NodeWriter(BlockNames(), parameters=False, most=_LONGEST_LABEL)
         self._texts: dict[int, str] = {}
         self.meanings: list[Meaning] = []
         self.labels: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from msl.runner.plan import Plan
 from msl.runner.verdict import Candidate
-from msl.space.membership import Deriver
+from msl.space.membership import Membership
 from msl.space.membership_of_values import ABSENT
 from msl.space.nodes import (
     Arrange,
@@ -28,7 +28,7 @@ from msl.space.nodes import (
     Sequence as Row,
 )
 from msl.space.spec import Space
-from msl.space.to_text import BlockNames, NodeSpeller, part_name
+from msl.space.to_text import BlockNames, NodeWriter, part_name
 from msl.space.values import BlockValue, Branches, Model, Step
 
 _LONGEST_NAME = 40
@@ -77,8 +77,8 @@ class _Reader:
 
     def __init__(self, space: Space) -> None:
         self._root = rebuilt(space.root, _without_parameters)
-        self._deriver = Deriver(Space(self._root, facts=space.facts))
-        self._speller = NodeSpeller(BlockNames(), parameters=False, parts=True, most=_LONGEST_NAME)
+        self._deriver = Membership(Space(self._root, facts=space.facts))
+        self._speller = NodeWriter(BlockNames(), parameters=False, parts=True, most=_LONGEST_NAME)
         self._known: dict[Model, frozenset[_Taken]] = {}
         self.alternatives = tuple(dict.fromkeys(self._offered(self._root, None)))
 

@@ -16,9 +16,10 @@ from msl.runner.versions import block_revisions, versions_of_packages, versions_
 from msl.search.stages import Limits, Stage, load_target
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.capabilities import MODELS
+from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
 from msl.space.spec import Objective, Space, Spec, metrics_of
-from msl.space.to_text import node_to_text, requirement_to_text, value_to_text
+from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType
 from msl.store.evaluation import KEY_FORM
 from msl.store.lock import Lock, Plain

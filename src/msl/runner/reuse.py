@@ -11,7 +11,7 @@ from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
 from msl.runner.plan import Plan
 from msl.runner.versions import CHAIN, changed_since
-from msl.space.membership import Deriver, NotInSpace
+from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import blocks_in
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
@@ -98,7 +98,7 @@ class _EvaluationSorter:
 
     def __init__(self, plan: Plan, source: Source, read_file: ReadFile | None, spaces: Mapping[str, str]) -> None:
         self._plan, self._source, self._read_file, self._spaces = plan, source, read_file, spaces
-        self._deriver = Deriver(plan.spec.space)
+        self._deriver = Membership(plan.spec.space)
         self._reader: ModelReader | None = None
         self._verdicts: dict[str, str] = {}
         self._names = {block.target: block.name for block in blocks_in(plan.spec.space.root)}

@@ -20,7 +20,7 @@ from msl.data.target import NAMED, spell_label
 from msl.diagnostics.source import Source
 from msl.diagnostics.terminal import safe
 from msl.language.formatter import format_source
-from msl.space.to_text import spell_name, spell_text
+from msl.space.to_text import name_to_text, quoted
 
 #: From so many rows on, one split says enough and folds cost too much.
 _MANY_ROWS = 20_000
@@ -149,11 +149,11 @@ def _about_columns(table: Table) -> list[str]:
 def _data(table: Table, first: FirstOptions) -> list[str]:
     """What was understood of the table, to be corrected, with a comment for each decision."""
     options = first.options
-    said: list[tuple[str, str]] = [("target", spell_name(table.target)), ("task", table.task)]
+    said: list[tuple[str, str]] = [("target", name_to_text(table.target)), ("task", table.task)]
     if options.order is not None:
-        said.append(("order", spell_name(options.order)))
+        said.append(("order", name_to_text(options.order)))
     lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
-    said += [(name, f"[{', '.join(spell_text(str(value)) for value in of)}]") for name, of in lists.items() if of]
+    said += [(name, f"[{', '.join(quoted(str(value)) for value in of)}]") for name, of in lists.items() if of]
     said += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
     return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in said)})"]
 

@@ -68,7 +68,7 @@ class Present:
 
 @record
 class PartIs:
-    """What the marked part came to is exactly one of these blocks, or nothing where None is listed."""
+    """The marked part is exactly one of these blocks, or has no step where None is listed."""
 
     mark: str
     options: tuple[BlockType | None, ...]

@@ -1,4 +1,4 @@
-"""Formula: a number that depends on the table, such as `min(1000, n_features)`, evaluated exactly once it is known."""
+"""Numbers that depend on the table, such as `min(1000, n_features)`, evaluated exactly once the table is known."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def apply(operation: str, values: list[Exact]) -> Exact:
 
 
 def fold(operation: str, operands: list[Amount]) -> Amount:
-    """A formula, or the number it comes to when nothing in it depends on a table."""
+    """A formula, or its value when nothing in it depends on a table."""
     if any(isinstance(operand, Formula) for operand in operands):
         return Formula(operation, tuple(operands))
     return plain(apply(operation, list(operands)))  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def at_most(one: Amount, other: Amount) -> bool:
     return isinstance(other, Formula) and other.operation == "max" and any(at_most(one, o) for o in other.operands)
 
 
-# --- What a spec may know of the table it will run on: its sizes, its task and its columns. ---------------------------
+# --- facts of the table ---
 
 
 Task = Literal["classification", "regression"]

@@ -1,4 +1,4 @@
-"""Extremes: how far numbers, lists and vectors may go. What lies beyond could not be encoded, drawn or printed."""
+"""The largest numbers, lists and vectors that a space may have; larger ones could not be encoded, drawn or printed."""
 
 from __future__ import annotations
 

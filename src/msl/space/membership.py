@@ -1,4 +1,4 @@
-"""Derive: how a space comes to a given model — which options, orders and values — or why it does not.
+"""Test whether a model is in a space: how the space derives it (options, orders, values), or why it cannot.
 
 The answer is a tree of plain data that follows the nodes of the space:
 
@@ -14,8 +14,8 @@ The answer is a tree of plain data that follows the nodes of the space:
 | repeat | a tree for each time |
 | part | the tree inside |
 
-All ways to read the model are followed side by side, and those that look the same to the requirements are merged, so
-that the work does not grow with their number.
+All derivations are followed side by side, and those with the same traits are merged, so that the work does not grow
+with their number.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def requirement_broken(requirement: Requirement) -> NotInSpace:
     return NotInSpace(f"it breaks the requirement `{requirement.text or 'without text'}`", requirement)
 
 
-class Deriver:
-    """Finds how one space comes to models."""
+class Membership:
+    """Tests models for membership in one space, and finds their derivations."""
 
     def __init__(self, space: Space, abstraction: Abstraction | None = None) -> None:
         self._space = space
@@ -72,8 +72,8 @@ class Deriver:
     def derive(self, model: Model) -> Tree:
         """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none.
 
-        Ranges may overlap and round unlike: a way that takes every number as it is goes before one that rounds, or
-        that takes a whole number for a real.
+        Ranges may overlap and round differently: a derivation that takes every number as it is is preferred to one that
+        rounds, or that takes a whole number for a real.
         """
         try:
             return self._derive(model, rounds=False)
@@ -95,8 +95,8 @@ class Deriver:
         return ways[verdicts.index(None)].tree
 
 
-class _Way(NamedTuple):
-    """A node read from some place of a word up to `end`; `outcome` is what a part around it would have come to."""
+class _Match(NamedTuple):
+    """A node matched from some place of a word up to `end`; `outcome` is that of a part around it."""
 
     end: int
     outcome: Outcome
@@ -104,9 +104,9 @@ class _Way(NamedTuple):
     tree: Tree
 
 
-def _merged(ways: Iterable[_Way]) -> list[_Way]:
-    """One of those that end at the same place and look the same, the first."""
-    found: dict[Any, _Way] = {}
+def _merged(ways: Iterable[_Match]) -> list[_Match]:
+    """The first of those that end at the same place with the same outcome and traits."""
+    found: dict[Any, _Match] = {}
     for way in ways:
         found.setdefault(way[:3], way)
     return list(found.values())
@@ -120,12 +120,12 @@ class _Reading:
         self._values = values
         self._top = model.steps
         self._place = 0
-        self._done: dict[tuple[int, int, int], list[_Way]] = {}
+        self._done: dict[tuple[int, int, int], list[_Match]] = {}
         self._runs: dict[tuple[int, int, int], Word] = {}
         self._wanted: dict[int, dict[str, None]] = {}
         self._mismatch: tuple[int, int, str] | None = None
 
-    def steps(self, node: Node, word: Word, start: int) -> list[_Way]:
+    def steps(self, node: Node, word: Word, start: int) -> list[_Match]:
         """All ways to read a node from this place on, as far as they differ."""
         key = id(node), id(word), start
         if key not in self._done:
@@ -134,10 +134,10 @@ class _Reading:
             self._done[key] = _merged(self._read(node, word, start))
         return self._done[key]
 
-    def _read(self, node: Node, word: Word, start: int) -> Iterator[_Way]:
+    def _read(self, node: Node, word: Word, start: int) -> Iterator[_Match]:
         match node:
             case Empty():
-                yield _Way(start, None, NO_TRAITS, None)
+                yield _Match(start, None, NO_TRAITS, None)
             case BlockUse():
                 yield from self._block(node, word, start)
             case Choice(options=options):
@@ -165,13 +165,13 @@ class _Reading:
             case _:
                 raise TypeError(f"{type(node).__name__} is a value, not a step")
 
-    def _inside(self, mark: str, way: _Way) -> Traits:
+    def _inside(self, mark: str, way: _Match) -> Traits:
         outcome = self._abstraction.outcome(mark, way.outcome)
         return self._abstraction.inside(mark, way.traits) | self._abstraction.part_traits(mark, outcome)
 
     # --- blocks ---
 
-    def _block(self, use: BlockUse, word: Word, start: int) -> Iterator[_Way]:
+    def _block(self, use: BlockUse, word: Word, start: int) -> Iterator[_Match]:
         self._wanted.setdefault(self._at(word, start), {})[use.block.name] = None
         if start == len(word):
             return
@@ -184,7 +184,7 @@ class _Reading:
             self._note(self._at(word, start), mismatch)
             return
         for reading in readings:
-            yield _Way(start + 1, use.block.key, reading.traits, reading.tree)
+            yield _Match(start + 1, use.block.key, reading.traits, reading.tree)
 
     def _at(self, word: Word, start: int) -> int:
         return start if word is self._top else self._place
@@ -207,24 +207,24 @@ class _Reading:
 
     # --- rows ---
 
-    def _row(self, slots: list[list[Node | None]], word: Word, start: int) -> Iterator[_Way]:
+    def _row(self, slots: list[list[Node | None]], word: Word, start: int) -> Iterator[_Match]:
         """One slot after the other; None among what a slot may hold leaves it out."""
-        ways = [_Way(start, None, NO_TRAITS, ())]
+        ways = [_Match(start, None, NO_TRAITS, ())]
         for slot in slots:
             ways = _merged(onward for way in ways for node in slot for onward in self._one_more(way, node, word))
         for way in ways:
             yield way._replace(tree=_row_of(way.tree))
 
-    def _one_more(self, way: _Way, node: Node | None, word: Word) -> Iterator[_Way]:
+    def _one_more(self, way: _Match, node: Node | None, word: Word) -> Iterator[_Match]:
         if node is None:
             yield way._replace(tree=(way.tree, ABSENT))
             return
         for next_ in self.steps(node, word, way.end):
             outcome = joined_outcome(way.outcome, next_.outcome)
-            yield _Way(next_.end, outcome, way.traits | next_.traits, (way.tree, next_.tree))
+            yield _Match(next_.end, outcome, way.traits | next_.traits, (way.tree, next_.tree))
 
-    def _repeated(self, low: int, high: int, member: Node, word: Word, start: int) -> Iterator[_Way]:
-        ways = [_Way(start, None, NO_TRAITS, ())]
+    def _repeated(self, low: int, high: int, member: Node, word: Word, start: int) -> Iterator[_Match]:
+        ways = [_Match(start, None, NO_TRAITS, ())]
         for times in range(high + 1):
             if times >= low:
                 for way in ways:
@@ -235,13 +235,13 @@ class _Reading:
 
     # --- any order ---
 
-    def _placed(self, low: int, high: int, members: tuple[Node, ...], word: Word, start: int) -> Iterator[_Way]:
-        """Members with steps are placed one after the other; those that come to no step have no place of their own."""
+    def _placed(self, low: int, high: int, members: tuple[Node, ...], word: Word, start: int) -> Iterator[_Match]:
+        """Members with steps are placed one after the other; those without steps have no place of their own."""
         states = {(frozenset[int](), start, None, NO_TRAITS): _Placed((), {})}
         while states:
             following: dict[Any, _Placed] = {}
             for (used, end, outcome, traits), placed in states.items():
-                yield from self._filled_up(low, high, members, word, _Way(end, outcome, traits, placed))
+                yield from self._filled_up(low, high, members, word, _Match(end, outcome, traits, placed))
                 if len(used) == high:
                     continue
                 for number in sorted(set(range(len(members))) - used):
@@ -251,7 +251,7 @@ class _Reading:
                             following.setdefault(key, placed.with_(number, way.tree))
             states = following
 
-    def _filled_up(self, low: int, high: int, members: tuple[Node, ...], word: Word, way: _Way) -> Iterator[_Way]:
+    def _filled_up(self, low: int, high: int, members: tuple[Node, ...], word: Word, way: _Match) -> Iterator[_Match]:
         """With as many members without steps as are still wanted."""
         placed: _Placed = way.tree
         fillings: dict[tuple[int, Traits], _Placed] = {(len(placed.order), way.traits): placed}
@@ -269,19 +269,19 @@ class _Reading:
             fillings = more
         for (count, traits), filling in fillings.items():
             if low <= count <= high:
-                yield _Way(way.end, way.outcome, traits, (filling.order, filling.trees))
+                yield _Match(way.end, way.outcome, traits, (filling.order, filling.trees))
 
     # --- branches ---
 
-    def _collapsed(self, branches: tuple[Node, ...], word: Word, start: int) -> Iterator[_Way]:
+    def _collapsed(self, branches: tuple[Node, ...], word: Word, start: int) -> Iterator[_Match]:
         """Branches of which at most one has steps."""
         empty = [[way for way in self.steps(branch, word, start) if way.end == start] for branch in branches]
         for number, branch in enumerate(branches):
-            ways = [_Way(start, None, NO_TRAITS, ())]
+            ways = [_Match(start, None, NO_TRAITS, ())]
             for other in range(len(branches)):
                 found = self.steps(branch, word, start) if other == number else empty[other]
                 ways = _merged(
-                    _Way(
+                    _Match(
                         max(way.end, more.end),
                         joined_outcome(way.outcome, more.outcome),
                         way.traits | more.traits,
@@ -293,7 +293,7 @@ class _Reading:
             for way in ways:
                 yield way._replace(tree=_row_of(way.tree))
 
-    def _side_by_side(self, nodes: tuple[Node, ...], branches: tuple[Word, ...], end: int) -> Iterator[_Way]:
+    def _side_by_side(self, nodes: tuple[Node, ...], branches: tuple[Word, ...], end: int) -> Iterator[_Match]:
         """Two nodes or more with steps; one that is nothing but branches takes several."""
         states: dict[tuple[int, int, Traits], Tree] = {(0, 0, NO_TRAITS): ()}
         for node in nodes:
@@ -305,9 +305,9 @@ class _Reading:
             states = following
         for (place, count, traits), tree in states.items():
             if place == len(branches) and count == 2:
-                yield _Way(end, False, traits, _row_of(tree))
+                yield _Match(end, False, traits, _row_of(tree))
 
-    def _one_branch(self, node: Node, branches: tuple[Word, ...], place: int) -> Iterator[tuple[int, _Way]]:
+    def _one_branch(self, node: Node, branches: tuple[Word, ...], place: int) -> Iterator[tuple[int, _Match]]:
         for way in self.steps(node, _EMPTY_WORD, 0):
             yield place, way
         if place < len(branches):
@@ -336,7 +336,7 @@ class _Placed(NamedTuple):
         return _Placed((*self.order, number), {**self.trees, number: tree})
 
     def with_empty(self, number: int, tree: Tree) -> _Placed:
-        """A member that comes to no step stands before the first with a higher number: the lowest of equal orders."""
+        """A member without steps stands before the first with a higher number: the lowest of equal orders."""
         place = next((i for i, other in enumerate(self.order) if other > number), len(self.order))
         return _Placed((*self.order[:place], number, *self.order[place:]), {**self.trees, number: tree})
 

@@ -1,4 +1,4 @@
-"""Derive values: how the parameters of a block come to given values, or which of them cannot."""
+"""Test whether the parameters of a block can have given values, and find their derivation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ABSENT: Final = _Absent()
 
 
 class Mismatch(Exception):
-    """A value that is not in its domain; `depth` tells how near the reason is to it."""
+    """A value that is not in its domain; `depth` is how near the reason is to it."""
 
     def __init__(self, text: str, depth: int) -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A value as the space has it (blocks by the names used there), what is seen of it, and its tree."""
+    """A value as the space has it (blocks by the names used there), its traits, and its tree."""
 
     value: Value
     traits: Traits
@@ -69,7 +69,7 @@ class ValueReader:
         self._rounds = rounds
 
     def read(self, use: BlockUse, value: BlockValue) -> list[Reading]:
-        """All ways in which a use of a block comes to this one, as far as they differ; raises Mismatch."""
+        """All derivations of this block from a use of it, as far as they differ; raises Mismatch."""
         precisions = self._abstraction.precisions(use.block)
         readings = []
         for params, traits, tree in self._params(use.params, value.params, use.block.name):

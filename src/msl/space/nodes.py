@@ -174,7 +174,7 @@ class Repeat:
 
 @record
 class Marked:
-    """A part that a requirement speaks of: `mark` is how the requirement calls this place."""
+    """A part that a requirement names: `mark` is its name there."""
 
     mark: str
     node: Node

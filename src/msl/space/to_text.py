@@ -1,4 +1,7 @@
-"""Spell: models and spaces as MSL text — a model as an expression with nothing open, or as a file of its own."""
+"""Write models, domains and spaces as MSL text; a model as an expression with nothing open, or as a file of its own.
+
+Requirements are written by `condition_text`.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +13,6 @@ from itertools import accumulate
 from pathlib import PurePath
 
 from msl.record import record
-from msl.space.conditions import (
-    AllOf,
-    AnyOf,
-    Comparison,
-    Computed,
-    Condition,
-    FactTerm,
-    IsTrue,
-    Literal,
-    Negation,
-    Parameter,
-    PartIs,
-    Present,
-    Requirement,
-    Sibling,
-    Term,
-    ValueIs,
-)
 from msl.space.formulas import FUNCTIONS, Amount, Formula
 from msl.space.logic import occurrences
 from msl.space.nodes import (
@@ -78,26 +63,14 @@ def model_to_file_text(model: Model, name: str = "model", ambiguous: Collection[
 
 def value_to_text(value: Value) -> str:
     """A value of a parameter."""
-    return NodeSpeller(BlockNames()).value(value)
+    return NodeWriter(BlockNames()).value(value)
 
 
 def node_to_text(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
     """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
     and with `most`, long lists are cut."""
     names = BlockNames(blocks_in(node))
-    return NodeSpeller(names, parameters=parameters, parts=parts, most=most).node(node)
-
-
-def spell_condition(condition: Condition) -> str:
-    return ConditionSpeller(BlockNames()).condition(condition)
-
-
-def requirement_to_text(requirement: Requirement) -> str:
-    """A requirement as it was written, or spelt anew where that is not known."""
-    if requirement.text:
-        words = " ".join(requirement.text.split())
-        return words if words.startswith("require ") else f"require {words}"
-    return ConditionSpeller(BlockNames()).requirement(requirement)
+    return NodeWriter(names, parameters=parameters, parts=parts, most=most).node(node)
 
 
 def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
@@ -110,17 +83,17 @@ def _steps(steps: tuple[Step, ...], names: BlockNames) -> list[str]:
 
 def _step(step: Step, names: BlockNames) -> str:
     if not isinstance(step, Branches):
-        return NodeSpeller(names).value(step)
+        return NodeWriter(names).value(step)
     joined = " & ".join(_branch(branch, names) for branch in step.branches)
     return f"({joined})"
 
 
 def _branch(steps: tuple[Step, ...], names: BlockNames) -> str:
-    spelt = _steps(steps, names)
-    return spelt[0] if len(spelt) == 1 else f"({' >> '.join(spelt)})"
+    texts = _steps(steps, names)
+    return texts[0] if len(texts) == 1 else f"({' >> '.join(texts)})"
 
 
-# --- Spell words: the names, numbers and texts of MSL as they are written, each in its shortest form that reads back.
+# --- names, numbers and texts, each in its shortest form that reads back ---
 
 
 #: Words that cannot stand as a name without quotes.
@@ -138,19 +111,19 @@ def is_identifier(text: str) -> bool:
     return _IDENTIFIER.fullmatch(text) is not None and text not in RESERVED
 
 
-def spell_name(text: str) -> str:
+def name_to_text(text: str) -> str:
     """A parameter or an alternative by its name, quoted where it must be."""
-    return text if is_identifier(text) else spell_text(text)
+    return text if is_identifier(text) else quoted(text)
 
 
-def spell_text(text: str) -> str:
+def quoted(text: str) -> str:
     """A text between quotes, with escapes for what a line cannot hold."""
     body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in body) + '"'
 
 
-def spell_number(number: int | float) -> str:
-    """The shortest spelling that reads back as the same number, and as an integer or a real as it is."""
+def number_to_text(number: int | float) -> str:
+    """The shortest text that reads back as the same number, and as an integer or a real as it is."""
     if isinstance(number, int):
         return str(number)
     if not math.isfinite(number):
@@ -203,7 +176,7 @@ class BlockNames:
         return "use " + ", ".join(map(self._use_item, sorted(self.origins, key=lambda o: (not is_catalogue(o), o))))
 
     def _use_item(self, origin: str) -> str:
-        target = origin if is_catalogue(origin) else spell_text(origin)
+        target = origin if is_catalogue(origin) else quoted(origin)
         natural, chosen = _natural_qualifier(origin), self.qualifiers[origin]
         return target if chosen == natural else f"{target} as {chosen}"
 
@@ -230,7 +203,7 @@ def _qualifiers(origins: list[str]) -> dict[str, str]:
     return {origin: qualifier for qualifier, origin in taken.items()}
 
 
-# --- Spell nodes: domains and whole spaces as MSL text, such as `int 1..10 log`, `a | b` and `(a & b)?`. --------------
+# --- domains and whole spaces, such as `int 1..10 log`, `a | b` and `(a & b)?` ---
 
 
 _SHORT_LIST = 4
@@ -240,7 +213,7 @@ _BETWEEN, _MORE = 3, 9
 
 @record
 class _Text:
-    """A spelling, and the operator that holds it together: under another operator it needs parentheses."""
+    """A text, and the operator that joins its parts: under another operator it needs parentheses."""
 
     text: str
     operator: str | None = None
@@ -249,8 +222,8 @@ class _Text:
         return f"({self.text})" if self.operator is not None and operator is not None else self.text
 
 
-class NodeSpeller:
-    """Spells nodes with one set of block names.
+class NodeWriter:
+    """Writes nodes with one set of block names.
 
     `parameters` says whether blocks are shown with theirs, `parts` whether a marked part is its name alone. For people,
     `most` keeps the whole within so many characters: long lists are cut to their first pieces, and what is still too
@@ -280,37 +253,37 @@ class NodeSpeller:
             case bool():
                 return "true" if value else "false"
             case int() | float():
-                return spell_number(value)
+                return number_to_text(value)
             case str():
-                return spell_name(value)
+                return name_to_text(value)
             case tuple():
                 return f"[{', '.join(map(self.value, value))}]"
             case SymbolValue(name=name, params=params):
-                return _called(spell_name(name), self.fixed(params))
+                return _called(name_to_text(name), self.fixed(params))
             case BlockValue(block=block, params=params):
                 return _called(self._names.name(block), self.fixed(params))
 
     def fixed(self, params: tuple[tuple[str, Value], ...]) -> list[str]:
-        """Parameters with their values, by name: one model has one spelling."""
+        """Parameters with their values, by name: a model has one text."""
         ordered = sorted(params, key=lambda param: param[0])
-        return [f"{spell_name(name)} = {self.value(value)}" for name, value in ordered]
+        return [f"{name_to_text(name)} = {self.value(value)}" for name, value in ordered]
 
-    # --- one node, its pieces being spelt ---
+    # --- one node, given the texts of its pieces ---
 
     def _text(self, node: Node, texts: dict[int, _Text], room: int | None) -> _Text:
         match node:
             case Const(value=value):
-                return _Text(spell_amount(value) if isinstance(value, Formula) else self.value(value))
+                return _Text(amount_to_text(value) if isinstance(value, Formula) else self.value(value))
             case IntRange() | RealRange() | Bool():
                 return _Text(_range(node))
             case Vector(size=size, element=element):
-                return _Text(f"vector({spell_amount(size)}) of {self._text(element, texts, room).text}")
+                return _Text(f"vector({amount_to_text(size)}) of {self._text(element, texts, room).text}")
             case Regions(count=count):
-                return _Text(f"regions({spell_amount(count)})")
+                return _Text(f"regions({amount_to_text(count)})")
             case Listing(elements=elements):
                 return _Text(f"[{', '.join(texts[id(element)].text for element in elements)}]")
             case Symbol(name=name, params=params):
-                return _Text(_called(spell_name(name), self._params(params, texts)))
+                return _Text(_called(name_to_text(name), self._params(params, texts)))
             case BlockUse(block=block, params=params):
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
             case Marked(mark=mark, node=inner):
@@ -337,7 +310,7 @@ class NodeSpeller:
         if not self._parameters:
             return []
         signs = [" =" if is_single(param.node) else ":" for param in params]
-        return [f"{spell_name(p.name)}{sign} {texts[id(p.node)].text}" for p, sign in zip(params, signs, strict=True)]
+        return [f"{name_to_text(p.name)}{sign} {texts[id(p.node)].text}" for p, sign in zip(params, signs, strict=True)]
 
 
 def is_single(node: Node) -> bool:
@@ -352,14 +325,14 @@ def is_single(node: Node) -> bool:
     return False
 
 
-def spell_amount(amount: Amount) -> str:
+def amount_to_text(amount: Amount) -> str:
     """A number, or a formula over the table."""
     if not isinstance(amount, Formula):
-        return spell_number(amount)
+        return number_to_text(amount)
     if not amount.operands:
         return amount.operation
-    return spell_computed(
-        amount.operation, [spell_amount(x) for x in amount.operands], list(map(_is_infix, amount.operands))
+    return computed_to_text(
+        amount.operation, [amount_to_text(x) for x in amount.operands], list(map(_is_infix, amount.operands))
     )
 
 
@@ -367,7 +340,7 @@ def _is_infix(amount: Amount) -> bool:
     return isinstance(amount, Formula) and bool(amount.operands) and amount.operation not in FUNCTIONS
 
 
-def spell_computed(operation: str, operands: list[str], infix: list[bool]) -> str:
+def computed_to_text(operation: str, operands: list[str], infix: list[bool]) -> str:
     """A function call, or an operator between operands; `infix` says which operands need parentheses."""
     if operation in FUNCTIONS:
         return _called(operation, operands)
@@ -388,7 +361,7 @@ def _range(node: IntRange | RealRange | Bool) -> str:
 
 def _end(amount: Amount) -> str:
     """An end of a range, whose kind is written before it."""
-    return spell_amount(amount).removesuffix(".0")
+    return amount_to_text(amount).removesuffix(".0")
 
 
 def _choice(options: list[_Text], alternatives: int, room: int | None) -> _Text:
@@ -421,59 +394,3 @@ def _cut(texts: list[str], room: int | None) -> list[str]:
 
 def _called(name: str, arguments: list[str]) -> str:
     return f"{name}({', '.join(arguments)})" if arguments else name
-
-
-# --- Spell conditions: requirements as MSL text, such as `require kpca.n <= 10 if learn is svc | none`. ---------------
-
-
-class ConditionSpeller:
-    """Spells conditions with one set of block names."""
-
-    def __init__(self, names: BlockNames) -> None:
-        self._names, self._values = names, NodeSpeller(names)
-
-    def requirement(self, requirement: Requirement) -> str:
-        when = "" if requirement.when is None else f" if {self.condition(requirement.when)}"
-        return f"require {self.condition(requirement.condition)}{when}"
-
-    def condition(self, condition: Condition) -> str:
-        match condition:
-            case Present(block=block, mark=mark):
-                return _path(mark, self._names.name(block))
-            case PartIs(mark=mark, options=options):
-                return (
-                    f"{part_name(mark)} is {' | '.join('none' if o is None else self._names.name(o) for o in options)}"
-                )
-            case ValueIs(subject=subject, options=values):
-                shown = (self._names.name(v) if isinstance(v, BlockType) else self._values.value(v) for v in values)
-                return f"{self.term(subject)} is {' | '.join(shown)}"
-            case Comparison(operator=sign, left=left, right=right):
-                return f"{self.term(left)} {sign} {self.term(right)}"
-            case IsTrue(term=term):
-                return self.term(term)
-            case Negation(item=item):
-                return f"not {self._grouped(item, Present, IsTrue)}"
-            case AllOf(items=items):
-                return " and ".join(self._grouped(item, Present, IsTrue, Comparison, ValueIs, PartIs) for item in items)
-            case AnyOf(items=items):
-                return " or ".join(self._grouped(item, Present, IsTrue, Comparison, ValueIs, PartIs) for item in items)
-
-    def _grouped(self, condition: Condition, *bare: type[Condition]) -> str:
-        text = self.condition(condition)
-        return text if isinstance(condition, bare) else f"({text})"
-
-    def term(self, term: Term) -> str:
-        match term:
-            case Literal(value=value):
-                return self._values.value(value)
-            case FactTerm(name=name) | Sibling(name=name):
-                return name
-            case Parameter(block=block, name=name, mark=mark):
-                return _path(mark, f"{self._names.name(block)}.{name}")
-            case Computed(operation=operation, operands=operands):
-                infix = [isinstance(o, Computed) and o.operation not in FUNCTIONS for o in operands]
-                return spell_computed(operation, [self.term(operand) for operand in operands], infix)
-
-
-def _path(mark: str | None, rest: str) -> str:
-    return rest if mark is None else f"{part_name(mark)}.{rest}"

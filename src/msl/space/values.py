@@ -1,4 +1,4 @@
-"""Value: what a parameter can be set to, and the blocks that steps and values are made of."""
+"""Values of parameters, the blocks that steps and values are made of, and models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions: what `require` and `if` ask — names that mean something, comparisons of things that compare."""
+"""Read the conditions of `require` and `if` from the syntax tree, with names resolved and kinds checked."""
 
 from __future__ import annotations
 

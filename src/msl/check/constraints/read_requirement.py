@@ -1,4 +1,4 @@
-"""Requirement reader: the conditions of `require`, whose names are blocks, parts, parameters and facts of the table."""
+"""Read the conditions of `require`, whose names are blocks, parts, parameters and facts of the table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from msl.space.values import BlockType
 
 
 class Surroundings(Protocol):
-    """What a requirement asks of the rest of the check."""
+    """What reading a requirement needs from the rest of the check."""
 
     def bare(self, declaration: Declaration) -> BlockUse | None:
         """A block with all that it declares open."""
@@ -33,7 +33,7 @@ class Surroundings(Protocol):
 
 @dataclass(slots=True)
 class RequirementReader(ConditionReader):
-    """Reads the requirements of one file; `parts` collects the parts that they speak of, by mark."""
+    """Reads the requirements of one file; `parts` collects the parts that they name, by mark."""
 
     around: Surroundings
     parts: dict[str, Declaration] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class RequirementReader(ConditionReader):
         return PartIs(self._mark(part), tuple(options))
 
     def _block_option(self, part: Declaration, option: ast.Expression) -> BlockType | None:
-        """A block that a part may come to."""
+        """A block that a part may be."""
         if not isinstance(option, ast.Path):
             self.error("MSL123", option, "a part comes to blocks, not to values", "name a block, or `none`")
             return None

@@ -1,4 +1,4 @@
-"""Requirements: those that can never hold, always hold, or speak of blocks that are nowhere."""
+"""Find requirements that can never hold, that always hold, or that name blocks which are not in the space."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from msl.space.spec import Space
 
 
 class Verdict(Enum):
-    """What can be said of a requirement whatever the model."""
+    """What holds for a requirement whatever the model."""
 
     NEVER = "no model meets it"
     ALWAYS = "every model meets it"
-    ABSENT = "it speaks of a block that is not in the space"
+    ABSENT = "it names a block that is not in the space"
     KILLS = "no model with the block meets it"
 
 
@@ -40,7 +40,7 @@ class Finding:
 
 
 class Survey:
-    """What blocks stand in a space, what their parameters may be, and what can stand together."""
+    """The blocks of a space, the domains of their parameters, and which of them occur together."""
 
     def __init__(self, root: Node, facts: Facts | None) -> None:
         self.facts = facts
@@ -52,7 +52,7 @@ class Survey:
         self._options: dict[tuple[Key, str], tuple[Node, ...]] = {}
         self._lacking: dict[tuple[Key, str], bool] = {}
 
-    def judge(self, requirement: Requirement) -> Finding | None:
+    def verdict(self, requirement: Requirement) -> Finding | None:
         """A certain verdict on a requirement, or None."""
         abstraction = Abstraction((requirement,), self.facts, values=False)
         absent = next((block.name for key, block in abstraction.blocks.items() if key not in self.uses), None)
@@ -141,7 +141,7 @@ def _param_nodes(use: BlockUse, name: str) -> Iterator[Node]:
                 yield from (inner.node for inner in option.params if inner.name == name)
 
 
-# --- Required: the requirements that bear on a chain — read, judged one by one, and counted together. -----------------
+# --- the requirements of a spec: read, checked one by one, and counted together ---
 
 
 _MOST_WORK = 20_000  # what counting may cost before a check does without
@@ -158,7 +158,7 @@ class Required:
 
 
 def read(module: Module, report: Report, around: Surroundings) -> tuple[list[Required], list[Declaration]]:
-    """The requirements of a file that can be read, and the parts that they speak of."""
+    """The requirements of a file that can be read, and the parts that they name."""
     reader = RequirementReader(module, report, around)
     found = []
     for statement in module.statements(ast.Require):
@@ -171,11 +171,11 @@ def read(module: Module, report: Report, around: Surroundings) -> tuple[list[Req
     return found, list(reader.parts.values())
 
 
-def judge(required: list[Required], root: Node, facts: Facts | None, spec: Module, report: Report) -> None:
-    """Tells of each requirement that can never hold, always holds, or speaks of what is not in the space."""
+def report_verdicts(required: list[Required], root: Node, facts: Facts | None, spec: Module, report: Report) -> None:
+    """Report each requirement that can never hold, always holds, or names what is not in the space."""
     survey = Survey(root, facts)
     for one in required:
-        finding = survey.judge(one.requirement)
+        finding = survey.verdict(one.requirement)
         if finding is None:
             continue
         source, span = one.module.source, one.statement.span

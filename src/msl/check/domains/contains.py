@@ -292,9 +292,9 @@ def _shown(value: object) -> str:
 
 
 def _end(amount: object) -> str:
-    from msl.space.to_text import spell_amount
+    from msl.space.to_text import amount_to_text
 
-    return spell_amount(amount).removesuffix(".0")  # type: ignore[arg-type]
+    return amount_to_text(amount).removesuffix(".0")  # type: ignore[arg-type]
 
 
 def _close_values(declared: IntRange | RealRange, value: float) -> str | None:

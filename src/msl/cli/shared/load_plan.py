@@ -99,7 +99,7 @@ def load_planned(
 def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -> list[Override]:
     """What `--set`, `--target` and `--seed` change, in this order."""
     from msl.language.edit import WrongOverride, text_to_override
-    from msl.space.to_text import spell_text
+    from msl.space.to_text import quoted
 
     try:
         found = [text_to_override(each) for each in changes]
@@ -107,7 +107,7 @@ def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -
         report(wrong.diagnostics)
         raise SystemExit(int(Exit.FAILED)) from None
     if target is not None:
-        found.append(text_to_override(f"data.target={spell_text(target)}", "--target"))
+        found.append(text_to_override(f"data.target={quoted(target)}", "--target"))
     if seed is not None:
         found.append(text_to_override(f"seed={seed}", "--seed"))
     return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from msl.record import record
+from msl.space.condition_text import condition_to_text, requirement_to_text
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -27,7 +28,7 @@ from msl.space.nodes import (
     Union,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, node_to_text, part_name, requirement_to_text, spell_condition, spell_name
+from msl.space.to_text import is_single, name_to_text, node_to_text, part_name
 
 _MOST_ALTERNATIVES = 14
 _MOST_SETTINGS = 10
@@ -226,13 +227,13 @@ def _settings(params: tuple[Param, ...], owner: str = "", depth: int = 0) -> Ite
     for param in params:
         domain = node_to_text(param.node, parameters=False, most=_LONGEST_DOMAIN)
         if param.condition is not None:
-            domain += f" if {spell_condition(param.condition)}"
-        yield Setting(f"{owner}{spell_name(param.name)}", domain, not is_single(param.node), depth)
+            domain += f" if {condition_to_text(param.condition)}"
+        yield Setting(f"{owner}{name_to_text(param.name)}", domain, not is_single(param.node), depth)
         options = _flattened(list(param.node.options))[0] if isinstance(param.node, Choice) else [param.node]
         for option in options:
             if isinstance(option, Symbol | BlockUse) and depth < _DEEPEST:
                 name = option.name if isinstance(option, Symbol) else option.block.name
-                yield from _settings(option.params, f"{spell_name(name)}.", depth + 1)
+                yield from _settings(option.params, f"{name_to_text(name)}.", depth + 1)
 
 
 def _times(low: int, high: int) -> str:

@@ -1,4 +1,4 @@
-"""Entries: plain data kept under the hash of its content, so that equal pieces are one piece wherever they occur."""
+"""Plain data kept under the hash of its content, so that equal pieces are one entry wherever they occur."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Digests: SHA-256 of what a model, a space or a run is, so that the same thing is known again wherever it is met."""
+"""SHA-256 digests of a model, a space or a run, by which equal ones are recognised."""
 
 from __future__ import annotations
 

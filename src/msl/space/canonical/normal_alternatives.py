@@ -1,10 +1,10 @@
-"""Normal alternatives: uses of one block, alternatives of one name and lists of one length, united into one form.
+"""Uses of one block, alternatives of one name and lists of one length, united into one form.
 
 Each is a box: a domain for every parameter. `sc | sc(k: 1..2)` is the box of `sc` alone, and `rf(units: 10..50) |
 rf(units: 51..1000)` is `rf(units: 10..1000)`. In general boxes are cut along one parameter, what is left of them for
 each of its values is put into its one form, and values with the same rest are put together again; of the parameters,
 the one is taken that leaves the fewest boxes. Nothing in this depends on how the boxes were written, so boxes that hold
-the same values come to the same form, as long as the pieces of their domains are numbers, texts, yes or no, or nothing.
+the same values get the same form, as long as the pieces of their domains are numbers, texts, yes or no, or nothing.
 Any other piece, such as an end that follows the table or an alternative with parameters of its own, is the same as
 another only where it reads the same; that never makes two different sets one.
 """

@@ -1,4 +1,4 @@
-"""Normal conditions: what a requirement forbids, in one form — negations at the leaves, the rest sorted and merged.
+"""What a requirement forbids, in one form: negations at the leaves, the rest sorted and merged.
 
 A model is rejected exactly when "`if` and not condition" is true. So `require a if b` forbids `b and not a`, and so
 does `require a or not b`. Only whether that is true matters, and once negations stand at the leaves, a leaf that is

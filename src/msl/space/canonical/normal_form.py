@@ -1,7 +1,7 @@
-"""Normal nodes: each node of a space as a plain entry in which spellings that mean the same set have become one.
+"""The normal form of a space: plain data that is equal for spaces that mean the same set.
 
-Entries name their pieces by key, so a piece that is used in many places is looked at once and the work grows with the
-number of nodes, not with the number of paths through them.
+Each node becomes an entry that names its pieces by key. A piece that is used in many places is processed once, so the
+work grows with the number of nodes, not with the number of paths through them.
 """
 
 from __future__ import annotations
@@ -221,12 +221,12 @@ class Nodes:
         return self.entries.add("repeat", low, high, key)
 
 
-# --- Normal form: a space as plain data such that equal data means equal spaces. --------------------------------------
+# --- whole spaces ---
 #
 # Layout, order of alternatives and declarations, nesting, names of parts and of blocks, and how the uses of a block are
 # cut into alternatives leave no trace in it. The names that requirements use are replaced by numbers that follow from
 # what the named things are and where they stand. Equal sets that are put together from unlike steps, or cut out by
-# requirements, may have different forms: `relation.py` tells that they are equal.
+# requirements, may have different forms: `enumerate/equivalence.py` proves that they are equal.
 
 
 #: What a requirement names: a part by its mark, or a block by its origin and name.
@@ -261,7 +261,7 @@ def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalF
     return NormalForm(root, tuple(forbidden), entries.below([root, *forbidden]))
 
 
-# --- what requirements speak of -----------------------------------------------------------------------
+# --- what requirements name ---
 
 
 @record

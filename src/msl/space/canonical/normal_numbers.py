@@ -1,4 +1,4 @@
-"""Normal numbers: amounts that may follow the table, ranges and sets of numbers, each in its one plain form.
+"""Amounts that may depend on the table, ranges and sets of numbers, each in one plain form.
 
 Numbers on a linear and on a logarithmic scale are kept apart: the scale is part of the space.
 """

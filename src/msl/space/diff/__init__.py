@@ -1,0 +1,1 @@
+"""What changed between two spaces: `compare.diff_spaces(old, new)` and `compare.compare_spaces(old, new)`."""

@@ -1,7 +1,7 @@
-"""Diff: what differs between two spaces, told by meaning — blocks by their class, parameters by name, domains as sets.
+"""List what differs between two spaces by meaning: blocks by their class, parameters by name, domains as sets.
 
-Before anything is told, it is proven that the sets of models differ: words may differ, and digests too, where they do
-not. Defaults, which are no part of the set, are told apart from the rest.
+First it is proven that the sets of models differ: texts, and even digests, may differ where the sets do not. Defaults,
+which are no part of the set, are reported separately.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from msl.space.canonical.content_hash import Entries, Key
 from msl.space.canonical.normal_conditions import Vocabulary
 from msl.space.canonical.normal_form import ANONYMOUS, Nodes, normal_form
+from msl.space.condition_text import condition_to_text
 from msl.space.diff import simplify as shape
 from msl.space.diff.pieces import (
     KIND_OF,
@@ -25,7 +26,7 @@ from msl.space.diff.pieces import (
     match_by,
     requirement_changes,
 )
-from msl.space.enumerate.disjoint_sets import Allowance
+from msl.space.enumerate.disjoint_sets import WorkLimit
 from msl.space.enumerate.equivalence import Relation, Verdict, relate
 from msl.space.formulas import Formula
 from msl.space.nodes import (
@@ -45,7 +46,7 @@ from msl.space.nodes import (
     Vector,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, node_to_text, spell_amount, spell_condition, spell_name, value_to_text
+from msl.space.to_text import amount_to_text, is_single, name_to_text, node_to_text, value_to_text
 from msl.space.values import BlockType
 
 _LONGEST_TEXT = 80
@@ -84,21 +85,21 @@ def diff_spaces(old: Space, new: Space, verdict: Verdict | None = None) -> tuple
 
 
 def _rescaled(changes: list[Change], old: Space, new: Space) -> list[Change]:
-    """The changes of scales among others that come to nothing; one for the whole if none is told."""
+    """The changes of scales among others without effect; one for the whole space if there is none."""
     found = [change for change in changes if change.kind is Kind.RESCALED]
     detail = "the same models, with numbers on other scales"
     return found or [Change(Kind.RESCALED, (), _text(old.root), _text(new.root), detail)]
 
 
 class _Walk:
-    """Walks both spaces side by side. A pair of nodes that is shared by several places is told of once.
+    """Walks both spaces side by side. A pair of nodes that is shared by several places is reported once.
 
     If it `proves`, steps that hold the same models in other words are not told of.
     """
 
     def __init__(self, old: Space, new: Space, proves: bool) -> None:
         self._facts = old.facts if old.facts == new.facts else None
-        self._allowance = Allowance(_MOST_WORK if proves else _LEAST_WORK)
+        self._limit = WorkLimit(_MOST_WORK if proves else _LEAST_WORK)
         self.changes: list[Change] = []
         entries = Entries()
         self._old, self._new = (Nodes(entries, ANONYMOUS, Vocabulary(facts=s.facts)) for s in (old, new))
@@ -139,7 +140,7 @@ class _Walk:
         key = id(old), id(new)
         if key not in self._verdicts:
             before, after = (_holder(old), _holder(new)) if is_value else (old, new)
-            verdict = relate(Space(before, (), self._facts), Space(after, (), self._facts), self._allowance)
+            verdict = relate(Space(before, (), self._facts), Space(after, (), self._facts), self._limit)
             self._verdicts[key] = old, new, verdict
         return self._verdicts[key][2]
 
@@ -156,7 +157,7 @@ class _Walk:
                 self._params(ours, theirs, path)
             case Vector(size=size, element=element), Vector(size=new_size, element=new_element):
                 if size != new_size:
-                    self._tell(Kind.CHANGED, path, spell_amount(size), spell_amount(new_size), "size of the vector")
+                    self._tell(Kind.CHANGED, path, amount_to_text(size), amount_to_text(new_size), "size of the vector")
                 self.compare(element, new_element, path, is_value=True)
             case Listing(elements=before), Listing(elements=after) if len(before) == len(after):
                 for position, (one, other) in enumerate(zip(before, after, strict=True), 1):
@@ -192,7 +193,7 @@ class _Walk:
             self._alone(before, after, matching, path, "alternative", is_value)
 
     def _without_same(self, before: list[Node], after: list[Node], is_value: bool) -> tuple[list[Node], list[Node]]:
-        """The alternatives without those that together come to the same: `sc` and `sc | sc(k: 1..2)`."""
+        """The alternatives without those that together mean the same: `sc` and `sc | sc(k: 1..2)`."""
         for kind in (shape.family, shape.head):
             ours, theirs = _by(kind, before), _by(kind, after)
             for name in ours.keys() & theirs.keys():
@@ -323,7 +324,7 @@ class _Walk:
             for p, nodes in ((old, self._old), (new, self._new))
         ]
         if conditions[0] != conditions[1]:
-            texts = ("" if p.condition is None else spell_condition(p.condition) for p in (old, new))
+            texts = ("" if p.condition is None else condition_to_text(p.condition) for p in (old, new))
             self._tell(Kind.CONDITION_CHANGED, path, *texts)
         if not is_single(old.node) and not is_single(new.node) and _default_text(old) != _default_text(new):
             self._tell(Kind.DEFAULT_CHANGED, path, _default_text(old), _default_text(new))
@@ -365,11 +366,11 @@ def _text(node: Node, is_value: bool = False) -> str:
 
 
 def _param_text(param: Param) -> str:
-    return f"{spell_name(param.name)}{' =' if is_single(param.node) else ':'} {_text(param.node, True)}"
+    return f"{name_to_text(param.name)}{' =' if is_single(param.node) else ':'} {_text(param.node, True)}"
 
 
 def _default_text(param: Param) -> str:
     if not param.has_default:
         return ""
     default = param.default
-    return spell_amount(default) if isinstance(default, Formula) else value_to_text(default)
+    return amount_to_text(default) if isinstance(default, Formula) else value_to_text(default)

@@ -1,4 +1,4 @@
-"""Change: one difference between two spaces, as data; every rendering starts from it."""
+"""The differences between two spaces as data, and how lists, domains and requirements are matched to find them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msl.record import record
 from msl.space.canonical.content_hash import Entries, Key
 from msl.space.canonical.normal_conditions import Conditions, Vocabulary
 from msl.space.canonical.normal_form import Nodes, Speaker, naming_of, survey_of
+from msl.space.condition_text import requirement_to_text
 from msl.space.enumerate.equivalence import Relation
 from msl.space.formulas import Amount, Formula, at_most
 from msl.space.nodes import Bool, Const, IntRange, Marked, Node, RealRange, bottom_up
 from msl.space.spec import Space
-from msl.space.to_text import requirement_to_text
 
 
 class Kind(StrEnum):
@@ -57,7 +57,7 @@ class Change:
         return " > ".join(self.path)
 
 
-# --- Diff matching: which pieces of one list are, in another list, the same ones — by order, or whatever the order.
+# --- matching the pieces of two lists, in their order or in any order ---
 
 
 _LARGEST_TABLE = 250_000
@@ -127,7 +127,7 @@ def align(old: list[Node], new: list[Node], closeness: Callable[[Node, Node], fl
     return found
 
 
-# --- Diff domains: how one domain of values differs from another — wider, narrower, on another scale, fixed, opened.
+# --- domains of values ---
 
 
 _MOST_LISTED = 10_000
@@ -216,7 +216,7 @@ def _values(option: Node) -> list[Scalar] | None:
     return None
 
 
-# --- Diff requirements: which requirements one space has and another has not, told by what they forbid. ---------------
+# --- requirements, compared by what they forbid ---
 
 
 def requirement_changes(old: Space, new: Space) -> Iterator[Change]:

@@ -1,4 +1,4 @@
-"""Diff shapes: a node without what means nothing — marks, nesting, lists of one — and what to call its place."""
+"""Nodes without what has no meaning (marks, nesting, lists of one), and names for their places in a diff."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WORDS: dict[type[Group], str] = {
 
 
 def bare(node: Node) -> Node:
-    """The node behind marks and lists of one."""
+    """The node inside marks and lists of one."""
     while True:
         match node:
             case Marked(node=inner) | Repeat(low=1, high=1, member=inner):
@@ -129,7 +129,7 @@ def noun(group: Sequence | Union | Subset) -> str:
 
 
 def head(node: Node) -> Hashable:
-    """What an alternative is at first sight: two with the same head are one alternative that changed inside."""
+    """What identifies an alternative: two with the same head are one alternative that changed inside."""
     match bare(node):
         case BlockUse(block=block):
             return block_identity(block)

@@ -1,0 +1,8 @@
+"""The models of a space as a set: count them, draw one, list them, compare two sets.
+
+- `count`: `count(space)` and `Models(space)`
+- `equivalence`: `relate(old, new)`
+- `chain_automaton`: chains as words of an automaton, with `node_facts`
+- `value_sets`, `number_sets`: disjoint sets of parameter values and of numbers
+- `disjoint_sets`: the enumerations that all of these are made of, and `WorkLimit`
+"""

@@ -1,7 +1,7 @@
-"""Count: how large a space is — models, structures and structural codes — exactly, without listing them.
+"""Count, draw and list the models of a space, each once, without writing them out.
 
-A space is a set, so a model that can be come by in two ways counts once. Requirements are honoured. Where telling
-cases apart would take too long, the count says so and gives an interval instead.
+A space is a set: a model that can be derived in two ways counts once. Requirements are respected. Where telling
+models apart would take too long, `count` gives an estimate with an interval, and says so.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from random import Random
 from msl.diagnostics.user_error import UserError
 from msl.record import paused_collector
 from msl.space.abstraction import Abstraction
-from msl.space.enumerate.chain_automaton import WordCutter
-from msl.space.enumerate.disjoint_sets import Allowance, Cell, TooCostly, join
+from msl.space.enumerate.chain_automaton import ChainAutomaton
+from msl.space.enumerate.disjoint_sets import Enumeration, TooCostly, WorkLimit, disjoint_union
 from msl.space.formulas import Amount, Formula, limits
-from msl.space.membership import Deriver, NotInSpace
+from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import (
     Algebra,
     IntRange,
@@ -36,7 +36,7 @@ from msl.space.numbers import level_count, value_count
 from msl.space.spec import Space
 from msl.space.values import Model, Step
 
-# --- Share: between which bounds a share lies, judged from how many of some independent draws were hits. --------------
+# --- the interval of a share, estimated from independent draws ---
 
 
 _HALVINGS = 60
@@ -75,7 +75,7 @@ def _at_most(hits: int, draws: int, share: float) -> float:
     )
 
 
-# --- Models: the set of models of a space, each once — how many, one at random, all in turn — without listing them.
+# --- the set of models ---
 
 
 #: How much work may be done to tell cases apart before an exact answer is given up: some seconds.
@@ -90,46 +90,46 @@ class Models:
     """
 
     def __init__(self, space: Space, steps: int | None = None, free: bool = False, work: int = MOST_WORK) -> None:
-        self._cell = accepted(space, steps, free, False, work)
+        self._chains = accepted(space, steps, free, False, work)
 
     @property
     def number(self) -> int:
         """How many; an open real counts as one."""
-        return 0 if self._cell is None else self._cell.weight
+        return 0 if self._chains is None else self._chains.weight
 
     @property
     def reals(self) -> int:
         """The most open reals that one model has; with any, there are infinitely many models."""
-        return 0 if self._cell is None else self._cell.reals
+        return 0 if self._chains is None else self._chains.reals
 
     def draw(self, rng: Random) -> Model:
         """One of them, each as likely; an open real is uniform on its scale."""
-        if self._cell is None:
+        if self._chains is None:
             raise UserError("the space is empty: no model meets its requirements")
-        return Model(_steps(self._cell.draw(rng)))
+        return Model(_steps(self._chains.draw(rng)))
 
     def __iter__(self) -> Iterator[Model]:
         """All of them; the last step of a chain changes fastest. An open real raises OpenReal."""
-        if self._cell is not None:
-            yield from (Model(_steps(word)) for word in self._cell)
+        if self._chains is not None:
+            yield from (Model(_steps(word)) for word in self._chains)
 
 
-def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Cell | None:
-    """The chains of a space that meet its requirements as one cell, None if there are none."""
+def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Enumeration | None:
+    """The chains of a space that meet its requirements; None if there are none."""
     abstraction = Abstraction(() if free else space.requirements, space.facts)
     try:
-        words = WordCutter(abstraction, space.facts, Allowance(work), steps, structures).words(space.root)
+        chains = ChainAutomaton(abstraction, space.facts, WorkLimit(work), steps, structures).chains(space.root)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
-    kept = [cell for seen, cell in words.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
-    return join(kept) if kept else None
+    kept = [paths for seen, paths in chains.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
+    return disjoint_union(kept) if kept else None
 
 
 def _steps(letters: list[tuple[Step, ...]]) -> tuple[Step, ...]:
     return tuple(step for letter in letters for step in letter)
 
 
-# --- Count: how large a space is — models, structures and structural codes — exactly, without listing them. -----------
+# --- the size of a space ---
 
 
 #: How many models are drawn where the share that meets the requirements is estimated, and how sure the interval is.
@@ -206,8 +206,8 @@ def _in_words(open_reals: int | None) -> str:
 def _structures(space: Space, work: int) -> tuple[int, Interval | None, str]:
     """How many structures there are; where that is too costly, how many at most, an interval, and why."""
     try:
-        cell = accepted(space, None, False, True, work)
-        return (0 if cell is None else cell.weight), None, ""
+        found = accepted(space, None, False, True, work)
+        return (0 if found is None else found.weight), None, ""
     except TooCostly as reason:
         most = _most_structures(space, work)
         return most, Interval(0, most), str(reason)
@@ -216,10 +216,10 @@ def _structures(space: Space, work: int) -> tuple[int, Interval | None, str]:
 def _most_structures(space: Space, work: int) -> int:
     """How many structures there are at most: those without requirements."""
     try:
-        cell = accepted(space, None, True, True, work)
+        found = accepted(space, None, True, True, work)
     except TooCostly:
         return code_count(space.root)
-    return 0 if cell is None else cell.weight
+    return 0 if found is None else found.weight
 
 
 def code_count(root: Node) -> int:
@@ -280,13 +280,13 @@ def _estimate(space: Space, work: int) -> tuple[int, int, Interval]:
         return most, int(any(_is_open_real(node) for node in bottom_up(space.root))), Interval(0, most)
     if free.reals or not free.number:
         return free.number, free.reals, Interval(0, free.number)
-    rng, deriver = Random(0), Deriver(space)
+    rng, deriver = Random(0), Membership(space)
     hits = sum(_is_in(deriver, free.draw(rng)) for _ in range(_DRAWS))
     low, high = (Fraction(bound) * free.number for bound in share_interval(hits, _DRAWS, _CONFIDENCE))
     return free.number * hits // _DRAWS, 0, Interval(math.floor(low), math.ceil(high))
 
 
-def _is_in(deriver: Deriver, model: Model) -> bool:
+def _is_in(deriver: Membership, model: Model) -> bool:
     try:
         deriver.derive(model)
     except NotInSpace:

@@ -1,7 +1,8 @@
-"""Cell: a set of values or words of which none is listed twice — how many, one at random, all in turn.
+"""Enumerations: sets that can be counted, drawn from and listed, with no member twice, and without writing them out.
 
-What a cell holds is never written out: a million numbers are a range, the words of an automaton are its edges. A real
-that is open counts as one, and `reals` says how many such reals one member may hold.
+They are leaves (one value, a range, open intervals of reals), disjoint unions, images, powers, and `Paths`: the words
+that lead to one state of an automaton, kept as its edges. An open real counts as one value; `reals` is the number of
+open reals in one member. `explore` runs an automaton without cycles, state by state.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from msl.space.nodes import RealRange
 from msl.space.numbers import between, level_count, level_value, tidy
 
 
-class Cell(Protocol):
-    """`weight` is how many members, `reals` the most open reals in one of them."""
+class Enumeration(Protocol):
+    """A set without duplicates. `weight` is the number of members, `reals` the most open reals in one of them."""
 
     @property
     def weight(self) -> int: ...
@@ -30,7 +31,7 @@ class Cell(Protocol):
 
 
 class OpenReal(ValueError):
-    """All values were asked for, and there is no end of them."""
+    """All values of an open real were requested."""
 
     def __init__(self, text: str = "a real is open: say in how many steps it is to be tried") -> None:
         super().__init__(text)
@@ -53,7 +54,7 @@ class Single:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Values in a row: a range, or a tuple."""
+    """Listed values: a range, or a tuple."""
 
     values: range | tuple[Any, ...]
     reals: int = 0
@@ -88,7 +89,7 @@ class Levels:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretches:
+class RealIntervals:
     """Open reals, in one range or several that do not overlap; uniform on their scale, each as likely as it is long."""
 
     ranges: tuple[RealRange, ...]
@@ -105,10 +106,10 @@ class Stretches:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
-    """Cells that have nothing in common, as one."""
+class DisjointUnion:
+    """The union of enumerations that have no member in common."""
 
-    cells: tuple[Cell, ...]
+    parts: tuple[Enumeration, ...]
     ends: tuple[int, ...]
     reals: int
 
@@ -117,25 +118,25 @@ class Joined:
         return self.ends[-1]
 
     def draw(self, rng: Random) -> Any:
-        return self.cells[bisect_right(self.ends, rng.randrange(self.ends[-1]))].draw(rng)
+        return self.parts[bisect_right(self.ends, rng.randrange(self.ends[-1]))].draw(rng)
 
     def __iter__(self) -> Iterator[Any]:
-        return chain.from_iterable(self.cells)
+        return chain.from_iterable(self.parts)
 
 
-def join(cells: Iterable[Cell]) -> Cell:
-    """Cells that have nothing in common, as one; there is at least one."""
-    all_ = tuple(cells)
+def disjoint_union(parts: Iterable[Enumeration]) -> Enumeration:
+    """The union of one or more enumerations that have no member in common."""
+    all_ = tuple(parts)
     if len(all_) == 1:
         return all_[0]
-    return Joined(all_, tuple(accumulate(cell.weight for cell in all_)), max(cell.reals for cell in all_))
+    return DisjointUnion(all_, tuple(accumulate(part.weight for part in all_)), max(part.reals for part in all_))
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a function makes of the members of a cell; it makes no two the same."""
+class Mapped:
+    """The image of an enumeration under a function that maps no two members to the same."""
 
-    inner: Cell
+    inner: Enumeration
     make: Callable[[Any], Any]
 
     @property
@@ -155,9 +156,9 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """Tuples of `size` members, each free of the others."""
+    """Tuples of `size` members, independent of each other."""
 
-    inner: Cell
+    inner: Enumeration
     size: int
 
     @property
@@ -176,10 +177,10 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
+class PointSets:
     """Points in regions: a point or None for each, and at least one point."""
 
-    point: Cell
+    point: Enumeration
     size: int
 
     @property
@@ -191,29 +192,29 @@ class Units:
         return self.point.reals * self.size
 
     def draw(self, rng: Random) -> tuple[Any, ...]:
-        either = join((Single(None), self.point))
+        either = disjoint_union((Single(None), self.point))
         while True:
             units = tuple(either.draw(rng) for _ in range(self.size))
             if any(unit is not None for unit in units):
                 return units
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        units = product(join((Single(None), self.point)), repeat=self.size)
+        units = product(disjoint_union((Single(None), self.point)), repeat=self.size)
         return (unit for unit in units if any(point is not None for point in unit))
 
 
 @dataclass(slots=True, eq=False)
-class Trail:
-    """The words that lead from a start to one state of an automaton, letter by letter, as lists.
+class Paths:
+    """The words that lead from the start to one state of an automaton, as lists of letters.
 
-    The edges lead back: from which state, with which letters; None for a state that was entered without a letter.
+    The edges lead back: from which state, with which letters; None where no letter was read.
     """
 
     weight: int = 0
     reals: int = 0
-    edges: list[tuple[Trail, Cell | None]] = field(default_factory=list)
+    edges: list[tuple[Paths, Enumeration | None]] = field(default_factory=list)
 
-    def enter(self, before: Trail, letters: Cell | None) -> None:
+    def enter(self, before: Paths, letters: Enumeration | None) -> None:
         self.edges.append((before, letters))
         self.weight += before.weight * (1 if letters is None else letters.weight)
         self.reals = max(self.reals, before.reals + (0 if letters is None else letters.reals))
@@ -236,13 +237,13 @@ class Trail:
         """Depth first along the edges turned round, so that the last letter changes fastest; without recursion."""
         start, onward = self._onward()
         word: list[Any] = []
-        pending: list[Iterator[tuple[Trail, bool, Any]]] = [iter([(start, False, None)])]
-        spelt: list[bool] = []
+        pending: list[Iterator[tuple[Paths, bool, Any]]] = [iter([(start, False, None)])]
+        has_letters: list[bool] = []
         while pending:
             step = next(pending[-1], None)
             if step is None:
                 pending.pop()
-                if spelt and spelt.pop():
+                if has_letters and has_letters.pop():
                     word.pop()
                 continue
             state, has_letter, letter = step
@@ -253,11 +254,11 @@ class Trail:
                 if has_letter:
                     word.pop()
                 continue
-            spelt.append(has_letter)
+            has_letters.append(has_letter)
             pending.append(_steps(onward[id(state)]))
 
-    def _onward(self) -> tuple[Trail, dict[int, list[tuple[Trail, Cell | None]]]]:
-        onward: dict[int, list[tuple[Trail, Cell | None]]] = defaultdict(list)
+    def _onward(self) -> tuple[Paths, dict[int, list[tuple[Paths, Enumeration | None]]]]:
+        onward: dict[int, list[tuple[Paths, Enumeration | None]]] = defaultdict(list)
         met, waiting = {id(self)}, [self]
         start = self
         while waiting:
@@ -272,7 +273,7 @@ class Trail:
         return start, onward
 
 
-def _steps(edges: list[tuple[Trail, Cell | None]]) -> Iterator[tuple[Trail, bool, Any]]:
+def _steps(edges: list[tuple[Paths, Enumeration | None]]) -> Iterator[tuple[Paths, bool, Any]]:
     for state, letters in edges:
         if letters is None:
             yield state, False, None
@@ -284,8 +285,8 @@ def _steps(edges: list[tuple[Trail, Cell | None]]) -> Iterator[tuple[Trail, bool
 Item = TypeVar("Item", bound=Hashable)
 
 
-class Together(Generic[Item]):
-    """A set that keeps the order in which its members came, so that what is drawn or listed never depends on hashes."""
+class OrderedSet(Generic[Item]):
+    """A set that keeps the order of insertion, so that what is drawn or listed never depends on hashes."""
 
     __slots__ = ("_items", "_set")
 
@@ -300,19 +301,19 @@ class Together(Generic[Item]):
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Together) and self._set == other._set
+        return isinstance(other, OrderedSet) and self._set == other._set
 
     def __hash__(self) -> int:
         return hash(self._set)
 
 
 class TooCostly(Exception):
-    """An exact answer would take more steps than are allowed, or cannot be had by cutting; the text says why."""
+    """An exact answer would take more work than is allowed, or cannot be found this way; the text says why."""
 
 
 @dataclass(slots=True)
-class Allowance:
-    """How much more work may be done, in ways to go on that are looked at."""
+class WorkLimit:
+    """How much more work may be done, in positions of the automaton."""
 
     work: int
 
@@ -324,29 +325,29 @@ class Allowance:
 
 State = Hashable
 Signature = Hashable
-#: An edge is as much work as so many ways.
+#: An edge is as much work as so many positions.
 _EDGE = 10
 
 
 def explore(
     start: State,
-    step: Callable[[Any], tuple[Signature | None, Iterable[tuple[Cell | None, State]]]],
-    allowance: Allowance,
-) -> dict[Any, Trail]:
+    step: Callable[[Any], tuple[Signature | None, Iterable[tuple[Enumeration | None, State]]]],
+    limit: WorkLimit,
+) -> dict[Any, Paths]:
     """The words of an automaton without cycles, by the signature that they end with.
 
-    `step` says what a word that ends in a state is (None: no word ends there) and where letters lead from it.
+    `step` returns the signature of words that end in a state (None: no word ends there) and the edges from it.
     """
-    level: dict[State, Trail] = {start: Trail(weight=1)}
-    finals: dict[Signature, Trail] = {}
+    level: dict[State, Paths] = {start: Paths(weight=1)}
+    finals: dict[Signature, Paths] = {}
     while level:
-        following: dict[State, Trail] = {}
-        for state, trail in level.items():
+        following: dict[State, Paths] = {}
+        for state, paths in level.items():
             signature, moves = step(state)
             if signature is not None:
-                finals.setdefault(signature, Trail()).enter(trail, None)
+                finals.setdefault(signature, Paths()).enter(paths, None)
             for letters, target in moves:
-                allowance.spend(_EDGE)
-                following.setdefault(target, Trail()).enter(trail, letters)
+                limit.spend(_EDGE)
+                following.setdefault(target, Paths()).enter(paths, letters)
         level = following
     return finals

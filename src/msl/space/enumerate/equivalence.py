@@ -1,7 +1,7 @@
-"""Relation: whether two spaces hold the same models, or one holds all of the other's, proven without listing them.
+"""Prove whether two spaces have the same models, or one has all of the other's, without listing them.
 
 The chains of both are followed together through one automaton. Each of its ends stands for models that look the same
-to both spaces, so it is enough to ask once, for each end, which of the two holds them. Ranges of reals are cut where
+to both spaces, so it is enough to test once, for each end, which of the two has them. Ranges of reals are cut where
 either space or a requirement cuts them. Ends that follow the table are compared as far as that holds for every table.
 """
 
@@ -17,9 +17,9 @@ from msl.record import paused_collector, record
 from msl.space.abstraction import Abstraction
 from msl.space.canonical.normal_conditions import block_identity
 from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, terms
-from msl.space.enumerate.chain_automaton import WordCutter
+from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.count import MOST_WORK
-from msl.space.enumerate.disjoint_sets import Allowance, TooCostly
+from msl.space.enumerate.disjoint_sets import TooCostly, WorkLimit
 from msl.space.formulas import Amount, Formula, at_most
 from msl.space.nodes import (
     BlockUse,
@@ -67,11 +67,11 @@ _ASK_FOR_TABLE = "it depends on the data: give a table with --data"
 
 
 @paused_collector()
-def relate(old: Space, new: Space, allowance: Allowance | None = None) -> Verdict:
-    """How the models of one space relate to those of another. `allowance` bounds what a proof may cost."""
-    allowance = Allowance(MOST_WORK) if allowance is None else allowance
+def relate(old: Space, new: Space, limit: WorkLimit | None = None) -> Verdict:
+    """How the models of one space relate to those of another. `limit` bounds what a proof may cost."""
+    limit = WorkLimit(MOST_WORK) if limit is None else limit
     try:
-        relation = _relation(old, new, allowance, scales=False)
+        relation = _relation(old, new, limit, scales=False)
     except TooCostly as reason:
         return Verdict(Relation.UNDECIDED, reason=str(reason))
     if relation is not Relation.SAME or not any(
@@ -79,7 +79,7 @@ def relate(old: Space, new: Space, allowance: Allowance | None = None) -> Verdic
     ):
         return Verdict(relation)
     try:
-        return Verdict(relation, _relation(old, new, allowance, scales=True) is Relation.SAME)
+        return Verdict(relation, _relation(old, new, limit, scales=True) is Relation.SAME)
     except TooCostly:
         return Verdict(relation, same_scales=False)
 
@@ -90,7 +90,7 @@ def _is_logarithmic(node: Node) -> bool:
     return isinstance(node, IntRange | RealRange) and node.log
 
 
-def _relation(old: Space, new: Space, allowance: Allowance, scales: bool) -> Relation:
+def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relation:
     if old.facts != new.facts:
         raise TooCostly("the two are for different tables")
     if old.facts is None and any(isinstance(term, FactTerm) for space in (old, new) for term in _terms(space)):
@@ -99,16 +99,16 @@ def _relation(old: Space, new: Space, allowance: Allowance, scales: bool) -> Rel
         Abstraction(old.requirements, old.facts, others=new.requirements),
         Abstraction(new.requirements, new.facts, others=old.requirements),
     )
-    cutter = WordCutter(abstractions[0], old.facts, allowance, scales=scales)
+    automaton = ChainAutomaton(abstractions[0], old.facts, limit, scales=scales)
     try:
         roots, is_exact = _for_every_table(old, new, scales)
-        ends = cutter.words_of_all(roots)
+        ends = automaton.chains_of_all(roots)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
     holders = {
         frozenset(number for number, traits in seen if abstractions[number].first_broken(traits) is None)
-        for seen, trail in ends.items()
-        if trail.weight
+        for seen, paths in ends.items()
+        if paths.weight
     }
     lost, gained = frozenset({0}) in holders, frozenset({1}) in holders
     if not lost and not gained:

@@ -1,8 +1,8 @@
-"""Cells of values: the values of a parameter, the parameters of a block, cut so that no value is in two cells.
+"""Partition the values of a parameter, and the parameters of a block, so that no value is in two enumerations.
 
-Several nodes are cut at once. Each value that any of them holds is in exactly one cell, and a cell is known by its
-*views*: which of the nodes hold its values, and what requirements and conditions see of them there. That is how
-`svc | svc(gamma = 1)` is counted right, and a requirement is honoured without looking at every model.
+Several nodes are partitioned at once. Each value that any of them has is in exactly one enumeration, and this is known
+by its *views*: which of the nodes have its values, and what requirements and conditions observe of them there. So
+`svc | svc(gamma = 1)` is counted right, and requirements are evaluated without listing models.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from msl.space.abstraction import (
     sibling_precisions,
 )
 from msl.space.enumerate.disjoint_sets import (
-    Allowance,
-    Cell,
+    Enumeration,
     Listed,
-    Made,
+    Mapped,
+    OrderedSet,
+    PointSets,
     Power,
     Single,
-    Together,
     TooCostly,
-    Units,
+    WorkLimit,
+    disjoint_union,
     explore,
-    join,
 )
-from msl.space.enumerate.number_sets import Stretch, cut_real, cut_whole, split_real, split_whole
+from msl.space.enumerate.number_sets import RealInterval, cut_real, cut_whole, split_real, split_whole
 from msl.space.formulas import Facts, Formula
 from msl.space.logic import holds
 from msl.space.nodes import (
@@ -61,7 +61,7 @@ from msl.space.values import BlockValue, SymbolValue, Value, symbol_value
 
 
 class _Unseen:
-    """A value that nothing looks at."""
+    """A value that nothing observes."""
 
 
 UNSEEN = _Unseen()
@@ -71,46 +71,46 @@ PrecisionItems = tuple[tuple[str, Precision], ...]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A node by its number among those cut at once, how a value of it looks, and what it adds to the traits."""
+    """A node by its number among those partitioned at once, what is observed of its value, and the traits it adds."""
 
     of: int
-    looks: Appearance
+    observed: Appearance
     kind: str
     traits: Traits
 
 
 @dataclass(frozen=True, slots=True)
-class Glass:
-    """How a value is looked at: itself, and the parameters inside an alternative by their names."""
+class Visibility:
+    """How finely a value is observed: itself, and the parameters inside an alternative by their names."""
 
     precision: Precision | None = None
     within: PrecisionItems = ()
 
-    def of_param(self, name: str) -> Glass:
-        return Glass(dict(self.within).get(name), self.within)
+    def of_param(self, name: str) -> Visibility:
+        return Visibility(dict(self.within).get(name), self.within)
 
 
 @dataclass(frozen=True, slots=True)
 class _Siblings:
-    """How the parameters that already have their values look."""
+    """What is observed of the parameters that already have their values."""
 
     params: Params = ()
     kinds: tuple[str, ...] = ()
 
     def with_(self, name: str, view: View) -> _Siblings:
-        if isinstance(view.looks, _Unseen):
+        if isinstance(view.observed, _Unseen):
             return self
-        return _Siblings((*self.params, (name, view.looks)), (*self.kinds, view.kind))
+        return _Siblings((*self.params, (name, view.observed)), (*self.kinds, view.kind))
 
 
-Cells = dict[Together[View], Cell]
-_Leaf = tuple[int, Node, Glass]
+Enumerations = dict[OrderedSet[View], Enumeration]
+_Leaf = tuple[int, Node, Visibility]
 
 
-class ValueCutter:
-    """Cuts values for one abstraction; `steps` tries an open real at so many values.
+class ValuePartition:
+    """Partitions values for one abstraction; with `steps`, an open real has so many values.
 
-    With `scales`, a number on a logarithmic scale is another than the same on a linear one: for comparing alone.
+    With `scales`, a number on a logarithmic scale differs from the same on a linear one: only for comparing spaces.
     """
 
     def __init__(
@@ -118,40 +118,40 @@ class ValueCutter:
         abstraction: Abstraction,
         facts: Facts | None,
         steps: int | None,
-        allowance: Allowance,
+        limit: WorkLimit,
         scales: bool = False,
     ) -> None:
         self._abstraction = abstraction
         self._facts = facts
         self._steps = steps
-        self._allowance = allowance
+        self._limit = limit
         self._scales = scales
-        self._done: dict[tuple[tuple[int, Glass], ...], tuple[tuple[Node, ...], Cells]] = {}
+        self._done: dict[tuple[tuple[int, Visibility], ...], tuple[tuple[Node, ...], Enumerations]] = {}
 
-    def blocks(self, uses: tuple[BlockUse, ...]) -> Cells:
+    def blocks(self, uses: tuple[BlockUse, ...]) -> Enumerations:
         """The values of uses of one block."""
-        return self.values(uses, (Glass(),) * len(uses))
+        return self.values(uses, (Visibility(),) * len(uses))
 
-    def values(self, nodes: tuple[Node, ...], glasses: tuple[Glass, ...]) -> Cells:
+    def values(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         """The values of some nodes."""
-        key = tuple((id(node), glass) for node, glass in zip(nodes, glasses, strict=True))
-        if key not in self._done:  # beside the cells their nodes, so that no other node gets the same id
-            self._done[key] = nodes, self._cut(nodes, glasses)
+        key = tuple((id(node), visibility) for node, visibility in zip(nodes, visibilities, strict=True))
+        if key not in self._done:  # the nodes are kept with their result, so that no other node gets the same id
+            self._done[key] = nodes, self._cut(nodes, visibilities)
         return self._done[key][1]
 
-    def _cut(self, nodes: tuple[Node, ...], glasses: tuple[Glass, ...]) -> Cells:
+    def _cut(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
-        for number, (node, glass) in enumerate(zip(nodes, glasses, strict=True)):
+        for number, (node, visibility) in enumerate(zip(nodes, visibilities, strict=True)):
             for leaf in _leaves(node):
                 sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
-                groups[sort].append((number, leaf, glass))
-        cells: dict[Together[View], list[Cell]] = defaultdict(list)
+                groups[sort].append((number, leaf, visibility))
+        pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
         for sort, leaves in groups.items():
-            for views, cell in self._group(sort, leaves).items():
-                cells[views].append(cell)
-        return {views: join(found) for views, found in cells.items()}
+            for views, piece in self._group(sort, leaves).items():
+                pieces[views].append(piece)
+        return {views: disjoint_union(found) for views, found in pieces.items()}
 
-    def _group(self, sort: tuple[Any, ...], leaves: list[_Leaf]) -> Cells:
+    def _group(self, sort: tuple[Any, ...], leaves: list[_Leaf]) -> Enumerations:
         match sort[0]:
             case "int":
                 return self._whole(leaves)
@@ -166,121 +166,123 @@ class ValueCutter:
             case "regions":
                 return {_alike(leaves, ()): self._regions(sort[1], sort[2])}
             case "formula":
-                return {Together(_view(number, UNSEEN) for number, _, _ in leaves): Single(sort[1])}
+                return {OrderedSet(_view(number, UNSEEN) for number, _, _ in leaves): Single(sort[1])}
         return {_alike(leaves, sort[1]): Single(sort[1])}
 
     # --- numbers ---
 
-    def _whole(self, leaves: list[_Leaf]) -> Cells:
+    def _whole(self, leaves: list[_Leaf]) -> Enumerations:
         ranges: list[tuple[Any, range]] = []
-        for number, node, glass in leaves:
+        for number, node, visibility in leaves:
             node = node if isinstance(node, IntRange) else IntRange(node.value, node.value)  # type: ignore[union-attr,arg-type]
-            for looks, piece in cut_whole(node, glass.precision):
-                ranges.append((_view(number, UNSEEN if looks is None else looks), piece))
+            for observed, piece in cut_whole(node, visibility.precision):
+                ranges.append((_view(number, UNSEEN if observed is None else observed), piece))
         return split_whole(ranges)  # type: ignore[return-value]
 
-    def _real(self, leaves: list[_Leaf]) -> Cells:
+    def _real(self, leaves: list[_Leaf]) -> Enumerations:
         points: list[Any] = []
-        stretches: list[tuple[Any, Stretch]] = []
-        for number, node, glass in leaves:
+        intervals: list[tuple[Any, RealInterval]] = []
+        for number, node, visibility in leaves:
             node = node if isinstance(node, RealRange) else RealRange(node.value, node.value)  # type: ignore[union-attr,arg-type]
-            for looks, piece in cut_real(node, glass.precision, self._steps):
-                view = _view(number, UNSEEN if looks is None else looks)
-                if isinstance(piece, Stretch):
-                    stretches.append((view, piece))
+            for observed, piece in cut_real(node, visibility.precision, self._steps):
+                view = _view(number, UNSEEN if observed is None else observed)
+                if isinstance(piece, RealInterval):
+                    intervals.append((view, piece))
                 else:
                     points.append((view, piece))
-        return split_real(points, stretches)  # type: ignore[return-value]
+        return split_real(points, intervals)  # type: ignore[return-value]
 
-    def _bool(self, leaves: list[_Leaf]) -> Cells:
-        cells: dict[Together[View], list[bool]] = defaultdict(list)
+    def _bool(self, leaves: list[_Leaf]) -> Enumerations:
+        pieces: dict[OrderedSet[View], list[bool]] = defaultdict(list)
         for value in (False, True):
             holders = [leaf for leaf in leaves if isinstance(leaf[1], Bool) or leaf[1] == Const(value)]
             if holders:
-                cells[_alike(holders, value)].append(value)
-        return {views: Listed(tuple(values)) for views, values in cells.items()}
+                pieces[_alike(holders, value)].append(value)
+        return {views: Listed(tuple(values)) for views, values in pieces.items()}
 
-    def _regions(self, count: int, width: int) -> Cell:
-        (coordinate,) = self.values((RealRange(0.0, 1.0),), (Glass(),)).values()
-        return Units(Power(coordinate, width), count)
+    def _regions(self, count: int, width: int) -> Enumeration:
+        (coordinate,) = self.values((RealRange(0.0, 1.0),), (Visibility(),)).values()
+        return PointSets(Power(coordinate, width), count)
 
     # --- lists ---
 
-    def _tuples(self, leaves: list[_Leaf], size: int) -> Cells:
-        """Lists of one length, element by element; what they are made of may be in sight, they themselves are not."""
+    def _tuples(self, leaves: list[_Leaf], size: int) -> Enumerations:
+        """Lists of one length, element by element; their elements may be observed, the lists themselves are not."""
         if len(leaves) == 1 and isinstance(leaves[0][1], Vector):
-            (element,) = self.values((leaves[0][1].element,), (Glass(),)).values()
+            (element,) = self.values((leaves[0][1].element,), (Visibility(),)).values()
             return {_alike(leaves, ()): Power(element, size)}
         rows = [tuple(_elements(node, size)) for _, node, _ in leaves]
 
-        def step(state: tuple[int, Together[tuple[int, Traits]]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
+        def step(state: tuple[int, OrderedSet[tuple[int, Traits]]]) -> tuple[Any, Iterable[tuple[Enumeration, Any]]]:
             place, holders = state
             if place == size:
                 return holders, ()
             order = list(holders)
-            cells = self.values(tuple(rows[i][place] for i, _ in order), (Glass(),) * len(order))
+            pieces = self.values(tuple(rows[i][place] for i, _ in order), (Visibility(),) * len(order))
             return None, (
-                (cell, (place + 1, Together((order[v.of][0], order[v.of][1] | v.traits) for v in views)))
-                for views, cell in cells.items()
+                (piece, (place + 1, OrderedSet((order[v.of][0], order[v.of][1] | v.traits) for v in views)))
+                for views, piece in pieces.items()
             )
 
-        start = (0, Together((i, NO_TRAITS) for i in range(len(rows))))
-        cells: dict[Together[View], list[Cell]] = defaultdict(list)
-        for holders, trail in explore(start, step, self._allowance).items():
-            views = Together(
+        start = (0, OrderedSet((i, NO_TRAITS) for i in range(len(rows))))
+        pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
+        for holders, paths in explore(start, step, self._limit).items():
+            views = OrderedSet(
                 _view(leaves[i][0], UNSEEN if leaves[i][2].precision is None else (), traits) for i, traits in holders
             )
-            cells[views].append(Made(trail, tuple))
-        return {views: join(found) for views, found in cells.items()}
+            pieces[views].append(Mapped(paths, tuple))
+        return {views: disjoint_union(found) for views, found in pieces.items()}
 
     # --- blocks and alternatives with parameters ---
 
-    def _records(self, leaves: list[_Leaf]) -> Cells:
+    def _records(self, leaves: list[_Leaf]) -> Enumerations:
         """Uses of one block, or alternatives of one name, parameter by parameter.
 
         Where several hold a value, it is made as the first would: under its name, in the order that it declares.
         """
-        records = [_Record.of(node, glass, self._abstraction, self._facts) for _, node, glass in leaves]
+        records = [_Record.of(node, visibility, self._abstraction, self._facts) for _, node, visibility in leaves]
         names = _common_order([record.node.params for record in records])
 
-        def step(state: tuple[int, _Holders]) -> tuple[Any, Iterable[tuple[Cell | None, Any]]]:
+        def step(state: tuple[int, _Holders]) -> tuple[Any, Iterable[tuple[Enumeration | None, Any]]]:
             place, holders = state
             if place < len(names):
                 return None, self._moves(names[place], place, records, holders)
-            return Together((i, records[i].view(leaves[i][0], seen.params, traits)) for i, seen, traits in holders), ()
+            return OrderedSet(
+                (i, records[i].view(leaves[i][0], seen.params, traits)) for i, seen, traits in holders
+            ), ()
 
-        start = (0, Together((i, _Siblings(), NO_TRAITS) for i in range(len(records))))
-        cells: dict[Together[View], list[Cell]] = defaultdict(list)
-        for held, trail in explore(start, step, self._allowance).items():
-            cells[Together(view for _, view in held)].append(Made(trail, records[min(i for i, _ in held)].make))
-        return {views: join(found) for views, found in cells.items()}
+        start = (0, OrderedSet((i, _Siblings(), NO_TRAITS) for i in range(len(records))))
+        pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
+        for held, paths in explore(start, step, self._limit).items():
+            pieces[OrderedSet(view for _, view in held)].append(Mapped(paths, records[min(i for i, _ in held)].make))
+        return {views: disjoint_union(found) for views, found in pieces.items()}
 
     def _moves(
         self, name: str, place: int, records: list[_Record], holders: _Holders
-    ) -> Iterator[tuple[Cell | None, Any]]:
+    ) -> Iterator[tuple[Enumeration | None, Any]]:
         present: list[tuple[int, _Siblings, Traits]] = []
         absent: list[tuple[int, _Siblings, Traits]] = []
         for holder in holders:
             (present if records[holder[0]].has(name, holder[1].params) else absent).append(holder)
         if absent:
-            yield None, (place + 1, Together(absent))
+            yield None, (place + 1, OrderedSet(absent))
         if not present:
             return
         nodes = tuple(records[i].params[name].node for i, _, _ in present)
-        glasses = tuple(records[i].glass.of_param(name) for i, _, _ in present)
-        for views, cell in self.values(nodes, glasses).items():
+        visibilities = tuple(records[i].visibility.of_param(name) for i, _, _ in present)
+        for views, piece in self.values(nodes, visibilities).items():
             after = []
             for view in views:
                 i, seen, traits = present[view.of]
                 after.append((i, seen.with_(name, view), traits | view.traits))
-            yield Made(cell, lambda value: (name, value)), (place + 1, Together(after))
+            yield Mapped(piece, lambda value: (name, value)), (place + 1, OrderedSet(after))
 
 
-_Holders = Together[tuple[int, _Siblings, Traits]]
+_Holders = OrderedSet[tuple[int, _Siblings, Traits]]
 
 
 def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
-    """An order of all parameters in which each comes after those that its condition may ask about."""
+    """An order of all parameters in which each comes after those that its condition may compare."""
     rows = [[param.name for param in params] for params in declared]
     if all(row == rows[0] for row in rows):
         return rows[0]
@@ -296,28 +298,28 @@ def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A block or an alternative being cut: its parameters, and how they are looked at while and after."""
+    """A block or an alternative being partitioned: its parameters, and how they are observed meanwhile and after."""
 
     node: BlockUse | Symbol
     params: Mapping[str, Param]
-    outer: Glass
-    glass: Glass
+    outer: Visibility
+    visibility: Visibility
     abstraction: Abstraction
     facts: Facts | None
 
     @classmethod
-    def of(cls, node: Node, outer: Glass, abstraction: Abstraction, facts: Facts | None) -> _Record:
+    def of(cls, node: Node, outer: Visibility, abstraction: Abstraction, facts: Facts | None) -> _Record:
         assert isinstance(node, BlockUse | Symbol)
         precisions = (
             dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.within)
         )
         for name, precision in sibling_precisions((param.condition for param in node.params), facts).items():
             precisions[name] = precision.joined(precisions.get(name))
-        glass = Glass(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
-        return cls(node, {param.name: param for param in node.params}, outer, glass, abstraction, facts)
+        visibility = Visibility(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
+        return cls(node, {param.name: param for param in node.params}, outer, visibility, abstraction, facts)
 
     def has(self, name: str, siblings: Params) -> bool:
-        """Whether there is such a parameter beside the siblings seen so far."""
+        """Whether the parameter exists beside the siblings so far."""
         if name not in self.params:
             return False
         condition = self.params[name].condition
@@ -332,13 +334,13 @@ class _Record:
         return symbol_value(self.node.name, ordered)
 
     def view(self, number: int, params: Params, traits: Traits) -> View:
-        """What is left to see once all parameters have their values."""
+        """What is observed once all parameters have their values."""
         if isinstance(self.node, BlockUse):
             precisions = self.abstraction.precisions(self.node.block)
             if precisions is not None:
                 traits |= self.abstraction.block_traits(self.node.block, observed_params(params, precisions))
-            looks: Appearance = UNSEEN if self.outer.precision is None else BlockValue(self.node.block, ())
-            return _view(number, looks, traits)
+            observed: Appearance = UNSEEN if self.outer.precision is None else BlockValue(self.node.block, ())
+            return _view(number, observed, traits)
         inner = observed_params(params, dict(self.outer.within))
         is_seen = self.outer.precision is not None or inner
         return _view(number, SymbolValue(self.node.name, inner) if is_seen else UNSEEN, traits)
@@ -409,10 +411,12 @@ def _elements(node: Node, size: int) -> Iterable[Node]:
     return repeat(node.element, size) if isinstance(node, Vector) else node.elements  # type: ignore[union-attr]
 
 
-def _view(number: int, looks: Appearance, traits: Traits = NO_TRAITS) -> View:
-    return View(number, looks, "" if isinstance(looks, _Unseen) else kind_of(looks), traits)
+def _view(number: int, observed: Appearance, traits: Traits = NO_TRAITS) -> View:
+    return View(number, observed, "" if isinstance(observed, _Unseen) else kind_of(observed), traits)
 
 
-def _alike(leaves: Iterable[_Leaf], value: Value) -> Together[View]:
-    """The views of a value that looks like this wherever it is looked at."""
-    return Together(_view(number, UNSEEN if glass.precision is None else value) for number, _, glass in leaves)
+def _alike(leaves: Iterable[_Leaf], value: Value) -> OrderedSet[View]:
+    """The views of a value that is observed as itself wherever it is observed."""
+    return OrderedSet(
+        _view(number, UNSEEN if visibility.precision is None else value) for number, _, visibility in leaves
+    )
