@@ -151,11 +151,11 @@ def wall(executor: Executor, asked: list[Task]) -> float:
     return perf_counter() - start
 
 
-def two_against_one(nursery: ForkServer, busy: bool, rounds: int) -> tuple[float, float]:
+def two_against_one(fork_server: ForkServer, busy: bool, rounds: int) -> tuple[float, float]:
     """How many times as fast two workers are as one, and two bare processes that compute; in turns, the best of several
     rounds each, so that all of them meet the machine at its best."""
-    both = LocalExecutor(job(300, 10, TRUSTED), 2, nursery)
-    with LocalExecutor(job(300, 10, TRUSTED), 1, nursery) as one, both:
+    both = LocalExecutor(job(300, 10, TRUSTED), 2, fork_server)
+    with LocalExecutor(job(300, 10, TRUSTED), 1, fork_server) as one, both:
         found: list[tuple[float, ...]] = []
         for _ in range(rounds + 1):
             workers = [wall(executor, pauses(24, 0.05, busy)) for executor in (one, both)]
@@ -199,13 +199,13 @@ def peak_of(pids: list[int]) -> Iterator[list[int]]:
     thread.join()
 
 
-def memory(nursery: ForkServer, rows: int, columns: int, folds: int) -> tuple[int, ...]:
-    """Memory of this process, the nursery and four workers: at rest after work, at the peak of work with blocks of
+def memory(fork_server: ForkServer, rows: int, columns: int, folds: int) -> tuple[int, ...]:
+    """Memory of this process, the fork server and four workers: at rest after work, at the peak of work with blocks of
     scikit-learn, and at that of work with blocks of the language."""
-    with LocalExecutor(job(rows, columns, TRUSTED, folds), 4, nursery) as executor:
+    with LocalExecutor(job(rows, columns, TRUSTED, folds), 4, fork_server) as executor:
         list(executor.map(pauses(4, 0.5, busy=False)))  # so that each worker has begun
         gc.collect()
-        pids = [os.getpid(), nursery.pid, *executor.worker_pids()]
+        pids = [os.getpid(), fork_server.pid, *executor.worker_pids()]
         assert len(pids) == 6
         peaks = []
         for asked in (tasks(8, step("sklearn.preprocessing:StandardScaler")), own_tasks(8, columns)):
@@ -222,12 +222,12 @@ def weigh_overhead(quick: bool) -> Iterator[Row]:
         together(executor, tasks(5))
         yield "on the way in process", 1e3 * on_the_way(executor, together, count // 2), 1.0, "ms"
     start = perf_counter()
-    with ForkServer() as nursery:
-        with LocalExecutor(job(300, 10), 1, nursery) as executor:
+    with ForkServer() as fork_server:
+        with LocalExecutor(job(300, 10), 1, fork_server) as executor:
             together(executor, tasks(1))
             yield "first outcome of the first worker, imports and all", perf_counter() - start, None, "s"
         start = perf_counter()
-        with LocalExecutor(job(300, 10), 1, nursery) as executor:
+        with LocalExecutor(job(300, 10), 1, fork_server) as executor:
             together(executor, tasks(1))
             yield "first outcome of a fresh worker", 1e3 * (perf_counter() - start), None, "ms"
             for name, run in (("all at once", together), ("one by one", one_by_one)):
@@ -239,10 +239,10 @@ def weigh_overhead(quick: bool) -> Iterator[Row]:
 
 def race_workers(quick: bool) -> Iterator[Row]:
     rounds = 2 if quick else 8
-    with ForkServer() as nursery:
-        waiting, _ = two_against_one(nursery, False, rounds)
+    with ForkServer() as fork_server:
+        waiting, _ = two_against_one(fork_server, False, rounds)
         yield "two workers against one, evaluations of 50 ms that wait", waiting, 1.7, "times as fast"
-        computing, given = two_against_one(nursery, True, rounds)
+        computing, given = two_against_one(fork_server, True, rounds)
         yield "two bare processes against one, computing: what the machine gives", given, None, "times as fast"
         yield "two workers against one, evaluations of 50 ms that compute", computing, None, "times as fast"
         # What others on the machine take is not the workers' doing: of two idle cores this is 1.7 of 2.
@@ -253,10 +253,10 @@ def weigh_memory(quick: bool) -> Iterator[Row]:
     rows = 50_000 if quick else 200_000
     size = rows * 50 * 8
     caches, copies = 4 * CACHE_BYTES / size, "copies of the table"
-    with ForkServer() as nursery:
-        memory(nursery, 300, 50, 2)
+    with ForkServer() as fork_server:
+        memory(fork_server, 300, 50, 2)
         for folds in (2, 5):
-            without, with_table = memory(nursery, 300, 50, folds), memory(nursery, rows, 50, folds)
+            without, with_table = memory(fork_server, 300, 50, folds), memory(fork_server, rows, 50, folds)
             rest, theirs, own = ((more - less) / size for more, less in zip(with_table, without, strict=True))
             yield f"{rows:,} × 50 on 4 workers, {folds} folds, at rest after work", rest, 1.5 + caches, copies
             yield "  caches at most, which are part of the target", caches, None, copies

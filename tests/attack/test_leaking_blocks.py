@@ -28,7 +28,7 @@ SCALER = em.step("sklearn.preprocessing:StandardScaler")
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[ForkServer]:
+def fork_server() -> Iterator[ForkServer]:
     with ForkServer() as shared:
         yield shared
 
@@ -61,9 +61,9 @@ def expected() -> list[tuple[float, ...]]:
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, "inprocess"])
-def test_nothing_leaks(nursery: ForkServer, expected: list[tuple[float, ...]], workers: int | str) -> None:
+def test_nothing_leaks(fork_server: ForkServer, expected: list[tuple[float, ...]], workers: int | str) -> None:
     tasks = [each for number, what in enumerate(LEAKS) for each in (leak(what), sensitive(number), own(number))]
-    with opened(workers, nursery) as executor:
+    with opened(workers, fork_server) as executor:
         outcomes = list(executor.map(tasks))
     victims = [outcome for place, outcome in enumerate(outcomes) if place % 3]
     assert [outcome.failure for outcome in victims] == [None] * len(victims)
@@ -80,8 +80,8 @@ def told(outcome: Outcome) -> object:
     return outcome.losses, outcome.failure and (outcome.failure.cause, outcome.failure.message)
 
 
-def opened(workers: int | str, nursery: ForkServer) -> Executor:
-    return LocalExecutor(job(), workers, nursery) if isinstance(workers, int) else open_executor(job(), workers)
+def opened(workers: int | str, fork_server: ForkServer) -> Executor:
+    return LocalExecutor(job(), workers, fork_server) if isinstance(workers, int) else open_executor(job(), workers)
 
 
 SPEC = f"""

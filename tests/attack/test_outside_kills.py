@@ -80,11 +80,11 @@ def test_killed_servers_change_nothing(tmp_path: Path) -> None:
     tasks = own_tasks(24, str(tmp_path / "log"))
     with InProcessExecutor(em.job()) as reference:
         expected = [outcome.losses for outcome in reference.map(tasks)]
-    with ForkServer() as nursery, LocalExecutor(em.job(), 2, nursery) as executor:
-        os.kill(nursery.pid, signal.SIGKILL)  # before it could say a word
+    with ForkServer() as fork_server, LocalExecutor(em.job(), 2, fork_server) as executor:
+        os.kill(fork_server.pid, signal.SIGKILL)  # before it could say a word
         executor.submit(tasks[0]).result()
         outcomes = []
-        with killing(lambda: {nursery.pid, *children(nursery.pid)}, 0.5, 3) as killed:
+        with killing(lambda: {fork_server.pid, *children(fork_server.pid)}, 0.5, 3) as killed:
             while not outcomes or not killed:  # a quick machine is done before anything is killed
                 outcomes = list(executor.map(tasks))
     assert [(outcome.failure, outcome.losses) for outcome in outcomes] == [(None, losses) for losses in expected]
@@ -142,15 +142,15 @@ PROGRAM = """
 import sys, time
 import executor_models as em
 from msl.workers.local import LocalExecutor
-from msl.workers.fork_server import ForkServer as Nursery
+from msl.workers.fork_server import ForkServer
 from msl.workers.task import Task
 
 fault = em.step("executor_faults:Fault", what="starts_daemon_and_sleeps", note=sys.argv[1])
-with Nursery() as nursery, LocalExecutor(em.job(), 1, nursery) as executor:
+with ForkServer() as fork_server, LocalExecutor(em.job(), 1, fork_server) as executor:
     future = executor.submit(Task(em.model(fault, em.learner())))
     while not executor.worker_pids():
         time.sleep(0.01)
-    print(nursery.pid, *executor.worker_pids(), flush=True)
+    print(fork_server.pid, *executor.worker_pids(), flush=True)
     future.result()
 """
 

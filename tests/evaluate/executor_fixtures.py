@@ -1,4 +1,4 @@
-"""What the tests of executors share because it is slow to start: a nursery, and a Dask cluster."""
+"""What the tests of executors share because it is slow to start: a fork server, and a Dask cluster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msl.workers.fork_server import ForkServer
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[ForkServer]:
+def fork_server() -> Iterator[ForkServer]:
     with ForkServer() as shared:
         yield shared
 

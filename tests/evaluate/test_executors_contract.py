@@ -42,7 +42,7 @@ def opened(kind: str, request: pytest.FixtureRequest) -> Executor:
     if kind == "inprocess":
         return InProcessExecutor(em.job(LIMITS))
     if kind == "local":
-        return LocalExecutor(em.job(LIMITS), 2, request.getfixturevalue("nursery"))
+        return LocalExecutor(em.job(LIMITS), 2, request.getfixturevalue("fork_server"))
     return open_executor(em.job(LIMITS), request.getfixturevalue("cluster").address)
 
 
@@ -183,7 +183,7 @@ def test_a_late_outcome_is_a_timeout(kind: str, request: pytest.FixtureRequest) 
         pytest.skip("what a Dask cluster does within a machine is what local processes do")
     job = em.job(Limits(each=0.1))
     local = kind == "local"
-    with LocalExecutor(job, 1, request.getfixturevalue("nursery")) if local else InProcessExecutor(job) as executor:
+    with LocalExecutor(job, 1, request.getfixturevalue("fork_server")) if local else InProcessExecutor(job) as executor:
         outcome = executor.submit(em.sleeper(0.2)).result()
     assert outcome.failure is not None
     assert (outcome.failure.cause, outcome.failure.step) == ("timeout", "sleeper")

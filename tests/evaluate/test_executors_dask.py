@@ -24,7 +24,7 @@ def count_arrivals() -> None:
     """On a worker: counts how often a table arrives."""
     from msl.workers import shared_arrays
 
-    arrive = shared_arrays._arrived
+    arrive = shared_arrays._unpickled
 
     def counted(content: object) -> object:
         counted.times += 1  # type: ignore[attr-defined]
@@ -33,13 +33,13 @@ def count_arrivals() -> None:
     counted.times = 0  # type: ignore[attr-defined]
     counted.__qualname__ = "_arrived"
     counted.__module__ = shared_arrays.__name__
-    shared_arrays._arrived = counted  # type: ignore[assignment]
+    shared_arrays._unpickled = counted  # type: ignore[assignment]
 
 
 def arrivals() -> int:
     from msl.workers import shared_arrays
 
-    return int(shared_arrays._arrived.times)  # type: ignore[attr-defined]
+    return int(shared_arrays._unpickled.times)  # type: ignore[attr-defined]
 
 
 def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_lost_worker_costs_only_what_it_was_at(cluster: DaskCluster, tmp_path:
             for future in futures[:4]:
                 future.result()
             victim, survivor = pids[max(pids)], pids[min(pids)]
-            wait_until(lambda: len(children(victim)) == 3)  # the nursery, its branch and a worker
+            wait_until(lambda: len(children(victim)) == 3)  # the fork server, its branch and a worker
             assert client.run(arrivals) == dict.fromkeys(pids, 1)
             below = children(victim)
             os.kill(victim, signal.SIGKILL)

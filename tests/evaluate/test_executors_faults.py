@@ -28,8 +28,8 @@ LIMITS = Limits(each=20.0, memory=150_000_000)
 
 
 @pytest.fixture(scope="module")
-def executor(nursery: ForkServer) -> Iterator[LocalExecutor]:
-    with LocalExecutor(em.job(LIMITS), 2, nursery) as shared:
+def executor(fork_server: ForkServer) -> Iterator[LocalExecutor]:
+    with LocalExecutor(em.job(LIMITS), 2, fork_server) as shared:
         yield shared
 
 
@@ -84,25 +84,25 @@ def test_a_death_costs_only_its_evaluation(executor: LocalExecutor) -> None:
     assert {failure_of(outcomes[place]).cause for place in deadly} == {"crash", "exit"}
 
 
-def test_what_ran_before_decides_about_no_model(nursery: ForkServer) -> None:
+def test_what_ran_before_decides_about_no_model(fork_server: ForkServer) -> None:
     """Each would crash in a process where another ran before; none does in one of its own."""
     tasks = [Task(em.model(em.step("executor_faults:SecondThoughts", marker=m), em.learner())) for m in range(4)]
-    with LocalExecutor(em.job(), 1, nursery) as executor:
+    with LocalExecutor(em.job(), 1, fork_server) as executor:
         assert [outcome.failure for outcome in executor.map(tasks)] == [None] * 4
 
 
-def test_one_block_has_its_own_limit(nursery: ForkServer) -> None:
+def test_one_block_has_its_own_limit(fork_server: ForkServer) -> None:
     """Three folds of half a second each are within the limit of a block; one of a hundred is not."""
-    with LocalExecutor(em.job(Limits(fit=5.0)), 2, nursery) as executor:
+    with LocalExecutor(em.job(Limits(fit=5.0)), 2, fork_server) as executor:
         long = executor.submit(em.sleeper(100.0))
         assert executor.submit(em.sleeper(0.5)).result().failure is None
         failure = failure_of(long.result())
     assert (failure.cause, failure.step, failure.message) == ("timeout", "sleeper", "one block took longer than 5 s")
 
 
-def test_a_lost_nursery_is_replaced(nursery: ForkServer) -> None:
+def test_a_lost_nursery_is_replaced(fork_server: ForkServer) -> None:
     """Whatever kills the process that starts workers; and an evaluation that does it again and again is found."""
-    with LocalExecutor(em.job(), 2, nursery) as executor:
+    with LocalExecutor(em.job(), 2, fork_server) as executor:
         killer = executor.submit(em.faulty("kills_server"))
         others = list(executor.map(em.tasks(6)))
         failure = failure_of(killer.result())
@@ -111,7 +111,7 @@ def test_a_lost_nursery_is_replaced(nursery: ForkServer) -> None:
         assert [found.losses for found in others] == [found.losses for found in reference.map(em.tasks(6))]
 
 
-def test_siblings_judged_together_are_told_apart(nursery: ForkServer) -> None:
+def test_siblings_judged_together_are_told_apart(fork_server: ForkServer) -> None:
     """Generalised cross-validation judges a group at once; a death in it is one evaluation's all the same."""
     job = regression_job()
     tasks = [ridge(penalty) for penalty in range(1, 41)]
@@ -119,7 +119,7 @@ def test_siblings_judged_together_are_told_apart(nursery: ForkServer) -> None:
         expected = [reference.submit(task).result().losses for task in tasks]
         assert [outcome.losses for outcome in reference.map(tasks)] == expected
     assert all(map(math.isfinite, (loss for losses in expected for loss in losses)))
-    with LocalExecutor(job, 1, nursery) as executor:
+    with LocalExecutor(job, 1, fork_server) as executor:
         executor.submit(tasks[0]).result()
         mixed = [*tasks[:20], em.faulty("aborts"), *tasks[20:]]
         outcomes = list(executor.map(mixed))

@@ -68,18 +68,18 @@ def test_small_evaluations_are_grouped() -> None:
 
 def test_a_pulse_tells_what_was_written() -> None:
     with unnamed_file() as page:
-        worker, keeper = Heartbeat(page.fileno()), Heartbeat(page.fileno())
-    assert keeper.read().number == 0
+        worker, pool = Heartbeat(page.fileno()), Heartbeat(page.fileno())
+    assert pool.read().number == 0
     worker.begin(3, 1000)
     worker.step("größer" * 100)
-    cutoff = keeper.read()
-    assert (cutoff.number, cutoff.held) == (3, 1000)
-    assert cutoff.step.startswith("größergrößer")
-    assert cutoff.step_started >= cutoff.started > 0
+    state = pool.read()
+    assert (state.number, state.held) == (3, 1000)
+    assert state.step.startswith("größergrößer")
+    assert state.step_started >= state.started > 0
     worker.step("b")
-    assert keeper.read().step == "b"
+    assert pool.read().step == "b"
     worker.end(3)
-    assert keeper.read().number == -3
+    assert pool.read().number == -3
 
 
 def test_endings_are_told() -> None:

@@ -27,7 +27,7 @@ from msl.workers.task import Job, Task
 pytest_plugins = ("executor_fixtures",)
 
 
-def test_any_number_of_workers_gives_the_same(nursery: ForkServer) -> None:
+def test_any_number_of_workers_gives_the_same(fork_server: ForkServer) -> None:
     """With and without caches, in any order of submission, and so of completion."""
     tasks = em.tasks(40)
     with InProcessExecutor(em.job(cache_bytes=0)) as executor:
@@ -35,7 +35,7 @@ def test_any_number_of_workers_gives_the_same(nursery: ForkServer) -> None:
     for workers, cache_bytes in ((1, 10_000_000), (2, 0), (4, 10_000_000)):
         places = list(range(len(tasks)))
         random.Random(workers).shuffle(places)
-        with LocalExecutor(em.job(cache_bytes=cache_bytes), workers, nursery) as executor:
+        with LocalExecutor(em.job(cache_bytes=cache_bytes), workers, fork_server) as executor:
             futures = {place: executor.submit(tasks[place]) for place in places}
             assert [told(futures[place].result()) for place in range(len(tasks))] == expected
             # Code from elsewhere has processes of its own, beside those that are at rest meanwhile.
@@ -46,21 +46,21 @@ def told(outcome: Outcome) -> object:
     return outcome.losses, outcome.measures, outcome.complexity, outcome.failure
 
 
-def test_workers_share_one_table(nursery: ForkServer) -> None:
+def test_workers_share_one_table(fork_server: ForkServer) -> None:
     """Four workers at rest hold the table once, all together, beside what they hold without a table."""
-    without = held_by_workers(em.job(cache_bytes=0), nursery)
+    without = held_by_workers(em.job(cache_bytes=0), fork_server)
     rng = np.random.default_rng(0)
     dataset = Dataset.of_arrays(rng.normal(size=(8_000, 600)), rng.integers(0, 2, 8_000), 2)
     size = dataset.X.nbytes
-    with_table = held_by_workers(replace(em.job(cache_bytes=0), dataset=dataset), nursery)
+    with_table = held_by_workers(replace(em.job(cache_bytes=0), dataset=dataset), fork_server)
     # A worker that had a copy would hold it for itself.
     assert with_table["private"] - without["private"] < 0.5 * size
     assert with_table["proportional"] - without["proportional"] < 1.5 * size
     assert with_table["resident"] - without["resident"] > 3.9 * size  # all of them have looked at all of it
 
 
-def held_by_workers(job: Job, nursery: ForkServer) -> dict[str, int]:
-    with LocalExecutor(job, 4, nursery) as executor:
+def held_by_workers(job: Job, fork_server: ForkServer) -> dict[str, int]:
+    with LocalExecutor(job, 4, fork_server) as executor:
         del job
         # All at once, so that each finds the workers before it at work.
         scaler = em.step("sklearn.preprocessing:StandardScaler")
@@ -77,18 +77,18 @@ def held_by_workers(job: Job, nursery: ForkServer) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_threads_are_bounded(nursery: ForkServer, threads: int) -> None:
-    with LocalExecutor(replace(em.job(), threads=threads), 1, nursery) as executor:
+def test_threads_are_bounded(fork_server: ForkServer, threads: int) -> None:
+    with LocalExecutor(replace(em.job(), threads=threads), 1, fork_server) as executor:
         outcome = executor.submit(Task(em.model(em.step("executor_faults:Threads", "learner")))).result()
     assert outcome.failure is not None
     assert outcome.failure.message == f"ValueError: threads: [{threads}]"
 
 
-def test_the_nursery_forks_without_threads(nursery: ForkServer) -> None:
+def test_the_nursery_forks_without_threads(fork_server: ForkServer) -> None:
     """A lock that another thread holds at the moment of a fork would stay locked for ever."""
-    with LocalExecutor(em.job(), 1, nursery) as executor:
+    with LocalExecutor(em.job(), 1, fork_server) as executor:
         executor.submit(em.tasks(1)[0]).result()
-    names = [(task / "comm").read_text() for task in Path(f"/proc/{nursery.pid}/task").iterdir()]
+    names = [(task / "comm").read_text() for task in Path(f"/proc/{fork_server.pid}/task").iterdir()]
     # Importing polars starts threads that only tidy up after polars and its allocator, which sees to forks itself.
     assert len([name for name in names if not name.startswith(("jemalloc", "polars"))]) == 1
 
@@ -121,7 +121,7 @@ def test_nothing_is_left_when_the_program_is_killed(number: signal.Signals) -> N
         assert program.stdout.readline() == "ready\n"
         below = children(program.pid)
         program.send_signal(number)
-        assert len(below) == 5  # the nursery, its branch with their module, a worker at rest, and these two
+        assert len(below) == 5  # the fork server, its branch with their module, a worker at rest, and these two
         program.wait()
         wait_until(none_alive(below))
         assert program.stderr is not None
@@ -147,10 +147,10 @@ def test_a_job_that_cannot_be_done_is_refused() -> None:
 def test_a_mapped_job_is_the_job() -> None:
     job = em.job()
     mapped = SharedArrays.of(job)
-    twin = mapped.twin()
+    duplicate = mapped.duplicate()
     mapped.close()
-    value = twin.value
-    twin.close()
+    value = duplicate.value
+    duplicate.close()
     assert (value.dataset.X == job.dataset.X).all()
     assert (value.dataset.y == job.dataset.y).all()
     assert (value.objectives, value.limits, value.trusted) == (job.objectives, job.limits, job.trusted)

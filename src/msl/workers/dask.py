@@ -1,7 +1,7 @@
-"""Dask: evaluations on the machines of a dask.distributed cluster, within the same limits.
+"""Run evaluations on a dask.distributed cluster, within the same limits as local ones.
 
-The job travels once to each worker of the cluster, where a site is opened: local processes, which can be killed. What a
-lost worker was at is repeated by the scheduler; what the scheduler gives up on is submitted again.
+The job is sent once to each Dask worker, which opens a site for it: local processes, which can be killed. The scheduler
+repeats what a lost worker was evaluating; what the scheduler gives up on is submitted again.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 _GROUP_SECONDS = 0.1
-_LOOK = 2.0  # seconds between looks at who is in the cluster
-_QUEUE = 2  # groups for each thread of the cluster: one at work, one at hand
-_MOST_LOST = 3  # times that an evaluation gets lost
-_MOST_UNOPENED = 10  # sites in a row that get lost before they are open
+_LOOK_SECONDS = 2.0  # between looks at the list of Dask workers
+_QUEUE = 2  # groups for each thread of the cluster: one running, one ready
+_MOST_LOST = 3  # times that an evaluation may get lost
+_MOST_UNOPENED = 10  # sites in a row that may get lost before they are open
 _Lost = (distributed.KilledWorker, CancelledError)
 
 
@@ -51,7 +51,7 @@ class _Item(PendingTask):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """Items that are evaluated together, Dask's future of them, and the workers that were open when it was sent."""
+    """Items that are sent together, Dask's future for them, and the Dask workers that had a site at that time."""
 
     items: list[_Item]
     sent: Any
@@ -63,16 +63,16 @@ class DaskExecutor(Executor):
 
     def __init__(self, job: Job, on: Any, patience: float = 30.0) -> None:
         """`patience` is how many seconds to wait for the scheduler, and then for its first worker."""
-        job.evaluator()  # what the job cannot do is better said here than by a worker
+        job.evaluator()  # an impossible job is better refused here than by a worker
         self._client, self._is_own_client = _connect(on, patience)
-        self._mapped = SharedArrays.of(job)
-        self.job: Job = self._mapped.value
+        self._shared_job = SharedArrays.of(job)
+        self.job: Job = self._shared_job.value
         self._id = uuid.uuid4().hex
         self._grouping = Grouping(_GROUP_SECONDS)
-        self._state = Condition()  # for all that follows, which the caller's threads and Dask's change
+        self._state = Condition()  # guards all that follows, which threads of the caller and of Dask change
         self._waiting: deque[_Item] = deque()
         self._running: dict[str, _Group] = {}
-        self._leases: dict[str, Any] = {}
+        self._sites: dict[str, Any] = {}
         self._threads: dict[str, int] = {}
         self._times_unopened = self._being_taken = 0
         self._sent_job: Any = None
@@ -87,7 +87,7 @@ class DaskExecutor(Executor):
             self._close()
             message = f"the Dask cluster takes no work: {reason or type(reason).__name__}"
             raise ClusterUnreachable(message, "look at its scheduler and its workers") from reason
-        Thread(target=self._look_again, name="msl-dask", daemon=True).start()
+        Thread(target=self._look_repeatedly, name="msl-dask", daemon=True).start()
 
     def submit(self, task: AnyTask) -> Future[Outcome]:
         item = _Item(task)
@@ -116,7 +116,7 @@ class DaskExecutor(Executor):
             ]
             for key, _ in left:
                 del self._running[key]
-        with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
+        with contextlib.suppress(Exception):  # nothing to cancel on a cluster that is gone
             self._client.cancel([group.sent for _, group in left])
             if not self._running:
                 self._client.run(dask_worker.abandon, self._id)
@@ -137,32 +137,32 @@ class DaskExecutor(Executor):
     # --- the sites ---
 
     def _send_job(self) -> None:
-        """To one worker, from which the others get it when their sites are opened."""
-        self._sent_job = self._client.scatter(self._mapped)
+        """Sends it to one worker, from which the others fetch it when their sites are opened."""
+        self._sent_job = self._client.scatter(self._shared_job)
 
     def _look(self) -> None:
-        """Sees who is in the cluster, and opens sites where there are none."""
+        """Updates the list of Dask workers, and opens sites where there are none."""
         with self._state:
             if self._is_closing:
                 return
             self._threads = self._client.nthreads()
-            self._leases = {address: lease for address, lease in self._leases.items() if address in self._threads}
+            self._sites = {address: site for address, site in self._sites.items() if address in self._threads}
             for address in self._threads:
-                if address not in self._leases:
+                if address not in self._sites:
                     self._open_site(address)
             self._take_back()
 
     def _take_back(self) -> None:
-        """Takes back what was sent to workers that are all gone: Dask would not give it to those that came later."""
+        """Takes back what was sent to workers that are all gone: Dask would not give it to those that joined later."""
         for key, group in list(self._running.items()):
             if not any(address in self._threads for address in group.places):
                 del self._running[key]
                 self._client.cancel([group.sent])
                 self._waiting.extendleft(reversed(group.items))
 
-    def _look_again(self) -> None:
-        """Workers come and go, and nobody says so."""
-        while not self._end.wait(_LOOK):
+    def _look_repeatedly(self) -> None:
+        """Workers join and leave the cluster without notice."""
+        while not self._end.wait(_LOOK_SECONDS):
             try:
                 self._look()
             except Exception as reason:
@@ -174,19 +174,19 @@ class DaskExecutor(Executor):
 
     def _open_site(self, address: str) -> None:
         arguments = (self._sent_job, self._id, dask_worker.installed_versions())
-        lease = self._client.submit(dask_worker.open_site, *arguments, workers=[address], pure=False)
-        self._leases[address] = lease
-        lease.add_done_callback(lambda done: self._hear(self._take_lease, address, done))
+        site = self._client.submit(dask_worker.open_site, *arguments, workers=[address], pure=False)
+        self._sites[address] = site
+        site.add_done_callback(lambda done: self._handle(self._on_site_opened, address, done))
 
-    def _take_lease(self, address: str, lease: Any) -> None:
+    def _on_site_opened(self, address: str, site: Any) -> None:
         with self._state:
-            if self._is_closing or getattr(self._leases.get(address), "key", None) != lease.key:
+            if self._is_closing or getattr(self._sites.get(address), "key", None) != site.key:
                 return
-            if lease.status == "finished":
+            if site.status == "finished":
                 self._times_unopened = 0
                 return
-            del self._leases[address]
-            error = _error_of(lease)
+            del self._sites[address]
+            error = _error_of(site)
             self._times_unopened += 1
             if not isinstance(error, _Lost) or self._times_unopened > _MOST_UNOPENED:
                 raise error
@@ -197,8 +197,8 @@ class DaskExecutor(Executor):
     # --- to the cluster ---
 
     def _feed(self) -> None:
-        """Keeps the cluster's threads busy, and no more: what waits here can still be grouped."""
-        places = [address for address, lease in self._leases.items() if lease.status == "finished"]
+        """Sends as much as keeps the cluster's threads busy; what still waits here can be grouped."""
+        places = [address for address, site in self._sites.items() if site.status == "finished"]
         threads = sum(self._threads[address] for address in places)
         while self._waiting and len(self._running) < _QUEUE * threads:
             if group := self._next_group(threads):
@@ -215,15 +215,15 @@ class DaskExecutor(Executor):
 
     def _send(self, group: list[_Item], places: list[str]) -> None:
         arguments = (self._id, pickle.dumps([item.task for item in group]))
-        # Should some of these places die, the others may do it.
+        # If some of these workers die, any other may take over.
         options = {"workers": places, "allow_other_workers": True, "pure": False}
         sent = self._client.submit(dask_worker.evaluate, *arguments, **options)
         self._running[sent.key] = _Group(group, sent, places)
-        sent.add_done_callback(lambda done: self._hear(self._take, done))
+        sent.add_done_callback(lambda done: self._handle(self._on_group_done, done))
 
-    # --- from the cluster, on a thread of Dask's ---
+    # --- callbacks, on a thread of Dask ---
 
-    def _hear(self, take: Callable[..., None], *arguments: Any) -> None:
+    def _handle(self, take: Callable[..., None], *arguments: Any) -> None:
         try:
             take(*arguments)
             with self._state:
@@ -232,7 +232,7 @@ class DaskExecutor(Executor):
             self._abandon(_broken(reason))
         self._close_when_done()
 
-    def _take(self, sent: Any) -> None:
+    def _on_group_done(self, sent: Any) -> None:
         with self._state:
             group = self._running.pop(sent.key, None)
             if group is None:
@@ -240,9 +240,9 @@ class DaskExecutor(Executor):
             self._being_taken += 1
         try:
             if sent.status == "finished":
-                self._hand_over(group.items, sent.result())
+                self._set_results(group.items, sent.result())
             else:
-                self._try_again(group.items, _error_of(sent))
+                self._resubmit(group.items, _error_of(sent))
         except Exception as reason:
             for item in group.items:
                 item.give_up(_broken(reason))
@@ -251,27 +251,27 @@ class DaskExecutor(Executor):
             with self._state:
                 self._being_taken -= 1
 
-    def _hand_over(self, group: list[_Item], outcomes: list[Outcome]) -> None:
+    def _set_results(self, group: list[_Item], outcomes: list[Outcome]) -> None:
         for item, outcome in zip(group, outcomes, strict=True):
             self._grouping.learn(outcome.effort.seconds)
             item.future.set_result(outcome)
 
-    def _try_again(self, group: list[_Item], error: BaseException) -> None:
-        """Puts back what was lost on the way; what is lost again and again is the fault of whatever it does."""
+    def _resubmit(self, group: list[_Item], error: BaseException) -> None:
+        """Puts lost evaluations back into the queue; one that is lost again and again is itself the cause."""
         left = group
         if isinstance(error, dask_worker.NoSiteError):
             with self._state:
-                lease = self._leases.get(error.address)
-                if error.address in self._threads and (lease is None or lease.status != "pending"):
+                site = self._sites.get(error.address)
+                if error.address in self._threads and (site is None or site.status != "pending"):
                     self._open_site(error.address)
         elif isinstance(error, _Lost):
-            left = [item for item in group if not self._is_hopeless(item)]
+            left = [item for item in group if not self._is_given_up(item)]
         else:
             raise error
         with self._state:
             self._waiting.extendleft(reversed(left))
 
-    def _is_hopeless(self, item: _Item) -> bool:
+    def _is_given_up(self, item: _Item) -> bool:
         item.times_lost += 1
         if item.times_lost < _MOST_LOST:
             return False
@@ -282,14 +282,14 @@ class DaskExecutor(Executor):
     # --- the end ---
 
     def _abandon(self, reason: BrokenExecutor | None) -> None:
-        """Gives up what waits and what runs: cancelled, or because the cluster is broken."""
+        """Gives up all that waits or runs: because it is cancelled, or because the cluster is broken."""
         with self._state:
             self._is_shut, self._broken = True, self._broken or reason
             sent = [group.sent for group in self._running.values()]
             left = [*self._waiting, *(item for group in self._running.values() for item in group.items)]
             self._running.clear()
             self._waiting.clear()
-        with contextlib.suppress(Exception):  # a cluster that is gone has nothing left to cancel
+        with contextlib.suppress(Exception):  # nothing to cancel on a cluster that is gone
             self._client.cancel(sent)
         for item in left:
             item.give_up(reason)
@@ -307,17 +307,17 @@ class DaskExecutor(Executor):
             self._state.notify_all()
 
     def _close(self) -> None:
-        with contextlib.suppress(Exception):  # of a cluster that is gone, no process is left either
-            self._client.run(dask_worker.leave, self._id)
-        self._leases.clear()
+        with contextlib.suppress(Exception):  # a cluster that is gone has no processes left
+            self._client.run(dask_worker.close_site, self._id)
+        self._sites.clear()
         self._sent_job = None
-        self._mapped.close()
+        self._shared_job.close()
         if self._is_own_client:
             self._client.close()
 
 
 def _connect(on: Any, patience: float) -> tuple[Any, bool]:
-    """A client, and whether it is to be closed in the end."""
+    """A client, and whether this executor has to close it."""
     if isinstance(on, distributed.Client):
         if on.asynchronous:
             raise UserError("an asynchronous Dask client cannot be used here: make one with `asynchronous=False`")
@@ -339,7 +339,7 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
 
 
 def _security(scheduler: Scheduler) -> Any:
-    """Dask's own, with the files that are given or those of its configuration."""
+    """Dask's security object, with the files that are given or those of its configuration."""
     if not scheduler.is_encrypted:
         return None
     files = {}

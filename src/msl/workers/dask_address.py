@@ -1,4 +1,4 @@
-"""Scheduler: where that of a Dask cluster is, and how both sides prove who they are. Nothing of Dask is imported here.
+"""The address of a Dask scheduler and the certificates for it. Nothing of Dask is imported here.
 
 A scheduler runs whatever code it is sent. Without TLS that is the code of whoever reaches its port; with TLS, of those
 who have a certificate, and its key, that was signed by the authority that the cluster trusts.
@@ -15,7 +15,7 @@ from pathlib import Path
 from msl.diagnostics.user_error import UserError
 
 SCHEMES = ("dask:", "tcp:", "tls:")
-#: `dask` and `tcp` are the same; the first is there for those who have written it so far.
+#: `dask` and `tcp` are the same; `dask` stays for specs and scripts that use it.
 _ADDRESS = re.compile(r"(dask|tcp|tls)://(\[[^\]\s]+\]|[^/\s:\[\]]+):(\d+)/?")
 
 
@@ -64,7 +64,7 @@ class Scheduler:
 
     @property
     def warning(self) -> str | None:
-        """What there is to say of a way that others can listen to and write on."""
+        """A warning for a connection that others can read and write."""
         match = _ADDRESS.fullmatch(self.address)
         if match is None or self.is_encrypted or _is_loopback(match[2].strip("[]")):
             return None
@@ -74,7 +74,7 @@ class Scheduler:
         )
 
     def _check_files(self) -> None:
-        """Dask would only say that nobody answers, or ask for a password in the middle of a run."""
+        """Checks them here, because Dask would only time out, or prompt for a password during a run."""
         assert self.tls_ca is not None
         assert self.tls_cert is not None
         assert self.tls_key is not None

@@ -1,4 +1,4 @@
-"""Dask site: what runs on a worker of a cluster — local processes for each executor that sends work there."""
+"""What runs on a Dask worker: a site of local processes for each executor that sends work there."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from msl.workers.task import AnyTask, Job
 
 _PACKAGES = ("msl-lang", "numpy", "scipy", "scikit-learn")
 _sites: dict[str, LocalExecutor] = {}
-#: What each executor has under way here.
+#: The running evaluations of each executor.
 _under_way: dict[str, set[Future[Outcome]]] = {}
 _lock = Lock()
 
 
 class NoSiteError(Exception):
-    """Work has come to a worker where nobody has opened a site for it."""
+    """A worker was sent tasks of an executor that has no site there."""
 
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self.address = address
 
 
-class Lease:
-    """Keeps a site open. Dask drops it on the worker when the client lets go of it, or is gone without a word."""
+class SiteHandle:
+    """Keeps a site open until Dask drops it: when the client releases it, or has disappeared."""
 
     def __init__(self, executor_id: str, site: LocalExecutor) -> None:
         weakref.finalize(self, _close, executor_id, site, wait=False)
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
-        return object, ()  # elsewhere, it keeps nothing open
+        return object, ()  # a copy on another machine keeps nothing open
 
 
-def open_site(job: SharedArrays[Job], executor_id: str, versions: Mapping[str, str]) -> Lease:
-    """Gets ready to work for an executor, on as many processes as this worker of the cluster has threads."""
+def open_site(job: SharedArrays[Job], executor_id: str, versions: Mapping[str, str]) -> SiteHandle:
+    """Opens a site for an executor, with as many processes as this Dask worker has threads."""
     _check_versions(versions)
-    leave(executor_id)
-    site = LocalExecutor(job.twin(), get_worker().state.nthreads, is_own_job=True)
+    close_site(executor_id)
+    site = LocalExecutor(job.duplicate(), get_worker().state.nthreads, is_own_job=True)
     with _lock:
         _sites[executor_id] = site
-    return Lease(executor_id, site)
+    return SiteHandle(executor_id, site)
 
 
 def evaluate(executor_id: str, tasks: bytes) -> list[Outcome]:
@@ -71,7 +71,7 @@ def evaluate(executor_id: str, tasks: bytes) -> list[Outcome]:
 
 
 def abandon(executor_id: str) -> None:
-    """Ends what the processes that work for an executor are at."""
+    """Ends the running evaluations of an executor."""
     with _lock:
         site = _sites.get(executor_id)
         futures = list(_under_way.get(executor_id, ()))
@@ -79,8 +79,8 @@ def abandon(executor_id: str) -> None:
         site.abandon(futures)
 
 
-def leave(executor_id: str) -> None:
-    """Ends the processes that work for an executor."""
+def close_site(executor_id: str) -> None:
+    """Ends the processes of an executor."""
     with _lock:
         site = _sites.get(executor_id)
     if site is not None:
@@ -96,7 +96,7 @@ def _close(executor_id: str, site: LocalExecutor, wait: bool) -> None:
 
 
 def installed_versions() -> dict[str, str]:
-    """What has to be the same on all machines for losses to be the same."""
+    """Versions that have to be the same on all machines for losses to be the same."""
     found = {"Python": ".".join(platform.python_version_tuple()[:2])}
     for package in _PACKAGES:
         try:

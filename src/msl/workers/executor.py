@@ -1,11 +1,11 @@
-"""Executor: the contract that every place to run evaluations keeps.
+"""The contract of all executors.
 
 - `submit` never raises because of what a model does: whatever happens to an evaluation is its `Outcome`, and one that
-  came to nothing has infinite losses and a `Failure`. A future's exception means that the executor itself is broken
+  failed has infinite losses and a `Failure`. A future's exception means that the executor itself is broken
   (`WorkersLost`), or that msl has a bug.
 - The losses of a task depend on the task and the job alone: not on the executor, the number of workers, the order of
   completion, what ran before in the same process, or what a cache holds.
-- Outcomes are heard of as they arrive (`arrivals`), or in the order of the tasks (`map`).
+- Outcomes are returned as they arrive (`arrivals`), or in the order of the tasks (`map`).
 - After `shutdown`, or the end of the `with` block, no process, thread or file is left behind.
 """
 
@@ -25,8 +25,8 @@ from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Outcome
 from msl.workers.task import AnyTask
 
-#: Seconds after which a caller that waits for outcomes is given the chance to look at other things.
-_LOOK = 0.2
+#: Seconds after which a caller that waits for outcomes gets an empty list, to do other things.
+_POLL_SECONDS = 0.2
 
 
 class WorkersLost(UserError, BrokenExecutor):
@@ -68,7 +68,7 @@ class Executor(ABC):
         """Outcomes in the order of their arrival, each with the place of its task.
 
         Those that arrived together are in one list. When nothing arrives for a moment the list is empty.
-        Whoever stops listening ends what is still under way.
+        Closing the generator ends the evaluations that still run.
         """
         futures = [self.submit(task) for task in tasks]
         return self._as_they_arrive(futures)
@@ -80,17 +80,17 @@ class Executor(ABC):
             for place, future in enumerate(futures):
                 future.add_done_callback(partial(_put, done, place))
             while left:
-                arrived = _taken(done)
+                arrived = _drained(done)
                 yield [(place, future.result()) for place, future in arrived if not _is_broken(future)]
                 for _, future in arrived:
-                    future.result()  # raises what has broken the executor, after all that arrived is handed over
+                    future.result()  # raises what has broken the executor, after all outcomes that arrived are yielded
                 left -= len(arrived)
         finally:
             if left:
                 self.abandon(futures)
 
     def abandon(self, futures: list[Future[Outcome]]) -> None:
-        """Gives up what was submitted, also what runs where it can be ended; new tasks may follow."""
+        """Gives up submitted tasks, running ones too where they can be ended; new tasks may follow."""
         for future in futures:
             future.cancel()
 
@@ -120,22 +120,22 @@ def _put(done: SimpleQueue[tuple[int, Future[Outcome]]], place: int, future: Fut
     done.put((place, future))
 
 
-def _taken(done: SimpleQueue[tuple[int, Future[Outcome]]]) -> list[tuple[int, Future[Outcome]]]:
-    """All that is in a queue; nothing, if nothing comes for a moment."""
+def _drained(done: SimpleQueue[tuple[int, Future[Outcome]]]) -> list[tuple[int, Future[Outcome]]]:
+    """All that is in a queue; nothing, if nothing arrives for a moment."""
     found = []
     try:
-        found.append(done.get(timeout=_LOOK))
+        found.append(done.get(timeout=_POLL_SECONDS))
         while True:
             found.append(done.get_nowait())
     except Empty:
         return found
 
 
-# --- Grouping: how many small evaluations travel together, so that the way there costs less than the work. ------------
+# --- Groups of small evaluations, sent together so that sending costs less than the work. -----------------------------
 
 
 class Grouping:
-    """Learns how long evaluations take. Groups change when outcomes arrive, never what they are."""
+    """Learns how long evaluations take. Grouping decides when outcomes arrive, never their values."""
 
     def __init__(self, seconds: float) -> None:
         """`seconds` is how long a group should take."""
@@ -143,11 +143,11 @@ class Grouping:
         self._mean: float | None = None
 
     def learn(self, seconds: float) -> None:
-        """Takes note of an evaluation; the last twenty or so count."""
+        """Adds the duration of an evaluation to a running mean over about twenty."""
         self._mean = seconds if self._mean is None else 0.95 * self._mean + 0.05 * seconds
 
     def size(self, waiting: int, workers: int) -> int:
-        """How many of those that wait go next; what is left is enough for the other workers, twice."""
+        """How many waiting tasks to send next, so that every other worker could get two such groups."""
         if self._mean is None:
             return 1
         fair = -(-waiting // (2 * workers))
@@ -155,12 +155,12 @@ class Grouping:
         return max(1, min(fair, worthwhile))
 
 
-# --- Pending: a task that somebody waits for. -------------------------------------------------------------------------
+# --- Submitted tasks. -------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True, eq=False)
 class PendingTask:
-    """The future can be cancelled until the task is taken up."""
+    """A submitted task and its future, which can be cancelled until the task is taken up."""
 
     task: AnyTask
     future: Future[Outcome] = field(default_factory=Future)
@@ -173,5 +173,5 @@ class PendingTask:
         """There will be no outcome: for a reason, or because it is cancelled."""
         if reason is None and self.future.cancel():
             return
-        with contextlib.suppress(InvalidStateError):  # whoever waits for it may have cancelled it just now
+        with contextlib.suppress(InvalidStateError):  # it may have been cancelled just now
             self.future.set_exception(reason or CancelledError())

@@ -1,4 +1,7 @@
-"""Ending: how a worker process ended, and what that says about the evaluation that it was at."""
+"""Start worker processes within milliseconds through a fork server, and find out how they ended.
+
+This is the client's side; `fork_server_process` is the server's.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from msl.workers.executor import WorkersLost
 from msl.workers.fork_server_process import BRANCH, IMPORT, REAP, REPLY, REQUEST, START, end_marked
 from msl.workers.task import foreign_modules
 
-#: What the kernel sends to a process for what its own code does; any other deadly signal was sent by somebody.
+#: Signals that the kernel sends for what a process itself does; any other deadly signal was sent from outside.
 _OWN_DOING = frozenset(
     {
         signal.SIGSEGV,
@@ -40,12 +43,12 @@ _OWN_DOING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WorkerEnd:
-    """By a signal, or with an exit status; both are None if nobody can tell any more. `peak` is in bytes."""
+    """How a worker ended: by a signal or with an exit status; both are None if unknown. `peak` is in bytes."""
 
     signal: int | None = None
     status: int | None = None
     peak: int | None = None
-    #: The process had cut its connection and had to be ended.
+    #: The process had closed its connection and had to be killed.
     is_forced: bool = False
 
     @property
@@ -54,7 +57,7 @@ class WorkerEnd:
 
     @property
     def is_from_outside(self) -> bool:
-        """Whether somebody else may have ended it: it was sent a signal, or its server was gone."""
+        """Whether it may have been killed from outside: by a signal, or together with its server."""
         return not self.is_forced and self.status is None and self.signal not in _OWN_DOING
 
     @property
@@ -67,7 +70,7 @@ class WorkerEnd:
         return "was lost" if self.status is None else f"ended itself with status {self.status}"
 
     def failure(self, step: str) -> Failure:
-        """What is said of the evaluation that the process did not survive."""
+        """The failure of the evaluation during which the process ended."""
         cause = "crash" if self.status is None or self.is_forced else "exit"
         return Failure(cause, f"the process {self.manner}", step, self.peak)
 
@@ -75,17 +78,17 @@ class WorkerEnd:
 def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
-    except ValueError:  # those for real time have no names
+    except ValueError:  # real-time signals have no names
         return f"signal {number}"
 
 
-# --- Nursery: starts worker processes in milliseconds, and tells how they ended. --------------------------------------
+# --- The client of the server. ----------------------------------------------------------------------------------------
 
 
 _T = TypeVar("_T")
 
-#: Workers must not fight for cores, nor differ from one another or from run to run. They raise the number of threads
-#: themselves where a job asks for it.
+#: Workers must not compete for cores, nor differ from one another or from run to run. They raise the number of threads
+#: themselves where a job says so.
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -103,18 +106,18 @@ _PROGRAM = (
     "from msl.blocks.base.load import allow_all; allow_all(given['local']);"
     "from msl.workers.fork_server_process import serve; serve(int(sys.argv[2]))"
 )
-#: How often a server is started again in a row that somebody kills: the system may, when others have taken all memory.
+#: How often in a row a killed server is restarted: the system may kill it when other programs take all memory.
 _MOST_LAUNCHES = 4
-_MOST_BRANCHES = 8  # kept at once; each holds the modules of its models
+_MOST_BRANCHES = 8  # kept at once; each holds the imported modules of its models
 _NOBODY = -1
 
 
 class ForkServerError(WorkersLost):
-    """Worker processes cannot be started, or no longer."""
+    """Worker processes cannot be started (any more)."""
 
 
-class _Line:
-    """The connection to a server: to the first one, or to a branch of it."""
+class _Connection:
+    """The connection to a server: to the main one, or to a branch of it."""
 
     def __init__(self) -> None:
         self.control, self.theirs = socket.socketpair()
@@ -122,11 +125,11 @@ class _Line:
         self.imported: set[str] = set()
         self.workers: set[int] = set()
 
-    def ask(self, request: bytes, descriptors: Sequence[int] = ()) -> tuple[int, int, int]:
-        socket.send_fds(self.control, [request], descriptors)
-        return self.hear()
+    def request(self, message: bytes, descriptors: Sequence[int] = ()) -> tuple[int, int, int]:
+        socket.send_fds(self.control, [message], descriptors)
+        return self.receive()
 
-    def hear(self) -> tuple[int, int, int]:
+    def receive(self) -> tuple[int, int, int]:
         reply = self.control.recv(REPLY.size, socket.MSG_WAITALL)
         if len(reply) < REPLY.size:
             raise ConnectionResetError
@@ -134,7 +137,7 @@ class _Line:
         return first, second, third
 
     def start(self, descriptors: Sequence[int]) -> int:
-        pid, _, _ = self.ask(REQUEST.pack(START, 0), descriptors)
+        pid, _, _ = self.request(REQUEST.pack(START, 0), descriptors)
         if pid < 0:
             raise ForkServerError(f"a worker process cannot be started: {os.strerror(-pid)}")
         self.workers.add(pid)
@@ -144,7 +147,7 @@ class _Line:
         if new := modules - self.imported:
             self.imported |= new
             names = _joined(new)
-            self.ask(REQUEST.pack(IMPORT, len(names)) + names)
+            self.request(REQUEST.pack(IMPORT, len(names)) + names)
 
     def close(self) -> None:
         self.control.close()
@@ -160,22 +163,22 @@ class ForkServer:
         self._launch()
 
     def _launch(self) -> None:
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the nursery
-        self._line = _Line()
-        self._branches: dict[frozenset[str], _Line] = {}
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the fork_server
+        self._main = _Connection()
+        self._branches: dict[frozenset[str], _Connection] = {}
         self._without_branch: set[frozenset[str]] = set()
         self._is_ready = False
-        self._mark = f"MSL_NURSERY={uuid.uuid4().hex}"
+        self._mark = f"MSL_FORK_SERVER={uuid.uuid4().hex}"
         given = {"path": [entry or os.getcwd() for entry in sys.path], "local": allowed_local_modules()}
         mark, _, marked = self._mark.partition("=")
-        with self._line.theirs as theirs:
+        with self._main.theirs as theirs:
             self._process = subprocess.Popen(
                 # Without -P, a `json.py` in the current folder would be imported in the place of Python's own.
                 [sys.executable, "-P", "-c", _PROGRAM, json.dumps(given), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=self._words,
+                stderr=self._stderr,
                 env=os.environ | _ENVIRONMENT | {mark: marked},
                 start_new_session=True,
             )
@@ -187,58 +190,58 @@ class ForkServer:
     def start(self, descriptors: Sequence[int], modules: Iterable[str] = ()) -> int:
         """The process id of a new worker that works with these descriptors, for models with blocks of these modules.
 
-        What is known of them is imported ahead as far as that is safe; what is from elsewhere, in a branch.
+        Their modules are imported in the server before it forks: our own in the main one, third-party ones in a branch.
         """
         wanted = frozenset(modules)
         foreign = foreign_modules(wanted)
         own = wanted - foreign  # importing these starts no thread
 
         def begin() -> int:
-            self._line.prepare(own)
-            line = self._branch(foreign) if foreign else self._line
-            if line is not self._line:
+            self._main.prepare(own)
+            connection = self._branch(foreign) if foreign else self._main
+            if connection is not self._main:
                 try:
-                    line.prepare(own)
-                    return line.start(descriptors)
-                except OSError:  # somebody has killed it; the next worker gets a new one
+                    connection.prepare(own)
+                    return connection.start(descriptors)
+                except OSError:  # it was killed; the next worker gets a new one
                     self._drop(foreign)
-            return self._line.start(descriptors)
+            return self._main.start(descriptors)
 
-        return self._do(begin)
+        return self._with_server(begin)
 
     def reap(self, pid: int) -> WorkerEnd:
-        """Waits for the end of a worker. Of one whose server has died, nothing is known."""
+        """Waits for a worker to end. If its server has died, nothing is known."""
 
         def wait() -> WorkerEnd:
             for modules, branch in self._branches.items():
                 if pid in branch.workers:
                     branch.workers.discard(pid)
                     try:
-                        return _ending(branch.ask(REQUEST.pack(REAP, pid)))
+                        return _worker_end(branch.request(REQUEST.pack(REAP, pid)))
                     except OSError:
                         self._drop(modules)
                         return WorkerEnd()
-            self._line.workers.discard(pid)
-            return _ending(self._line.ask(REQUEST.pack(REAP, pid)))
+            self._main.workers.discard(pid)
+            return _worker_end(self._main.request(REQUEST.pack(REAP, pid)))
 
-        return self._do(wait)
+        return self._with_server(wait)
 
     def close(self) -> None:
         """Ends the server, and with it all its workers."""
         with self._lock:
-            self._why_closed = self._why_closed or "the nursery is closed"
+            self._why_closed = self._why_closed or "the fork server is closed"
             self._end()
 
     def _end(self) -> None:
-        for line in (*self._branches.values(), self._line):
-            line.close()
+        for connection in (*self._branches.values(), self._main):
+            connection.close()
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._words.close()
-        end_marked(self._mark)  # what has got away from a server that was killed
+        self._stderr.close()
+        end_marked(self._mark)  # processes that have escaped from a server that was killed
 
     def __enter__(self) -> Self:
         return self
@@ -248,23 +251,23 @@ class ForkServer:
     ) -> None:
         self.close()
 
-    def _do(self, what: Callable[[], _T]) -> _T:
-        """Does something with the server. One that was killed, and all its workers with it, is replaced."""
+    def _with_server(self, what: Callable[[], _T]) -> _T:
+        """Calls a function that uses the server. If the server was killed, and its workers with it, it is restarted."""
         with self._lock:
             if self._why_closed:
                 raise ForkServerError(self._why_closed)
             for _ in range(_MOST_LAUNCHES):
                 try:
                     if not self._is_ready:
-                        self._line.pid, _, _ = self._line.hear()
+                        self._main.pid, _, _ = self._main.receive()
                         self._is_ready = True
                     return what()
                 except OSError:
                     pass
-                words, was_ready = self._last_words(), self._is_ready
+                words, was_ready = self._last_error_line(), self._is_ready
                 was_killed = self._died_by_signal()
                 self._end()
-                if not was_ready and not was_killed:  # it cannot be started, and will not be the next time
+                if not was_ready and not was_killed:  # it cannot start, now or later
                     self._why_closed = f"worker processes cannot be started: {words}"
                     raise ForkServerError(self._why_closed)
                 self._launch()
@@ -278,63 +281,63 @@ class ForkServer:
 
     # --- branches ---
 
-    def _branch(self, modules: frozenset[str]) -> _Line:
-        """The server that has imported modules; the first one if they cannot be imported ahead."""
+    def _branch(self, modules: frozenset[str]) -> _Connection:
+        """The server that has imported third-party modules; the main one if they cannot be imported before forking."""
         if modules in self._without_branch:
-            return self._line
+            return self._main
         known = self._branches.pop(modules, None)
-        line = known or self._grown(modules)
-        if line is None:
+        connection = known or self._new_branch(modules)
+        if connection is None:
             self._without_branch.add(modules)
-            return self._line
-        self._branches[modules] = line  # the one used last is the last
-        return line
+            return self._main
+        self._branches[modules] = connection  # moves it to the end: the first is the least recently used
+        return connection
 
-    def _grown(self, modules: frozenset[str]) -> _Line | None:
-        """A new branch; none if it starts threads or dies, and whoever needs its modules has to import them."""
-        idle = [each for each, line in self._branches.items() if not line.workers]
+    def _new_branch(self, modules: frozenset[str]) -> _Connection | None:
+        """A new branch; None if importing starts threads or kills it, so that each worker has to import by itself."""
+        idle = [each for each, connection in self._branches.items() if not connection.workers]
         if idle and len(self._branches) >= _MOST_BRANCHES:
             self._drop(idle[0])
         names = _joined(modules)
         for _ in range(_MOST_LAUNCHES):
-            line = _Line()
-            with line.theirs as theirs:
-                pid, _, _ = self._line.ask(REQUEST.pack(BRANCH, len(names)) + names, [theirs.fileno()])
-            line.pid = pid
+            connection = _Connection()
+            with connection.theirs as theirs:
+                pid, _, _ = self._main.request(REQUEST.pack(BRANCH, len(names)) + names, [theirs.fileno()])
+            connection.pid = pid
             if pid < 0:
-                line.close()
+                connection.close()
                 raise ForkServerError(f"a worker process cannot be started: {os.strerror(-pid)}")
             try:
-                _, new_threads, _ = line.hear()
+                _, new_threads, _ = connection.receive()
             except OSError:
-                if not self._cut(line).is_from_outside:
+                if not self._end_branch(connection).is_from_outside:
                     return None
                 continue
             if not new_threads:
-                return line
-            self._cut(line)
+                return connection
+            self._end_branch(connection)
             return None
         return None
 
     def _drop(self, modules: frozenset[str]) -> None:
-        self._cut(self._branches.pop(modules))
+        self._end_branch(self._branches.pop(modules))
 
-    def _cut(self, line: _Line) -> WorkerEnd:
-        line.close()
-        return _ending(self._line.ask(REQUEST.pack(REAP, line.pid)))
+    def _end_branch(self, connection: _Connection) -> WorkerEnd:
+        connection.close()
+        return _worker_end(self._main.request(REQUEST.pack(REAP, connection.pid)))
 
-    def _last_words(self) -> str:
-        self._words.seek(0)
-        words = self._words.read().decode(errors="replace").strip().splitlines()
+    def _last_error_line(self) -> str:
+        self._stderr.seek(0)
+        words = self._stderr.read().decode(errors="replace").strip().splitlines()
         return words[-1] if words else "it said nothing"
 
 
 def _joined(modules: Iterable[str]) -> bytes:
-    """Sorted, so that modules are imported in the same order always."""
+    """Sorted, so that modules are always imported in the same order."""
     return " ".join(sorted(modules)).encode()
 
 
-def _ending(reply: tuple[int, int, int]) -> WorkerEnd:
+def _worker_end(reply: tuple[int, int, int]) -> WorkerEnd:
     found, code, peak = reply
     if not found:
         return WorkerEnd()

@@ -1,7 +1,7 @@
-"""Descendants: the processes that a process has started, also those that wanted to get away, and their end.
+"""The fork server: a process without threads that has everything imported, and forks workers from itself.
 
-A child that calls `setsid` or forks twice leaves its process group, and one whose parent ends becomes the child of
-somebody else. Under a process that adopts orphans it stays below that process, where it is found.
+It also ends whatever workers have started. A child that calls `setsid` or forks twice leaves its process group, and one
+whose parent ends becomes the child of another process. Below a process that adopts orphans it can still be found.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from typing import NoReturn
 from msl.workers.worker import work
 
 _PR_SET_CHILD_SUBREAPER = 36
-_PATIENCE = 5.0  # seconds for processes to end that were killed; one that waits for a broken disk takes for ever
+_PATIENCE = 5.0  # seconds to wait for killed processes; one that waits for a broken disk never ends
 
 
 def adopt_orphans() -> None:
-    """Whatever descends from this process stays below it. Only Linux can do so."""
+    """Keeps all descendants below this process. Only on Linux."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -46,12 +46,12 @@ def end_descendants(spared: Collection[int] = ()) -> None:
 
 
 def end_marked(mark: str) -> None:
-    """Kills every process whose environment, as it was given at its start, has this mark: its parents may be gone."""
+    """Kills every process that was started with this mark in its environment, even if its parents are gone."""
     _repeat(lambda: sum(_kill(pid) for pid in _marked(mark.encode())) > 0)
 
 
 def _repeat(end: Callable[[], bool]) -> None:
-    """A process may start others while the list is read, so that it is over when a new list is empty."""
+    """Repeats until nothing is left: a process may start others while the list is read."""
     give_up = monotonic() + _PATIENCE
     while end() and monotonic() < give_up:
         sleep(0.001)
@@ -91,7 +91,7 @@ def _parents() -> Iterator[tuple[int, int]]:
 
 def _marked(mark: bytes) -> Iterator[int]:
     for pid in _pids():
-        with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
             if mark in Path(f"/proc/{pid}/environ").read_bytes():
                 yield pid
 
@@ -102,16 +102,15 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-# --- Nursery server: a process without threads that has everything imported, and forks workers from itself. -----------
+# --- The server. ------------------------------------------------------------------------------------------------------
 #
-# A fork of a process with threads can hang, and a fresh interpreter takes seconds to import scikit-learn; a fork of
-# this process is safe and takes milliseconds. Workers are in process groups of their own, so that a signal reaches
-# whatever they have started, and Ctrl-C does not reach them. When the keeper dies, the server ends all workers and
-# itself.
+# A fork of a process with threads can hang, and a new interpreter takes seconds to import scikit-learn; a fork of this
+# process is safe and takes milliseconds. Workers are in process groups of their own, so that a signal reaches all that
+# they have started, and Ctrl-C does not reach them. When the parent dies, the server ends all workers and itself.
 #
-# Modules from elsewhere may change anything when they are imported, so that this process never imports them. A fork of
-# it does, a branch, which is a server too: all workers for models of the same modules start as the same process, and
-# workers for other models know nothing of them.
+# Third-party modules may change anything when they are imported, so that this process never imports them. A branch
+# does: a fork that is a server too. All workers for models of the same modules are forks of the same branch, and
+# workers for other models are not affected.
 
 
 START, REAP, IMPORT, BRANCH = b"S", b"R", b"I", b"B"
@@ -124,25 +123,27 @@ _PR_SET_PDEATHSIG = 1
 def serve(control_descriptor: int, foreign: list[str] | None = None) -> None:
     """Answers requests until the other end is closed; a branch first imports its modules.
 
-    The first reply is the process id, and how many threads importing has started: a branch with any is of no use.
+    The first reply is the process id and the number of threads that imports have started; a branch must have none.
     """
-    keeper = os.getppid()
+    parent = os.getppid()
     control = socket.socket(fileno=control_descriptor)
     adopt_orphans()
     threads = _threads()
     _import(foreign or [])
-    own = children() if foreign else set()  # workers and branches; and what a module has started is there for all
+    own = (
+        children() if foreign else set()
+    )  # workers and branches, and what a module has started, which all workers share
     with contextlib.suppress(ConnectionError):
         control.sendall(REPLY.pack(os.getpid(), max(_threads() - threads, 0), 0))
     try:
-        while _hears(control, keeper):
+        while _wait_for_request(control, parent):
             request, descriptors, _, _ = socket.recv_fds(control, REQUEST.size, DESCRIPTORS)
             if len(request) < REQUEST.size:
                 return
             control.sendall(REPLY.pack(*_reply(request, descriptors, control, own)))
     finally:
         end_descendants()
-        for pid in own:  # where nobody tells who descends from whom
+        for pid in own:  # where the parents of processes are not known
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
 
@@ -160,9 +161,9 @@ def _reply(request: bytes, descriptors: list[int], control: socket.socket, own: 
     return 0, 0, 0
 
 
-def _hears(control: socket.socket, keeper: int) -> bool:
-    """Waits for a request. The keeper's death shows even if a fork of it keeps the connection open."""
-    while os.getppid() == keeper:
+def _wait_for_request(control: socket.socket, parent: int) -> bool:
+    """Waits for a request. The death of the parent is noticed even if a fork of it keeps the connection open."""
+    while os.getppid() == parent:
         if select.select([control], [], [], 1.0)[0]:
             return True
     return False
@@ -174,19 +175,19 @@ def _fork(control: socket.socket, descriptors: list[int], own: set[int], foreign
     try:
         pid = os.fork()
         if pid == 0:
-            _become(control, descriptors, server, foreign)
+            _run_child(control, descriptors, server, foreign)
     except OSError as reason:
         return -(reason.errno or 1)
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
     with contextlib.suppress(OSError):
-        os.setpgid(pid, pid)  # in both processes, so that the group is there whoever comes first
+        os.setpgid(pid, pid)  # in both processes, so that the group exists whichever is first
     own.add(pid)
     return pid
 
 
-def _become(control: socket.socket, descriptors: list[int], server: int, foreign: list[str]) -> NoReturn:
+def _run_child(control: socket.socket, descriptors: list[int], server: int, foreign: list[str]) -> NoReturn:
     status = 1
     try:
         with contextlib.suppress(OSError):
@@ -194,24 +195,26 @@ def _become(control: socket.socket, descriptors: list[int], server: int, foreign
         _die_with(server)
         control.close()
         silence = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):  # words of blocks and of the libraries below would mix with those of the keeper
+        for stream in range(3):  # output of blocks and libraries would mix with that of the parent
             os.dup2(silence, stream)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if foreign:
             serve(descriptors[0], foreign)
         else:
-            _work(descriptors)
+            _run_worker(descriptors)
         status = 0
     finally:
         os._exit(status)
 
 
-def _work(descriptors: list[int]) -> None:
-    # Python's own answer to SIGINT is an exception, after which a worker would look as if it had ended itself.
+def _run_worker(descriptors: list[int]) -> None:
+    # By default Python raises an exception on SIGINT, after which a worker would seem to have ended itself.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")  # if memory runs out, this process goes, not the keeper
+        Path("/proc/self/oom_score_adj").write_text(
+            "1000"
+        )  # if memory runs out, this process is killed, not the parent
     adopt_orphans()
     work(*descriptors)
 
@@ -224,9 +227,9 @@ def _die_with(server: int) -> None:
 
 
 def _reap(pid: int, own: set[int]) -> tuple[int, int, int]:
-    """How a worker or a branch ended (as `waitpid` says it), and the most bytes that it held.
+    """Waits for a worker or a branch: its id, its status as `waitpid` returns it, and its peak memory in bytes.
 
-    What it has left behind has become a child of this process, and ends too.
+    Processes that it has left behind have become children of this process, and are ended too.
     """
     own.discard(pid)
     try:

@@ -1,4 +1,7 @@
-"""Attempt: evaluations with everything caught that an estimator raises, and a word on each block that starts work."""
+"""Run tasks in the current process: the executor for it, and the runner that workers use too.
+
+Everything that an estimator raises becomes an outcome, and each block is reported when it starts.
+"""
 
 from __future__ import annotations
 
@@ -22,32 +25,32 @@ from msl.workers.memory_usage import OwnUsage, peak_bytes
 from msl.workers.task import AnyTask, Job, Limits, Task, failed, is_limited
 
 
-class OverLimit(BaseException):
-    """Raised between blocks to end an evaluation; not an `Exception`, which the evaluator would take for a block's."""
+class LimitExceeded(BaseException):
+    """Raised between blocks to end an evaluation. Not an `Exception`: the evaluator would blame a block for it."""
 
     def __init__(self, cause: str, message: str) -> None:
         super().__init__(message)
         self.cause, self.message = cause, message
 
 
-class Attempts:
-    """Evaluates the tasks of a job, one after the other, or siblings together."""
+class TaskRunner:
+    """Runs the tasks of a job one after the other, or several of them together."""
 
     def __init__(self, job: Job, on_step: Callable[[str], None]) -> None:
         self.job = job
-        self._evaluator = job.evaluator(self._hear)
+        self._evaluator = job.evaluator(self._on_block)
         self._final_fitter: FinalFitter | None = None
         self._on_step = on_step
         self._step = ""
 
-    def attempt(self, task: AnyTask) -> Outcome:
+    def run(self, task: AnyTask) -> Outcome:
         """The outcome of a task, whatever the model does, short of ending the process."""
         return self._checked(self._outcome(task), is_limited(task))
 
-    def attempt_together(self, tasks: Sequence[EvaluationRequest]) -> list[Outcome] | None:
-        """The outcomes of tasks, the same as one by one but sooner, where siblings can be judged together.
+    def run_together(self, tasks: Sequence[EvaluationRequest]) -> list[Outcome] | None:
+        """The outcomes of several tasks, the same as one by one but sooner.
 
-        None when one of them disturbs the others: which one it is shows when they are attempted one by one.
+        None when one of them disturbs the others: which one it is shows when they run one by one.
         """
         try:
             return [self._checked(outcome) for outcome in self._evaluator.evaluate_many(tasks)]
@@ -62,7 +65,7 @@ class Attempts:
             if isinstance(task, EvaluationRequest):
                 return self._evaluator.evaluate(task.model, task.cutoff, task.share, task.repeat)
             return self._final(task)
-        except OverLimit as over:
+        except LimitExceeded as over:
             failure = Failure(over.cause, over.message, self._step)
         except (Exception, KeyboardInterrupt):
             raise  # a bug in msl, or the user's wish
@@ -71,14 +74,14 @@ class Attempts:
         return failed(len(self.job.objectives), failure)
 
     def _final(self, task: OutputsRequest | FitRequest) -> Outcome:
-        """What a run asks of its last models, as the product of an outcome without losses."""
+        """Final outputs and fits of a run, as the product of an outcome without losses."""
         if self._final_fitter is None:
             self._final_fitter = self.job.final_fitter()
-        start, log = perf_counter(), EvaluationLog(self._hear)
+        start, log = perf_counter(), EvaluationLog(self._on_block)
         with WarningCapture() as listener:
             try:
                 if isinstance(task, FitRequest):
-                    self._hear("")
+                    self._on_block("")
                     product: Any = self._final_fitter.fitted(task)
                 else:
                     product = self._final_fitter.outputs(task, log)
@@ -92,20 +95,20 @@ class Attempts:
             return outcome
         return replace(outcome, failure=replace(outcome.failure, peak_memory=peak_bytes()))
 
-    def _hear(self, step: str) -> None:
-        self._on_step(step)  # which may end the evaluation, and then it was the block before
+    def _on_block(self, step: str) -> None:
+        self._on_step(step)  # may end the evaluation, for which the previous block is then blamed
         self._step = step
         if self.job.trusted:
-            # Blocks from elsewhere may draw from the global generators, whose state must not depend on what ran before.
+            # Third-party blocks may use the global generators, whose state must not depend on what ran before.
             random.seed(self.job.seed)
             np.random.seed(self.job.seed % 2**32)  # noqa: NPY002
 
 
-# --- In process: evaluations in the process that asks for them, one after the other. ----------------------------------
+# --- The executor. ----------------------------------------------------------------------------------------------------
 #
-# Nothing can be killed here, so limits are soft: they are looked at when a block starts, time also at the end. A block
-# that never returns is not stopped, and one that brings down its process brings down this one; use worker processes
-# where that matters. Where limits are kept, outcomes are those of every other executor.
+# Nothing can be killed here, so limits are soft: they are checked when a block starts, time also at the end. A block
+# that never returns is not stopped, and one that crashes its process crashes this one; use worker processes where that
+# matters. Where no limit is exceeded, outcomes are those of every other executor.
 
 
 class InProcessExecutor(Executor):
@@ -113,7 +116,7 @@ class InProcessExecutor(Executor):
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self._attempts = Attempts(job, self._look)
+        self._runner = TaskRunner(job, self._check_limits)
         self._lock = Lock()
         self._is_shut = False
         self._started = self._step_started = 0.0
@@ -125,19 +128,19 @@ class InProcessExecutor(Executor):
     def submit(self, task: AnyTask) -> Future[Outcome]:
         future: Future[Outcome] = Future()
         with self._evaluating(has_limits=is_limited(task)):
-            future.set_result(self._attempts.attempt(task))
+            future.set_result(self._runner.run(task))
         return future
 
     def map(self, tasks: Iterable[AnyTask]) -> Iterator[Outcome]:
-        """Siblings that can be judged together are, and then come back together."""
+        """As in `Executor.map`; tasks that can be evaluated together are, and are then returned together."""
         wanted = list(tasks)
         evaluations = [task for task in wanted if isinstance(task, Task)]
-        if self.job.judges_together and len(evaluations) == len(wanted):
+        if self.job.evaluates_together and len(evaluations) == len(wanted):
             with self._evaluating():
-                outcomes = self._attempts.attempt_together(evaluations)
+                outcomes = self._runner.run_together(evaluations)
             if outcomes is not None:
                 return iter(outcomes)
-        return (self.submit(task).result() for task in wanted)  # as they are asked for: whoever stops asking saves time
+        return (self.submit(task).result() for task in wanted)  # lazily: a caller that stops early saves time
 
     def arrivals(self, tasks: Iterable[AnyTask]) -> Generator[list[tuple[int, Outcome]], None, None]:
         return ([arrived] for arrived in enumerate(self.map(tasks)))
@@ -150,7 +153,7 @@ class InProcessExecutor(Executor):
             self._has_limits = has_limits
             self._started = self._step_started = monotonic()
             self._usage.forget_peak()
-            self._held = self._held_now()
+            self._held = self._held_bytes()
             with _undisturbed_randomness(bool(self.job.trusted)):
                 yield
 
@@ -161,25 +164,25 @@ class InProcessExecutor(Executor):
                 self._threads.restore_original_limits()
                 self._usage.close()
 
-    def _held_now(self) -> int:
+    def _held_bytes(self) -> int:
         usage = self._usage.now()
         return 0 if usage is None else usage.held
 
-    def _look(self, step: str) -> None:
-        """Ends an evaluation that is over a limit when its next block starts."""
+    def _check_limits(self, step: str) -> None:
+        """Ends an evaluation that has exceeded a limit, when its next block starts."""
         limits, now = self.job.limits if self._has_limits else Limits(), monotonic()
         if limits.each is not None and now - self._started > limits.each:
-            raise OverLimit("timeout", limits.each_message())
+            raise LimitExceeded("timeout", limits.each_message())
         if limits.fit is not None and now - self._step_started > limits.fit:
-            raise OverLimit("timeout", limits.fit_message())
-        if limits.memory is not None and self._held_now() - self._held > limits.memory:
-            raise OverLimit("memory", limits.memory_message())
+            raise LimitExceeded("timeout", limits.fit_message())
+        if limits.memory is not None and self._held_bytes() - self._held > limits.memory:
+            raise LimitExceeded("memory", limits.memory_message())
         self._step_started = now
 
 
 @contextmanager
 def _undisturbed_randomness(is_at_risk: bool) -> Iterator[None]:
-    """Leaves the global generators, which are the caller's here, as they were."""
+    """Leaves the global random generators, which belong to the caller, as they were."""
     if not is_at_risk:
         yield
         return

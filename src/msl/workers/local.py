@@ -1,4 +1,4 @@
-"""Local processes: evaluations in workers of this machine, killed for real when they pass a limit."""
+"""Run evaluations in worker processes of this machine, and choose the executor that `--on` names."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ from msl.workers.worker_handle import WorkItem
 class LocalExecutor(Executor):
     """Workers on this machine, started when there is work for them.
 
-    They say nothing on the terminal, and have one thread of BLAS and OpenMP each unless the job says otherwise. The
-    table is in their memory once, not once for each. All processes end with this one, even if it is killed.
+    They write nothing to the terminal, and have one thread of BLAS and OpenMP each unless the job says otherwise. The
+    table is in memory once for all of them. All processes end with this one, even if it is killed.
     """
 
     def __init__(
         self,
         job: Job | SharedArrays[Job],
         workers: int | None = None,
-        nursery: ForkServer | None = None,
+        fork_server: ForkServer | None = None,
         *,
         is_own_job: bool = False,
     ) -> None:
         """`workers` is by default the number of cores.
 
-        A nursery that is given is left open in the end, and so is a mapped job unless it is the executor's own.
+        A fork server that is passed in is not closed, nor is a shared job unless `is_own_job`.
         """
         self.workers = available_cores() if workers is None else workers
         if self.workers < 1:
             raise UserError(f"`workers` must be at least 1, not {workers}")
         if isinstance(job, Job):
-            job.evaluator()  # what the job cannot do is better said here than by a worker
-        self._mapped = SharedArrays.of(job) if isinstance(job, Job) else job
+            job.evaluator()  # an impossible job is better refused here than by a worker
+        self._shared_job = SharedArrays.of(job) if isinstance(job, Job) else job
         self._is_own_job = is_own_job or isinstance(job, Job)
-        #: The job on mapped arrays; whoever drops the arrays it was made of saves their memory.
-        self.job: Job = self._mapped.value
+        #: The job on shared arrays; dropping the arrays that it was made of saves their memory.
+        self.job: Job = self._shared_job.value
         if self.job.limits.memory is not None and not SUPPORTED:
             raise UserError("a memory limit needs Linux: leave out `memory`, or use a Dask cluster on Linux")
-        self._is_own_nursery = nursery is None
-        self._nursery = nursery or ForkServer()
-        self._keeper = Pool(self._nursery, self._mapped, self.workers, self._close)
+        self._is_own_fork_server = fork_server is None
+        self._fork_server = fork_server or ForkServer()
+        self._pool = Pool(self._fork_server, self._shared_job, self.workers, self._close)
         self._lock = Lock()
         self._is_shut = False
 
@@ -61,35 +61,33 @@ class LocalExecutor(Executor):
         with self._lock:
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
-            return self._keeper.add(
-                WorkItem(task, encoded=pickle.dumps(task), modules=frozenset(modules_of(task.model)))
-            )
+            return self._pool.add(WorkItem(task, encoded=pickle.dumps(task), modules=frozenset(modules_of(task.model))))
 
     @property
     def width(self) -> int:
         return self.workers
 
     def abandon(self, futures: list[Future[Outcome]]) -> None:
-        """Ends the processes of those that run, with whatever else they were given."""
+        """Ends the worker processes that run them; other tasks of these workers are evaluated elsewhere."""
         super().abandon(futures)
-        self._keeper.abandon(futures)
+        self._pool.abandon(futures)
 
     def worker_pids(self) -> list[int]:
-        """The processes of the moment, for those who measure them."""
-        return [handle.pid for handle in list(self._keeper.handles)]
+        """The current worker processes, for measurements."""
+        return [handle.pid for handle in list(self._pool.handles)]
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._lock:
             self._is_shut = True
-        self._keeper.finish(cancel_futures)
+        self._pool.finish(cancel_futures)
         if wait:
-            self._keeper.join()
+            self._pool.join()
 
     def _close(self) -> None:
-        if self._is_own_nursery:
-            self._nursery.close()
+        if self._is_own_fork_server:
+            self._fork_server.close()
         if self._is_own_job:
-            self._mapped.close()
+            self._shared_job.close()
 
 
 def available_cores() -> int:
@@ -99,16 +97,16 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-# --- Choice: from what a user writes after `--on` to an executor. -----------------------------------------------------
+# --- The executor that a user names. ----------------------------------------------------------------------------------
 
 
 def open_executor(job: Job, on: Any = "local", workers: int | None = None) -> Executor:
     """The executor that `on` names: `local`, `inprocess`, a scheduler's address, or a client or cluster of Dask.
 
-    `workers` counts local processes, by default one for each core; a Dask cluster has its own. Code from elsewhere may
-    leave anything behind in its process, so that a job that may run some runs in a worker, not in process.
+    `workers` counts local processes, by default one for each core; a Dask cluster has its own. Third-party code may
+    leave anything behind in its process, so that a job with trusted packages runs in a worker even for `inprocess`.
     """
-    # Imports are here because each of these needs what not every system has.
+    # Imports are here because not every system has what each of them needs.
     if on == "inprocess" and not _must_leave_process(job):
         from msl.workers.in_process import InProcessExecutor
 
@@ -134,7 +132,7 @@ def open_executor(job: Job, on: Any = "local", workers: int | None = None) -> Ex
 
 
 def _must_leave_process(job: Job) -> bool:
-    """Whether code from elsewhere may be run, and can be: classes of a notebook are in this process alone."""
+    """Whether third-party code may run, and can run elsewhere: classes of a notebook exist in this process only."""
     return os.name == "posix" and bool(job.trusted) and all(map(_has_file, job.trusted))
 
 

@@ -1,4 +1,4 @@
-"""Usage: the memory of processes, as Linux tells it; None where there is nobody to ask."""
+"""Measure the memory of processes as Linux reports it; None on other systems."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SUPPORTED = Path("/proc/self/statm").exists()
 
 
 class Usage(NamedTuple):
-    """`held` is what a process has filled by itself, without programs, files and what it shares with others;
-    `reserved` is what counts against RLIMIT_DATA."""
+    """`held` is the private memory of a process, without programs, files and shared memory; `reserved` is what counts
+    against RLIMIT_DATA."""
 
     held: int
     reserved: int
@@ -35,7 +35,7 @@ class OwnUsage:
         return Usage((resident - shared) * PAGESIZE, data * PAGESIZE)
 
     def forget_peak(self) -> None:
-        """Counts the peak anew; where that is not allowed, it is that of the whole life of the process."""
+        """Resets the peak; where that is not allowed, the peak is that since the process started."""
         if self._clear_refs is not None:
             self._clear_refs.write(b"5")
 
@@ -46,18 +46,18 @@ class OwnUsage:
 
 
 def peak_bytes() -> int | None:
-    """The most that this process held at once since the peak was forgotten, with programs and files that it mapped."""
+    """The peak memory of this process since the last reset, with mapped programs and files."""
     return _status("self", ("VmHWM",)).get("VmHWM")
 
 
 def held_bytes(pid: int | str = "self") -> int | None:
-    """What a process has filled, by itself or in memory that it shares with others."""
+    """The private and shared memory that a process has filled."""
     found = _status(pid, ("RssAnon", "RssShmem"))
     return sum(found.values()) if found else None
 
 
 def is_exiting(pid: int) -> bool:
-    """Whether a process is on its way out: it runs no more code, but may still have memory to give back."""
+    """Whether a process is exiting: it runs no more code, but may still be freeing memory."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
@@ -76,7 +76,7 @@ def machine_bytes() -> int | None:
 def _number(path: str) -> int | None:
     try:
         return int(Path(path).read_text())
-    except (OSError, ValueError):  # there is no such file, or no limit
+    except (OSError, ValueError):  # no such file, or no limit
         return None
 
 
@@ -96,10 +96,10 @@ def _status(pid: int | str, names: tuple[str, ...]) -> dict[str, int]:
     return {name: int(value.split()[0]) * 1024 for name, _, value in lines if name in names}
 
 
-# --- Heap: what the allocator of glibc keeps of freed memory. Where there is another one, it does as it likes. --------
+# --- The heap: how much freed memory glibc keeps; other allocators have rules of their own. ---------------------------
 
 
-#: Arrays at least this large go back to the system when they are freed; of smaller ones, twice as much may lie about.
+#: Freed arrays at least this large go back to the system; of smaller ones, up to twice as much is kept.
 LARGE = 8_000_000
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
 
@@ -107,8 +107,8 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
 class Heap:
     """The heap of this process.
 
-    Left to itself, glibc counts arrays of up to 32 MB as small once it has met some, and keeps 64 MB of freed ones:
-    in each of several workers on a large table, that is most of another copy of it.
+    By default glibc adapts until it keeps arrays of up to 32 MB, 64 MB in all. In each of several workers on a large
+    table, that is most of another copy of it.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class Heap:
             library.mallopt(_MMAP_THRESHOLD, LARGE)
             library.mallopt(_TRIM_THRESHOLD, 2 * LARGE)
 
-    def give_back(self) -> None:
-        """Gives back all that is free."""
+    def trim(self) -> None:
+        """Returns all free memory to the system."""
         if self._trim is not None:
             self._trim(0)

@@ -1,7 +1,7 @@
-"""Mapped: a value whose arrays lie in one file without a name, which processes map instead of copying.
+"""Share arrays between processes through an unnamed file that they map instead of copying.
 
-The file holds a pickle whose arrays are kept apart, and the arrays. It has no name from the start, so that nothing is
-left of it when the last process that has it open ends, however it ends.
+The file holds a pickle without its arrays, and then the arrays. It never has a name, so that nothing is left of it when
+the last process that has it open ends, however it ends.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _ALIGNMENT = 64
 
 
 class SharedArrays(Generic[T]):
-    """A value in a file. Pickled, it travels as one buffer and is written to a file again where it arrives."""
+    """A value in a file. Pickling sends its content as one buffer; unpickling writes it to a file again."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self.size = file, size
 
     @classmethod
     def of(cls, value: T) -> SharedArrays[T]:
-        """Writes a value down. To save the second copy, drop the value and use that of the result."""
+        """Writes a value to a file. To save memory, drop the value and use that of the result."""
         buffers: list[pickle.PickleBuffer] = []
         main = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
         places: list[tuple[int, int]] = []
@@ -60,8 +60,8 @@ class SharedArrays(Generic[T]):
         with mmap.mmap(self.descriptor, self.size, access=mmap.ACCESS_READ) as content:
             return hashlib.sha256(content).hexdigest()
 
-    def twin(self) -> SharedArrays[T]:
-        """The same file under an object of its own."""
+    def duplicate(self) -> SharedArrays[T]:
+        """The same file as another object, to be closed by itself."""
         return SharedArrays(os.fdopen(os.dup(self.descriptor), "r+b", buffering=0), self.size)
 
     def close(self) -> None:
@@ -73,11 +73,11 @@ class SharedArrays(Generic[T]):
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, tuple[Any]]:
         content = mmap.mmap(self.descriptor, self.size, access=mmap.ACCESS_READ)
-        return _arrived, (pickle.PickleBuffer(content) if int(protocol) >= 5 else content[:],)
+        return _unpickled, (pickle.PickleBuffer(content) if int(protocol) >= 5 else content[:],)
 
 
 def mapped_value(descriptor: int) -> Any:
-    """The value in a file that was written by `Mapped.of`."""
+    """The value in a file that `SharedArrays.of` has written."""
     content = memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
     head_size = int.from_bytes(content[:8], "big")
     main, places = pickle.loads(content[8 : 8 + head_size])
@@ -90,7 +90,7 @@ def unnamed_file() -> BinaryIO:
     return tempfile.TemporaryFile(buffering=0)
 
 
-def _arrived(content: Any) -> SharedArrays[Any]:
+def _unpickled(content: Any) -> SharedArrays[Any]:
     file = unnamed_file()
     _write(file, 0, content)
     return SharedArrays(file, memoryview(content).nbytes)

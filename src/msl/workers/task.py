@@ -1,4 +1,4 @@
-"""Task and job: what is asked of an evaluation, and what all evaluations of a search have in common."""
+"""Define what executors run: a job, which all evaluations of a search share, and tasks within limits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Val
 
 #: One evaluation: a model, and the other arguments of `Evaluator.evaluate`.
 Task = EvaluationRequest
-#: What executors take: an evaluation, or what a run asks of its last models.
+#: What executors take: an evaluation, or outputs and fits for the end of a run.
 AnyTask = EvaluationRequest | OutputsRequest | FitRequest
 
 
@@ -48,7 +48,7 @@ class Limits:
         return cls(budget.each, budget.fit, budget.memory)
 
     def checked(self, outcome: Outcome) -> Outcome:
-        """The outcome, or a timeout if it came too late; who watches the clock may itself have been late."""
+        """The outcome, or a timeout if it took too long and whatever checks the clock was late itself."""
         if self.each is None or outcome.failure is not None or outcome.effort.seconds <= self.each:
             return outcome
         return failed(len(outcome.losses), Failure("timeout", self.each_message()), outcome.effort)
@@ -65,7 +65,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What every worker needs once: the rows, how models are judged on them, and within which limits."""
+    """What every worker needs once: the rows, how models are evaluated on them, and within which limits."""
 
     dataset: Dataset
     objectives: tuple[Objective, ...]
@@ -81,8 +81,8 @@ class Job:
             raise UserError(f"`threads` must be at least 1, not {self.threads}")
 
     @property
-    def judges_together(self) -> bool:
-        """Whether siblings cost less when one evaluator judges them at once."""
+    def evaluates_together(self) -> bool:
+        """Whether several models cost less when they are evaluated at once."""
         return any(objective.estimate.shortcut == "gcv" for objective in self.objectives)
 
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
