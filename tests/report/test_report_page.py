@@ -276,7 +276,7 @@ def test_stages_and_maximised_measures(page: Page) -> None:
     assert keys == ["model asked by random", "model asked by pattern", "the best so far"]
     assert "higher is better" in search.words
     assert "went from 0 to 0.95" in search.words
-    assert "4 sweeps tried 12 steps from 0.5 down to 0.0625 of each gene's range; 2 sweeps" in search.words
+    assert "4 sweeps tried 12 steps from 0.5 down to 0.0625 of each dimension's range; 2 sweeps" in search.words
     assert (
         "outside the interval of the estimate, 0.9 to 0.97. The estimate was too good"
         in section(root, "comparison").words

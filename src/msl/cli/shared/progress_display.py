@@ -215,7 +215,7 @@ class Picture:
 def opening(plan: Plan, beginning: RunStart) -> list[str]:
     """What is said when a run begins."""
     facts, stock = plan.table.facts, beginning.stock
-    dimensions = plan.search_spaces[0].dimensions if plan.search_spaces else 0
+    dimensions = plan.search_spaces[0].n_dimensions if plan.search_spaces else 0
     lines = [
         f"run {beginning.run} {'goes on' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"

@@ -93,7 +93,7 @@ def sweeps_figure(record: Record, stage: int, sweeps: Sequence[Mapping[str, Any]
     tried = sum(int(one["tried"]) for one in sweeps)
     caption = (
         f"{count(len(sweeps), 'sweep')} tried {count(tried, 'step')} from {figure(sweeps[0]['step'])} down to "
-        f"{figure(sweeps[-1]['step'])} of each gene's range; {count(len(moved), 'sweep')} found something better."
+        f"{figure(sweeps[-1]['step'])} of each dimension's range; {count(len(moved), 'sweep')} found something better."
     )
     shown = _table(record, sweeps)
     if len(sweeps) < 3:
