@@ -1,7 +1,7 @@
 """How fast the blocks are: each against its reference, in turns, the median CPU time of several.
 
-python -m benchmarks.blocks [leave_one_out] [networks] [gkridge] [learners] [small] [boosting] [components]
-                            [relief] [--quick]
+python -m benchmarks.blocks [leave_one_out] [networks] [gkridge] [learners] [small] [forests] [boosting]
+                            [components] [relief] [--quick]
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_regression
 from sklearn.decomposition import PCA
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import LeaveOneOut as SklearnLeaveOneOut
@@ -36,7 +36,7 @@ from msl.blocks.base.block import Floats
 from msl.blocks.kernels.kernel_machine import Kernel
 from msl.blocks.kernels.ridge import GKRidgeRegressor, KRidgeRegressor
 from msl.blocks.kernels.svm import SVC
-from msl.blocks.learners.forest import ForestClassifier
+from msl.blocks.learners.forest import ForestClassifier, ForestRegressor
 from msl.blocks.learners.logitboost import LogitBoost
 from msl.blocks.learners.naive_bayes import GaussianBayes
 from msl.blocks.learners.neural import NeuralClassifier
@@ -199,6 +199,25 @@ def small(quick: bool) -> Iterator[Row]:
     yield from compared(50, 100, quick)
 
 
+def forests(quick: bool) -> Iterator[Row]:
+    """What growing trees with scikit-learn's private classes gains: why the code that does so is kept."""
+    for rows, columns, at_least in ((100, 10, 4.0), (400, 30, 1.5), (1000, 30, 1.2)):
+        tried = int(np.sqrt(columns))
+        data: dict[str, Any] = {
+            "classes": (make_classification, ForestClassifier, RandomForestClassifier),
+            "numbers": (make_regression, ForestRegressor, RandomForestRegressor),
+        }
+        for task, (make, own, other) in data.items():
+            X, y = make(rows, columns, random_state=0)
+            for units in (10, 50, 200):
+                ours = own(units=units, random_state=0)
+                theirs = other(units, max_features=tried, random_state=0, n_jobs=1)
+                repeats = max(1, 20_000 // (rows * units))
+                name = f"forest of {units} trees for {task}, fit and predict on {rows} × {columns}"
+                works = (fitted(model, X, y, "predict", repeats) for model in (ours, theirs))
+                yield against(name, *works, quick, at_least, times=5)
+
+
 def boosting(quick: bool) -> Iterator[Row]:
     X, y = make_classification(400, 30, n_informative=10, random_state=0)
     for depth, units in ((1, 200), (5, 100)) if quick else ((1, 1000), (5, 1000)):
@@ -236,6 +255,7 @@ SECTIONS: Sections = {
     "gkridge": gkridge,
     "learners": learners,
     "small": small,
+    "forests": forests,
     "boosting": boosting,
     "components": components,
     "relief": relief,

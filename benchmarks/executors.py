@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from benchmarks.figures import Row, Sections, measured, show
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import Outcome
-from msl.space.spec import Call, Measured, Objective
+from msl.space.spec import Estimate, Measured, Objective
 from msl.space.values import BlockType, BlockValue, Model, Value
 from msl.workers.executor import Executor
 from msl.workers.fork_server import ForkServer
@@ -64,8 +65,10 @@ def job(rows: int, columns: int, trusted: tuple[str, ...] = (), folds: int = 2) 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, rows)
     dataset = Dataset.of_arrays(rng.normal(size=(rows, columns)) + y[:, None], y.astype(np.intp), 2)
-    cv = Call("cv", "", (("folds", folds), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
-    return Job(dataset, (Objective("ber", Measured("ber"), cv),), trusted=trusted, cache_bytes=CACHE_BYTES)
+    cv = Estimate("cv", "msl.evaluate:cv", (("folds", folds), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
+    return Job(
+        dataset, (Objective("ber", Measured("ber", metric_named("ber")), cv),), trusted=trusted, cache_bytes=CACHE_BYTES
+    )
 
 
 def step(target: str, role: str = "transformer", **params: Value) -> BlockValue:

@@ -30,7 +30,7 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
             differs = command.startswith("msl diff")  # which says so by its exit code, as diff does
             assert done.returncode == int(differs), f"{command}\n{done.stdout}\n{done.stderr}"
             shown += done.stdout + done.stderr
-    assert "optimism gap" in shown
+    assert "test gap" in shown
     assert "~ search auto.evaluations: 40 -> 50" in shown
     assert "the same predictions as the run" in shown
     assert "the same: 40 questions" in shown

@@ -1,4 +1,4 @@
-"""The Python interface beside `ModelSearch`: load and check specs, run them on tables, open what a run has saved."""
+"""The Python API beside `ModelSearch`: load and check specs, run them on tables, load saved models."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.user_error import UserError
 from msl.runner.plan import make_plan
 from msl.runner.progress import Progress
 from msl.runner.session import Result, RunRequest, run_plan
@@ -42,7 +43,7 @@ def load(spec: str | Path, data: Any = None, *, chain: str | None = None) -> Spe
 
 
 def check_spec(spec: str | Path, data: Any = None, *, chain: str | None = None) -> tuple[Diagnostic, ...]:
-    """Everything there is to say about a spec, errors and warnings, in the order of reading; none of it is raised.
+    """All errors and warnings of a spec, in reading order; nothing is raised.
 
     The parameters are those of `load`. `msl.diagnostics.render.render` shows diagnostics as the command does.
     """
@@ -86,7 +87,8 @@ def run(
     trusted : packages whose classes may be imported, beside msl and scikit-learn
     progress : called after each evaluation, and after each batch
 
-    Raises a `SpecError` for the spec, a `DataError` for the table, a ValueError when no model could be evaluated.
+    Raises a `SpecError` for the spec, a `DataError` for the table, a `NoModel` when no model could be evaluated. All of
+    them are UserErrors, and so ValueErrors.
     """
     where, workers = executor_choice(jobs, on)
     source = with_seed(read_spec(spec), seed)
@@ -110,9 +112,9 @@ def run(
 def load_model(
     run: str = "@", store: str | Path = ".msl", *, trusted: Collection[str] = (), best: bool = False
 ) -> Trained:
-    """What a run has saved to predict with; `@` is the latest run, `@1` the one before.
+    """The final model of a run; `@` is the latest run, `@1` the one before.
 
-    That is its ensemble where the run found it to be better than its best model, which `best` asks for.
+    That is its ensemble where it is better than the best model; `best` selects the best model alone.
     A file that anyone may have written is safe to load: only classes of msl, numpy, scipy, scikit-learn and of the
     packages in `trusted` are accepted.
     """
@@ -121,18 +123,18 @@ def load_model(
 
 
 def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
-    """Where evaluations happen, and in how many processes."""
+    """Where evaluations run, and in how many processes."""
     if on is not None:
         if isinstance(on, str) and on.startswith(SCHEMES) and (words := Scheduler(on).warning):
             warnings.warn(words, stacklevel=3)
         return on, None
     if not isinstance(jobs, int) or jobs < 1:
-        raise ValueError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
+        raise UserError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
     return ("inprocess", None) if jobs == 1 else ("local", jobs)
 
 
 def _path(source: Any) -> str | None:
-    """Where a table was read, if it was in a file."""
+    """The path of a table that is a file."""
     return str(Path(source).absolute()) if isinstance(source, str | Path) else None
 
 

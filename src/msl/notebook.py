@@ -1,4 +1,4 @@
-"""Notebook: the cell magic `%%msl`, which checks the spec in a cell and runs it on a table of the notebook."""
+"""The cell magic `%%msl`: check the spec in a cell, or run it on a table of the notebook."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import shlex
 from typing import Any
 
 from msl.api import check_spec, run
-from msl.data.data_errors import DataError
 from msl.diagnostics.render import render
-from msl.runner.spec_source import SpecError
+from msl.diagnostics.user_error import UserError
 
 
 class _Arguments(argparse.ArgumentParser):
-    """Complains with an exception, which a notebook shows, instead of ending the process."""
+    """Raises an exception, which a notebook shows, instead of ending the process."""
 
     def error(self, message: str) -> Any:
-        raise ValueError(f"{message}\n{self.format_usage()}")
+        raise UserError(f"{message}\n{self.format_usage()}")
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -40,7 +39,7 @@ def msl_magic(line: str, cell: str, variables: dict[str, Any]) -> None:
     table = variables.get(given.table, given.table)
     try:
         result = run(cell, table, seed=given.seed, jobs=given.jobs, store=given.store, trusted=given.trust)
-    except (SpecError, DataError) as wrong:  # told as the command does, not as a traceback
+    except UserError as wrong:  # printed as the command does, without a traceback
         print(wrong)
         return
     variables[given.output] = result

@@ -1,4 +1,4 @@
-"""ModelSearch: a search of models as an estimator of scikit-learn — fit searches, predict asks the winner."""
+"""`ModelSearch`, a model search as a scikit-learn estimator: `fit` searches, `predict` uses the best model."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.data.target import spell_label
+from msl.diagnostics.user_error import UserError
 from msl.runner.plan import make_plan
 from msl.runner.session import RunRequest, run_plan
-from msl.runner.spec_source import SpecError, declared_task, read_spec, sound_spec, statement_to_options, with_seed
+from msl.runner.spec_source import declared_task, read_spec, sound_spec, statement_to_options, with_seed
 
 Floats = NDArray[np.float64]
 _TASKS = ("classification", "regression")
 
 
 def _has_classes(search: ModelSearch) -> bool:
-    """Whether there are probabilities of classes to ask for."""
+    """Whether `predict_proba` is available."""
     if search._task() == "regression":
         raise AttributeError("a search for regression has no predict_proba")
     return True
@@ -54,7 +55,7 @@ class ModelSearch(BaseEstimator):
     spec : str or Path
         A path that ends in `.msl`, or the text of a spec.
     task : "classification", "regression" or None
-        Given, it overrules the spec; else it is what the spec is for, or what the target looks like.
+        Overrides the spec; None means the task of the spec, or that of the target.
     seed : int or None
         Instead of the spec's.
     jobs : int
@@ -69,15 +70,15 @@ class ModelSearch(BaseEstimator):
     Attributes
     ----------
     best_model_ : str
-        The winner as MSL.
+        The best model as MSL.
     objectives_ : dict
-        What the winner was judged at.
+        The estimates of the best model.
     summary_ : dict
-        All that there is to say of the search, as `msl run --json` prints it.
+        The record of the search, as `msl run --json` prints it.
     evaluations_ : polars.DataFrame
-        A row for each model that was judged.
+        A row for each model that was evaluated.
     trained_ : Trained
-        The winner (or the ensemble that the spec asks for), fitted on every row.
+        The best model, or the ensemble, fitted on every row.
     classes_ : ndarray
         The labels, sorted; only for classification.
     n_features_in_, feature_names_in_ :
@@ -115,7 +116,7 @@ class ModelSearch(BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too."""
         if self.task not in (None, *_TASKS):
-            raise ValueError(f"task must be classification, regression or None; got {self.task!r}")
+            raise UserError(f"task must be classification, regression or None; got {self.task!r}")
         where, workers = executor_choice(self.jobs)
         source = with_seed(read_spec(self.spec), self.seed)
         spec, _ = sound_spec(source, chain=self.chain)
@@ -158,12 +159,12 @@ class ModelSearch(BaseEstimator):
     def _training(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         """The rows, validated, and the target as one column."""
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         self._columns: list[str] | None = None  # also those that scikit-learn does not take for names, as numbers
         if _is_frame(X):
             rows, self._columns = X, [str(name) for name in X.columns]
             if twice := sorted({name for name in self._columns if self._columns.count(name) > 1}):
-                raise ValueError(f"several columns are called {', '.join(twice)}; give each a name of its own")
+                raise UserError(f"several columns are called {', '.join(twice)}; give each a name of its own")
             validate_data(self, X, skip_check_array=True)
         else:
             rows = validate_data(
@@ -190,14 +191,14 @@ class ModelSearch(BaseEstimator):
         check_classification_targets(target)
         self.classes_, codes = np.unique(target, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
+            raise UserError(f"{type(self).__name__} needs at least two classes; the target has only one class")
         positive = None if options.positive is None else self._code_of(options.positive)
         return read_table(rows, codes, options=replace(options, task="classification", positive=positive))
 
     def _code_of(self, positive: Any) -> int:
         spelt = [spell_label(label) for label in self.classes_.tolist()]
         if spell_label(positive) not in spelt:
-            raise ValueError(f"positive = {positive} is not a class of the target; the classes are {', '.join(spelt)}")
+            raise UserError(f"positive = {positive} is not a class of the target; the classes are {', '.join(spelt)}")
         return spelt.index(spell_label(positive))
 
     def _rows_like_training(self, X: Any) -> Table:
@@ -215,18 +216,18 @@ class ModelSearch(BaseEstimator):
         return table
 
     def _in_order(self, names: list[str]) -> None:
-        """As scikit-learn demands, also of frames whose names its releases do not see."""
+        """Checks the order of columns as scikit-learn does, also for frames that it does not know."""
         known = getattr(self, "_columns", None)
         if known is not None and names != known and sorted(names) == sorted(known):
-            raise ValueError("the feature names should match those of the fit, and be in the same order")
+            raise UserError("the feature names should match those of the fit, and be in the same order")
 
-    # --- what scikit-learn asks ---
+    # --- the interface of scikit-learn ---
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trained_")
 
     def _task(self) -> str | None:
-        """The task as far as it is known, before a fit from the parameters alone."""
+        """The task as far as it is known; before a fit, from the parameters alone."""
         known = getattr(self, "task_", None) or self.task
         return known if known in _TASKS else _task_of_spec(str(self.spec), self.chain)
 
@@ -248,8 +249,8 @@ def _is_frame(X: Any) -> bool:
 
 @lru_cache(maxsize=32)
 def _task_of_spec(spec: str, chain: str | None) -> str | None:
-    """What a spec is for; None also for one that is unsound, of which `fit` will tell."""
+    """The task of a spec; None also for one with errors, which `fit` reports."""
     try:
         return declared_task(sound_spec(read_spec(spec), chain=chain)[0])
-    except (SpecError, ValueError):
+    except UserError:
         return None

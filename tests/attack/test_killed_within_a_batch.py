@@ -133,7 +133,7 @@ def test_what_had_arrived_is_stored_and_not_evaluated_again(here: Path, name: st
     again = start(here, "killed")
     _, said = again.communicate(timeout=_PATIENCE)
     assert again.returncode == 0, said
-    assert "goes on" in said
+    assert "resumes" in said
     known = set(before) - {before[0]}
     fitted_again = [line for line in fits(here)[len(before) :] if line in known]
     assert len(set(fitted_again)) <= 1  # the winner, in the end
@@ -152,7 +152,7 @@ def test_sigterm_within_a_batch_ends_soon_and_tells_the_best(here: Path) -> None
     assert "Traceback" not in said
     assert "terminated; best error" in said
     assert told.startswith("held(a = ")
-    assert "interrupted: the same command goes on from here" in told
+    assert "interrupted: run the same command again to continue" in told
     with Store.open(here / "cut", read_only=True) as store:
         (run,) = store.runs.all()
         asked = [one.position for one in store.runs.asks(run.id)]
@@ -206,4 +206,4 @@ def test_a_second_sigterm_ends_it_at_once(here: Path) -> None:
     os.kill(process.pid, signal.SIGTERM)  # while the winner is fitted on all rows
     _, said = process.communicate(timeout=_PATIENCE)
     assert process.returncode == 143
-    assert said.rstrip().endswith("stopped; what is evaluated is stored, and the same command goes on from there")
+    assert said.rstrip().endswith("stopped; evaluations are stored: run the same command again to continue")

@@ -19,6 +19,7 @@ from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import learner_outputs
 from msl.blocks.base.outputs import SURE, BadOutputs
 from msl.check.check_spec import check_source
+from msl.check.names.scoring_declarations import metric_named
 from msl.cli.main import main
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
@@ -198,8 +199,8 @@ def test_an_infinite_margin_between_two_classes_decides() -> None:
     outputs = learner_outputs(Sure(), np.zeros((3, 1)), 2)
     assert outputs.argmax(axis=1).tolist() == [1, 0, 1]
     assert outputs.tolist() == [[-SURE, SURE], [SURE, -SURE], [-2.0, 2.0]]
-    assert score("auc", np.array([1, 0, 1]), outputs, 2) == 1.0
-    assert score("logloss", np.array([1, 0, 1]), outputs, 2) < 0.1
+    assert score(metric_named("auc"), np.array([1, 0, 1]), outputs) == 1.0
+    assert score(metric_named("logloss"), np.array([1, 0, 1]), outputs) < 0.1
 
 
 def test_scores_of_pairs_are_not_scores_of_classes() -> None:

@@ -1,9 +1,10 @@
-"""The forests are scikit-learn's, wherever single precision holds the features."""
+"""Forests equal scikit-learn's wherever single precision holds the features, and the private classes they use."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -49,17 +50,17 @@ def test_columns_of_any_scale_split_alike():
 @pytest.mark.parametrize("balance", [False, True])
 def test_siblings_share_trees_to_the_last_bit_in_any_order(balance):
     X, y = make_classification(80, 6, n_informative=4, n_classes=3, weights=[0.6, 0.3], random_state=0)
-    grove = query = None
+    trees = query = None
     for units in (70, 3, 130, 64, 7, 200):
         sharing = ForestClassifier(units=units, mtry=2, balance=balance, random_state=5)
-        grove = grove or sharing.prepare(X, y, 3)
-        sharing.fit_prepared(grove, X, y, 3)
+        trees = trees or sharing.prepare(X, y, 3)
+        sharing.fit_prepared(trees, X, y, 3)
         query = query or sharing.prepare_query(X)
         alone = ForestClassifier(units=units, mtry=2, balance=balance, random_state=5)
         alone.fit_arrays(X, y, 3)
         np.testing.assert_array_equal(sharing.outputs_prepared(query), alone.outputs(X))
         assert sharing.complexity() == alone.complexity()
-    assert grove.nbytes > 200 * 64
+    assert trees.nbytes > 200 * 64
     assert query.nbytes > X.size * 4
 
 
@@ -68,14 +69,14 @@ def test_rows_of_another_width_are_refused_before_trees_see_them(width):
     X, y = make_classification(40, 4, random_state=0)
     grown = ForestClassifier(units=3, random_state=0)
     grown.fit_arrays(X, y, 2)
-    with pytest.raises(ValueError, match=f"grown on 4 features and is asked about {width}"):
+    with pytest.raises(ValueError, match=f"grown on 4 features, not {width}"):
         grown.outputs(np.zeros((10, width)))
 
 
-def test_rows_with_gaps_and_unknown_internals_are_left_to_scikit_learn(monkeypatch):
+def test_public_classes_grow_the_trees_for_missing_values_and_unknown_releases(monkeypatch):
     X, y = make_classification(70, 5, random_state=0)
     plain = ForestClassifier(units=8, random_state=1).fit(X, y).predict_proba(X)
-    monkeypatch.setattr(forest, "IS_KNOWN", False)
+    monkeypatch.setattr(forest, "PRIVATE_API_KNOWN", False)
     np.testing.assert_array_equal(ForestClassifier(units=8, random_state=1).fit(X, y).predict_proba(X), plain)
     monkeypatch.undo()
     X[::7, 1] = np.nan
@@ -85,14 +86,44 @@ def test_rows_with_gaps_and_unknown_internals_are_left_to_scikit_learn(monkeypat
     assert [tree.node_count for tree in trees] == [tree.tree_.node_count for tree in theirs.estimators_]
 
 
-def test_a_grown_tree_is_scikit_learns_node_by_node():
-    X, y = make_classification(90, 7, n_informative=5, n_classes=3, random_state=2)
-    growth = forest.TreeGrowth(X.astype(np.float32), y, 3, 3, None, 11)
-    assert forest.IS_KNOWN or VERSION < (1, 8), "the internals have changed: forests are grown the slow way"
-    first = growth.grown([], 4)
-    trees = growth.grown(first, 9)
-    assert trees[:4] == first
-    theirs = RandomForestClassifier(9, max_features=3, random_state=11).fit(X, y)
-    for ours, tree in zip(trees, (one.tree_ for one in theirs.estimators_), strict=True):
-        for part in ("feature", "threshold", "children_left", "children_right", "value", "n_node_samples"):
-            np.testing.assert_array_equal(getattr(ours, part), getattr(tree, part))
+# --- scikit-learn's private classes -----------------------------------------------------------------
+
+#: The first release whose private classes take what `TreeGrowth` passes to them.
+FIRST_RELEASE = (1, 9)
+ADAPT = (
+    f"scikit-learn {sklearn.__version__} has changed the private classes that msl.blocks.learners.forest grows trees "
+    "with: adapt TreeGrowth, or remove it and use RandomForestClassifier and RandomForestRegressor alone"
+)
+NODES = ("feature", "threshold", "children_left", "children_right", "value", "n_node_samples")
+
+
+def test_the_private_classes_are_those_that_the_code_was_written_for():
+    assert (VERSION >= FIRST_RELEASE) == forest.PRIVATE_API_KNOWN, ADAPT
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_grown_tree_is_scikit_learns_node_by_node(n_classes, weighted):
+    if n_classes:
+        X, y = make_classification(90, 7, n_informative=5, n_classes=n_classes, random_state=2)
+    else:
+        X, y = make_regression(90, 7, noise=5.0, random_state=2)
+    weights = np.linspace(0.5, 1.5, 90) if weighted else None
+    try:
+        growth = forest.TreeGrowth(X.astype(np.float32), y, n_classes, 3, weights, 11)
+        first = growth.grown([], 4)
+        trees = growth.grown(first, 9)
+        parts = [{part: getattr(tree, part) for part in (*NODES, "n_leaves", "node_count")} for tree in trees]
+        importances = [tree.compute_feature_importances() for tree in trees]
+        outputs = [tree.predict(X.astype(np.float32)) for tree in trees]
+    except (TypeError, ValueError, AttributeError) as reason:
+        pytest.fail(f"{ADAPT} ({reason})")
+    if forest.PRIVATE_API_KNOWN:
+        assert trees[:4] == first
+    kind = RandomForestClassifier if n_classes else RandomForestRegressor
+    theirs = kind(9, max_features=3, random_state=11).fit(X, y, weights).estimators_
+    for place, tree in enumerate(theirs):
+        for part in NODES:
+            np.testing.assert_array_equal(parts[place][part], getattr(tree.tree_, part), err_msg=ADAPT)
+        np.testing.assert_array_equal(importances[place], tree.feature_importances_, err_msg=ADAPT)
+        np.testing.assert_array_equal(outputs[place], tree.tree_.predict(X.astype(np.float32)), err_msg=ADAPT)

@@ -209,9 +209,9 @@ def test_a_network_in_the_regions_of_a_table_has_the_same_centres_on_any_part_of
     X, y = curve()
     network = RBFNetworkRegressor([[0.2], None, [0.7], [0.5]])
     whole = network.fit(X, y).centers_
-    regions = network.lay_out(X)
+    regions = network.fit_coordinates(X)
     part = slice(None, None, 3)
-    network.fit_prepared(network.prepare_in(regions, X[part], y[part], 0), X[part], y[part], 0)
+    network.fit_prepared(network.prepare_with(regions, X[part], y[part], 0), X[part], y[part], 0)
     np.testing.assert_array_equal(network.centers_, whole)
     network.fit_arrays(X[part], y[part], 0)
     assert not np.array_equal(network.centers_, whole), "left to itself it has the regions of its own rows"

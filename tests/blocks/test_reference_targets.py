@@ -5,21 +5,21 @@ import pytest
 
 from msl.blocks.similarity.distances import Difference, Euclidean
 from msl.blocks.similarity.fitted_distance import fit_metric
-from msl.blocks.similarity.references import ReferencePoints, ReferenceTable, class_probabilities, number_values
+from msl.blocks.similarity.references import ReferencePoints, TrainingRows, class_probabilities, number_values
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
 
-def library_of(y, n_classes):
+def training_of(y, n_classes):
     metric = fit_metric(X, y, n_classes, Euclidean(), np.ones(1), Difference(), Difference(), ())
-    return ReferenceTable.of(X, y, n_classes, metric)
+    return TrainingRows.of(X, y, n_classes, metric)
 
 
 def probabilities(points, soft, rows=None, classes=None, y=(0, 0, 1, 2, 1)):
-    library = library_of(np.array(y), 3)
+    training = training_of(np.array(y), 3)
     points = np.array(points)[:, None]
     chosen = ReferencePoints(points, rows, classes)
-    return class_probabilities(library, chosen, library.metric.place(points), soft).tolist()
+    return class_probabilities(training, chosen, training.metric.place(points), soft).tolist()
 
 
 def test_rows_and_prototypes_have_their_own_class():
@@ -46,14 +46,14 @@ def test_a_reference_without_rows_looks_at_the_nearest_one():
 
 @pytest.mark.parametrize(("soft", "expected"), [(False, [4.0, 8.0]), (True, [3.0, 7.0])])
 def test_numbers_of_rows_or_of_their_regions(soft, expected):
-    library = library_of(np.array([2.0, 4.0, 3.0, 8.0, 6.0]), 0)
+    training = training_of(np.array([2.0, 4.0, 3.0, 8.0, 6.0]), 0)
     rows = np.array([1, 3])
     chosen = ReferencePoints(X[rows], rows)
-    assert number_values(library, chosen, library.metric.place(X[rows]), soft).tolist() == expected
+    assert number_values(training, chosen, training.metric.place(X[rows]), soft).tolist() == expected
 
 
 def test_numbers_of_points_are_means_of_their_regions():
-    library = library_of(np.array([2.0, 4.0, 3.0, 8.0, 6.0]), 0)
+    training = training_of(np.array([2.0, 4.0, 3.0, 8.0, 6.0]), 0)
     points = np.array([[1.0], [10.0], [100.0]])
     chosen = ReferencePoints(points)
-    assert number_values(library, chosen, library.metric.place(points), soft=False).tolist() == [3.0, 7.0, 6.0]
+    assert number_values(training, chosen, training.metric.place(points), soft=False).tolist() == [3.0, 7.0, 6.0]

@@ -17,15 +17,15 @@ from msl.blocks.similarity.references import (
     FarthestFirst,
     KMeans,
     RandomRows,
-    ReferenceTable,
+    TrainingRows,
 )
 
 
-def library_on(X, y=None, n_classes=0, distance=None, symbolic=(), importance=None):
+def training_on(X, y=None, n_classes=0, distance=None, symbolic=(), importance=None):
     y = np.zeros(len(X)) if y is None else y
     importance = np.ones(X.shape[1]) if importance is None else importance
     metric = fit_metric(X, y, n_classes, distance or Euclidean(), importance, Difference(), Overlap(), symbolic)
-    return ReferenceTable.of(X, y, n_classes, metric)
+    return TrainingRows.of(X, y, n_classes, metric)
 
 
 def rng(seed=0):
@@ -48,7 +48,7 @@ def fixture_iris():
 @pytest.mark.parametrize("name", ["euclidean", "manhattan", "canberra", "angle"])
 def test_farthest_first_by_brute_force(cloud, name):
     distances = DISTANCES[name]().pairwise(cloud, cloud)
-    rows = FarthestFirst().choose(library_on(cloud, distance=DISTANCES[name]()), 8, rng(3)).rows.tolist()
+    rows = FarthestFirst().choose(training_on(cloud, distance=DISTANCES[name]()), 8, rng(3)).rows.tolist()
     chosen = [int(rng(3).integers(50))]
     while len(chosen) < 8:
         chosen.append(max(range(50), key=lambda row: min(distances[row, old] for old in chosen)))
@@ -57,14 +57,14 @@ def test_farthest_first_by_brute_force(cloud, name):
 
 def test_farthest_first_ends_when_all_rows_are_covered():
     X = np.repeat(np.arange(3.0), 5)[:, None]
-    rows = FarthestFirst().choose(library_on(X), 10, rng()).rows
+    rows = FarthestFirst().choose(training_on(X), 10, rng()).rows
     assert sorted(X[rows, 0].tolist()) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("n", [5, 7, 50])
 def test_density_by_brute_force(cloud, n):
     distances = Euclidean().pairwise(cloud, cloud)
-    found = Density().choose(library_on(cloud), n, rng(3))
+    found = Density().choose(training_on(cloud), n, rng(3))
     left, chosen, draws = list(range(50)), [], rng(3)
     for step in range(n):
         row = int(draws.choice(left))
@@ -79,31 +79,31 @@ def test_density_by_brute_force(cloud, n):
 
 def test_density_is_as_dense_as_the_data():
     X = np.concatenate([rng(0).normal(size=(90, 2)), rng(1).normal(size=(10, 2)) + 1000])
-    rows = Density().choose(library_on(X), 10, rng()).rows
+    rows = Density().choose(training_on(X), 10, rng()).rows
     assert 7 <= np.sum(rows < 90) <= 10
 
 
 def test_random_rows_are_distinct_rows(cloud):
-    rows = RandomRows().choose(library_on(cloud), 20, rng()).rows
+    rows = RandomRows().choose(training_on(cloud), 20, rng()).rows
     assert len(set(rows.tolist())) == 20
-    assert RandomRows().choose(library_on(cloud), 99, rng()).rows.tolist() == list(range(50))
+    assert RandomRows().choose(training_on(cloud), 99, rng()).rows.tolist() == list(range(50))
 
 
 def test_all_rows(cloud):
-    chosen = AllRows().choose(library_on(cloud), 3, rng())
+    chosen = AllRows().choose(training_on(cloud), 3, rng())
     np.testing.assert_array_equal(chosen.points, cloud)
 
 
 def test_kmeans_looks_at_weighted_features_only():
     X = np.column_stack([np.repeat([0.0, 1.0], 20), rng(0).normal(size=40) * 1000])
-    chosen = KMeans().choose(library_on(X, importance=np.array([1.0, 0.0])), 2, rng())
+    chosen = KMeans().choose(training_on(X, importance=np.array([1.0, 0.0])), 2, rng())
     np.testing.assert_allclose(sorted(chosen.points[:, 0]), [0.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(sorted(chosen.points[:, 1]), sorted([X[:20, 1].mean(), X[20:, 1].mean()]))
 
 
 def test_kmeans_of_huge_numbers():
     X = np.array([[1e300], [1.1e300], [-1e300], [-1.1e300]])
-    points = KMeans().choose(library_on(X), 2, rng()).points
+    points = KMeans().choose(training_on(X), 2, rng()).points
     np.testing.assert_allclose(sorted(points[:, 0]), [-1.05e300, 1.05e300])
 
 
@@ -117,14 +117,14 @@ def test_edited_by_plain_loop(iris, neighbours):
         others = [other for other in np.argsort(distances[row]) if other != row][:neighbours]
         if np.bincount(y[others], minlength=2).argmax() == y[row]:
             kept.append(row)
-    assert Edited(neighbours).choose(library_on(X, y, 2), 1, rng()).rows.tolist() == kept
+    assert Edited(neighbours).choose(training_on(X, y, 2), 1, rng()).rows.tolist() == kept
     assert len(kept) < len(X)
 
 
 def test_edited_keeps_all_rows_rather_than_none():
     X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
-    assert Edited(1).choose(library_on(X, y, 2), 1, rng()).rows.tolist() == [0, 1]
-    assert Edited(1).choose(library_on(X[:1], y[:1], 2), 1, rng()).rows.tolist() == [0]
+    assert Edited(1).choose(training_on(X, y, 2), 1, rng()).rows.tolist() == [0, 1]
+    assert Edited(1).choose(training_on(X[:1], y[:1], 2), 1, rng()).rows.tolist() == [0]
 
 
 def condensed_by_plain_loop(X, y):
@@ -145,7 +145,7 @@ def condensed_by_plain_loop(X, y):
 
 def test_condensed_by_plain_loop(iris):
     X, y = iris
-    rows = Condensed().choose(library_on(X, y, 2), 1, rng()).rows
+    rows = Condensed().choose(training_on(X, y, 2), 1, rng()).rows
     assert rows.tolist() == condensed_by_plain_loop(X, y)
     assert len(rows) < len(X) / 2
 
@@ -153,12 +153,12 @@ def test_condensed_by_plain_loop(iris):
 def test_condensed_with_contradictory_equal_rows():
     X = np.array([[0.0], [0.0], [0.0], [5.0], [5.0]])
     y = np.array([0, 1, 0, 1, 1])
-    assert Condensed().choose(library_on(X, y, 2), 1, rng()).rows.tolist() == condensed_by_plain_loop(X, y)
+    assert Condensed().choose(training_on(X, y, 2), 1, rng()).rows.tolist() == condensed_by_plain_loop(X, y)
 
 
 def test_lvq_by_plain_loop(iris):
     X, y = iris
-    chosen = LVQ(epochs=2, rate=0.2).choose(library_on(X, y, 2), 6, rng(4))
+    chosen = LVQ(epochs=2, rate=0.2).choose(training_on(X, y, 2), 6, rng(4))
     draws = rng(4)
     start = np.concatenate([draws.choice(np.flatnonzero(y == code), size=3, replace=False) for code in (0, 1)])
     prototypes = X[start].copy()
@@ -174,33 +174,33 @@ def test_lvq_by_plain_loop(iris):
 
 def test_lvq_learns(iris):
     X, y = iris
-    library = library_on(X, y, 2)
+    training = training_on(X, y, 2)
 
     def errors(points, classes):
         return np.mean(classes[Euclidean().pairwise(X, points).argmin(axis=1)] != y)
 
-    start = LVQ.start_rows(library, 4, rng(1))
-    learned = LVQ(epochs=30, rate=0.1).choose(library, 4, rng(1))
+    start = LVQ.start_rows(training, 4, rng(1))
+    learned = LVQ(epochs=30, rate=0.1).choose(training, 4, rng(1))
     assert errors(learned.points, learned.classes) < errors(X[start], y[start])
 
 
 def test_lvq_has_a_prototype_of_every_class_present():
     X, y = rng(0).normal(size=(30, 2)), np.array([0] * 28 + [2] * 2)
-    chosen = LVQ(epochs=1).choose(library_on(X, y, 3), 2, rng())
+    chosen = LVQ(epochs=1).choose(training_on(X, y, 3), 2, rng())
     assert sorted(set(chosen.classes.tolist())) == [0, 2]
 
 
 @pytest.mark.parametrize("name", ["edited", "condensed", "lvq"])
 def test_references_by_class_refuse_regression(name, cloud):
     with pytest.raises(ValueError, match="cannot do regression"):
-        REFERENCES[name]().choose(library_on(cloud), 5, rng())
+        REFERENCES[name]().choose(training_on(cloud), 5, rng())
 
 
 @pytest.mark.parametrize("name", ["kmeans", "lvq"])
 def test_new_points_of_symbols_are_refused(name):
     X = np.column_stack([np.arange(6.0), [0, 1, 0, 1, 0, 1]])
     with pytest.raises(ValueError, match="which symbols do not have"):
-        REFERENCES[name]().choose(library_on(X, np.array([0, 1] * 3), 2, symbolic=(1,)), 2, rng())
+        REFERENCES[name]().choose(training_on(X, np.array([0, 1] * 3), 2, symbolic=(1,)), 2, rng())
 
 
 @pytest.mark.parametrize("name", REFERENCES)
@@ -208,7 +208,7 @@ def test_references_are_parameter_objects_and_the_seed_decides(name, iris):
     X, y = iris
     chooser = REFERENCES[name]()
     assert repr(clone(chooser)) == repr(chooser)
-    first, second = (clone(chooser).choose(library_on(X, y, 2), 9, rng(5)) for _ in range(2))
+    first, second = (clone(chooser).choose(training_on(X, y, 2), 9, rng(5)) for _ in range(2))
     np.testing.assert_array_equal(first.points, second.points)
     if first.rows is not None:
         np.testing.assert_array_equal(first.points, X[first.rows])
@@ -217,4 +217,4 @@ def test_references_are_parameter_objects_and_the_seed_decides(name, iris):
 @pytest.mark.parametrize("chooser", [Edited(0), LVQ(epochs=0), LVQ(rate=1.0)], ids=repr)
 def test_parameters_out_of_range_are_named(chooser, iris):
     with pytest.raises(ValueError, match=r"neighbours|epochs|rate"):
-        chooser.choose(library_on(*iris, 2), 3, rng())
+        chooser.choose(training_on(*iris, 2), 3, rng())

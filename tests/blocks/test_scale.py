@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from sklearn.preprocessing import Normalizer, StandardScaler
 
-from msl.blocks.numerics.safe_scaling import frame_of, mean_and_deviation, standard_columns, unit_range
+from msl.blocks.numerics.safe_scaling import mean_and_deviation, range_scaling, standard_columns, unit_range
 from msl.blocks.preprocessing.scalers import Normalize, ShiftScale, Standardize
 
 tables = arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 5)), elements=st.floats(-1e6, 1e6, width=32))
@@ -52,7 +52,7 @@ def test_standardized_columns_have_deviation_one_or_zero(X: NDArray[np.float64])
     assert np.isfinite(Z).all()
     np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-7)
     deviations = Z.std(axis=0)
-    constant = frame_of(X, axis=0).constant[0]
+    constant = range_scaling(X, axis=0).constant[0]
     np.testing.assert_allclose(deviations[~constant], 1.0, rtol=1e-7)
     assert (Z[:, constant] == 0.0).all()
 
@@ -75,7 +75,7 @@ def test_normalize_centres_rows_first() -> None:
 def test_rows_have_length_one_or_zero(center: bool, X: NDArray[np.float64]) -> None:
     Z = Normalize(center=center).fit_transform(X)
     lengths = np.sqrt((Z**2).sum(axis=1))
-    zero = frame_of(X, axis=1).constant[:, 0] if center else ~X.any(axis=1)
+    zero = range_scaling(X, axis=1).constant[:, 0] if center else ~X.any(axis=1)
     np.testing.assert_allclose(lengths[~zero], 1.0, rtol=1e-12)
     assert (Z[zero] == 0.0).all()
 
@@ -106,10 +106,10 @@ def test_the_logarithm_of_smaller_values_than_ever_seen_is_zero() -> None:
 @given(tables)
 def test_frames_hold_a_range_around_zero(X: NDArray[np.float64]) -> None:
     for axis in (0, 1, None):
-        frame = frame_of(X, axis=axis)
-        Z = frame.apply(X)
-        assert (np.abs(Z) <= frame.span / 2 * (1 + 1e-12)).all()
-        np.testing.assert_allclose(np.ptp(Z, axis=axis, keepdims=True), frame.span, rtol=1e-9)
+        scaling = range_scaling(X, axis=axis)
+        Z = scaling.apply(X)
+        assert (np.abs(Z) <= scaling.span / 2 * (1 + 1e-12)).all()
+        np.testing.assert_allclose(np.ptp(Z, axis=axis, keepdims=True), scaling.span, rtol=1e-9)
 
 
 @given(tables, st.integers(-900, 900))
@@ -122,15 +122,15 @@ def test_frames_do_not_change_with_powers_of_two(X: NDArray[np.float64], exponen
 
 def test_values_that_differ_by_rounding_are_constant() -> None:
     X = np.array([[0.3, 1.0], [0.1 + 0.2, 1.0 + 1e-9], [0.3, 1.0]])
-    frame = frame_of(X, axis=0)
-    assert frame.constant.tolist() == [[True, False]]
-    assert (frame.apply(X)[:, 0] == 0.0).all()
+    scaling = range_scaling(X, axis=0)
+    assert scaling.constant.tolist() == [[True, False]]
+    assert (scaling.apply(X)[:, 0] == 0.0).all()
 
 
 def test_the_mean_and_deviation_survive_an_outlier() -> None:
     column = np.zeros((100_000, 1))
     column[:: 100_000 // 2, 0] = [1.0, 1e-3]
-    frame = frame_of(column, axis=0)
-    mean, deviation = mean_and_deviation(column, frame)
-    assert mean + frame.middle == pytest.approx(1.001 / 100_000, rel=1e-9)
+    scaling = range_scaling(column, axis=0)
+    mean, deviation = mean_and_deviation(column, scaling)
+    assert mean + scaling.middle == pytest.approx(1.001 / 100_000, rel=1e-9)
     assert deviation == pytest.approx(np.std(column), rel=1e-9)

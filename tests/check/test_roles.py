@@ -76,7 +76,7 @@ def test_the_path_that_breaks_the_rule_is_named() -> None:
     chain = Sequence((block("transformer"), Choice((block("learner"), block("selector"))), block("post")))
     ((fault, path),) = broken_paths(chain)
     assert path == "transformer >> selector >> post"
-    assert fault.problem == "`post` works on a learner's outputs, and none stands before it"
+    assert fault.problem == "`post` works on the output of a learner, but there is none before it"
     assert fault.block is not None
     assert fault.block.name == "post"
 

@@ -123,7 +123,7 @@ def test_chains_of_two_files_with_one_name_are_told_apart() -> None:
     files = {"a.msl": "use clop\nchain m = svc\n", "b.msl": "use clop\nchain m = rf\n"}
     text = 'use "a.msl", "b.msl"\nminimize ber\n'
     (error,) = errors(text, files)
-    assert (error.code, error.help) == ("MSL074", "pick one, as in `--chain a.m`")
+    assert (error.code, error.help) == ("MSL074", "select one, as in `--chain a.m`")
     assert checked(text, files, chain="b.m").spec is not None
     assert [d.code for d in checked(text, files, chain="m").diagnostics] == ["MSL074"]
 

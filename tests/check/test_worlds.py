@@ -7,7 +7,9 @@ from itertools import permutations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.check.constraints.combinations import MANY, Came, Has, Mentioned, World, Worlds
+from msl.check.constraints.combinations import Combinations
+from msl.space.abstraction import Abstraction, BlockTrait, PartTrait, Traits
+from msl.space.conditions import AllOf, Condition, PartIs, Present, Requirement
 from msl.space.nodes import Arrange, BlockUse, Choice, Empty, Marked, Node, Param, Permute, Repeat, Sequence, Subset
 from msl.space.values import BlockType
 
@@ -21,14 +23,18 @@ def block(name: str, slot: bool = False) -> BlockUse:
 
 A, B, C = block("a"), block("b"), block("c", slot=True)
 LEAVES = st.sampled_from([A, B, C, Empty()])
-MENTIONED = Mentioned(
-    frozenset(
-        {Has(None, ("test", "a")), Has(None, ("test", "slot")), Has("p", ("test", "a")), Has("p", ("test", "b"))}
-    ),
-    frozenset({"p"}),
+KEYS = {A.block.key, B.block.key, SLOT.block.key}
+INSIDE = {A.block.key, B.block.key}
+Outcome = tuple[Traits, tuple[tuple[str, str], ...]]
+
+
+def named(*conditions: Condition) -> Abstraction:
+    return Abstraction([Requirement(AllOf(conditions))], None, values=False)
+
+
+NAMED = named(
+    Present(A.block), Present(SLOT.block), Present(A.block, "p"), Present(B.block, "p"), PartIs("p", (A.block, B.block))
 )
-KEYS = {fact.block for fact in MENTIONED.blocks}
-Outcome = tuple[World, tuple[tuple[str, str], ...]]
 
 
 def grown(below: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
@@ -57,9 +63,11 @@ def outcomes(node: Node) -> set[Outcome]:
 
     match node:
         case BlockUse(block=found):
-            own = frozenset({Has(None, found.key)}) if found.key in KEYS else frozenset()
+            own = frozenset({BlockTrait(None, found.key)}) if found.key in KEYS else frozenset()
             slots = [{SLOT.block.key, ("test", "other")}] if node.params else [set()]
-            inner = [frozenset({Has(None, key)}) if key in KEYS else frozenset() for key in slots[0]] or [frozenset()]
+            inner = [frozenset({BlockTrait(None, key)}) if key in KEYS else frozenset() for key in slots[0]] or [
+                frozenset()
+            ]
             return {(own | facts, (found.key,)) for facts in inner}
         case Choice(options=options):
             return set().union(*map(outcomes, options))
@@ -79,32 +87,30 @@ def outcomes(node: Node) -> set[Outcome]:
     return {(frozenset(), ())}
 
 
-def _inside(mark: str, facts: World, steps: tuple[tuple[str, str], ...]) -> World:
-    within = {Has(mark, fact.block) for fact in facts if isinstance(fact, Has) and fact.part is None}
-    named = tuple(key if key in KEYS else ("", "another block") for key in steps)
-    return facts | (within & MENTIONED.blocks) | {Came(mark, named if len(named) < 2 else MANY)}
+def _inside(mark: str, facts: Traits, steps: tuple[tuple[str, str], ...]) -> Traits:
+    within = {BlockTrait(mark, f.block) for f in facts if isinstance(f, BlockTrait) and f.mark is None}
+    outcome = None if not steps else steps[0] if len(steps) == 1 and steps[0] in INSIDE else False
+    return facts | {trait for trait in within if trait.block in INSIDE} | {PartTrait(mark, outcome)}
 
 
 @settings(max_examples=200)
 @given(st.recursive(LEAVES, grown, max_leaves=5))
-def test_worlds_are_those_of_the_models(node: Node) -> None:
-    assert Worlds(node).of(MENTIONED) == {facts for facts, _ in outcomes(node)}
+def test_combinations_are_those_of_the_models(node: Node) -> None:
+    assert Combinations(node).of(NAMED) == {facts for facts, _ in outcomes(node)}
 
 
 def test_a_thousand_choices_are_looked_at_without_listing_them() -> None:
     chain = Sequence((*[Choice((A, B, C, Empty()))] * 1000, B))
-    found = Worlds(chain).of(Mentioned(frozenset({Has(None, ("test", "a"))}), frozenset()))
-    assert found == {frozenset(), frozenset({Has(None, ("test", "a"))})}
+    found = Combinations(chain).of(named(Present(A.block)))
+    assert found == {frozenset(), frozenset({BlockTrait(None, ("test", "a"))})}
 
 
 def test_more_outcomes_than_can_be_told_apart_are_no_answer() -> None:
     blocks = [block(f"b{i}") for i in range(12)]
-    mentioned = Mentioned(frozenset(Has(None, use.block.key) for use in blocks), frozenset())
-    assert Worlds(Subset(tuple(blocks))).of(mentioned) is None
+    assert Combinations(Subset(tuple(blocks))).of(named(*(Present(use.block) for use in blocks))) is None
 
 
 def test_looks_are_counted_over_all_requirements() -> None:
-    worlds = Worlds(Choice((A, B)), most_looks=5)
-    mentioned = Mentioned(frozenset({Has(None, ("test", "a"))}), frozenset())
-    assert worlds.of(mentioned) is not None
-    assert worlds.of(mentioned) is None
+    combinations = Combinations(Choice((A, B)), most_looks=5)
+    assert combinations.of(named(Present(A.block))) is not None
+    assert combinations.of(named(Present(A.block))) is None

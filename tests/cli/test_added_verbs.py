@@ -15,14 +15,15 @@ from msl.cli import main, verbs
 VERB = '''
 from typing import Annotated
 import typer
-from msl.cli.shared.console import Exit, WrongUse, write
+from msl.cli.shared.console import Exit, write
+from msl.diagnostics.user_error import UserError
 
 PLACE = ("Understand", 99)
 
 def greet(name: str, loudly: Annotated[bool, typer.Option("--loudly", help="In capitals.")] = False) -> Exit:
     """Greet someone by name."""
     if name == "nobody":
-        raise WrongUse("there is nobody to greet", "name someone")
+        raise UserError("there is nobody to greet", "name someone")
     write(f"hello {name.upper() if loudly else name}\\n")
     return Exit.FINE
 '''

@@ -151,8 +151,8 @@ def test_folds_of_different_tables_are_refused(msl: Verb, ran: Ran, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["@"], "it takes two"),
-        (["@", "@"], "it takes two"),
+        (["@"], "two are needed"),
+        (["@", "@"], "two are needed"),
         (["@", "nobody"], "there is no run `nobody`"),
         (["@", "nowhere/@"], "there is no store in nowhere"),
     ],

@@ -84,7 +84,7 @@ def test_another_target(msl: Run) -> None:
 def test_duplicates_and_names_that_occur_twice(msl: Run, tmp_path: Path) -> None:
     (tmp_path / "twice.csv").write_text("x,x,class\n" + "1,2,a\n3,4,b\n" * 4, encoding="utf-8")
     shown = msl("data", "twice.csv").out
-    assert "duplicates: 6 rows say the same as a row before them" in shown
+    assert "duplicates: 6 rows repeat an earlier row" in shown
     assert "columns 1 and 2 are both named `x`: column 1 is `x` here, column 2 is called `x_2`" in shown
 
 

@@ -24,7 +24,7 @@ def test_alone_it_lists_every_code_with_its_title(msl) -> None:
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert lines == [f"{code}  {title}" for code, title in titles().items()]
-    assert "MSL009  `|`, `>>` and `&` do not mix without parentheses" in lines
+    assert "MSL009  `|`, `>>` and `&` cannot be mixed without parentheses" in lines
     assert all(title for title in titles().values())
 
 
@@ -45,5 +45,5 @@ def test_on_a_terminal_the_page_is_laid_out(msl, monkeypatch: pytest.MonkeyPatch
     outcome = msl("explain", "MSL009")
     assert outcome.code == 0
     assert "\x1b[" in outcome.out
-    assert "do not mix without parentheses" in outcome.out
+    assert "cannot be mixed without parentheses" in outcome.out
     assert "```" not in outcome.out

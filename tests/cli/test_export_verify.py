@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from winner_cases import Finished
 
-from msl.cli.shared.verify_export import CheckFailed, check_python, check_skops
 from msl.export import python_template
+from msl.export.verify import CheckFailed, check_python, check_skops
 from msl.runner.trained import estimator_bytes
 
 Run = Callable[..., Any]
@@ -31,7 +31,7 @@ def test_code_is_tested_on_the_table_of_the_run(msl: Run, finished: Get, tmp_pat
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("return make_model().fit(X, y)", "return make_model().fit(X, y[::-1])", "does not predict what the winner"),
+        ("return make_model().fit(X, y)", "return make_model().fit(X, y[::-1])", "does not predict what the model"),
         ("return make_model().fit(X, y)", "return make_model().fit(X, z)", "does not run: NameError: name 'z'"),
         ("return make_model().fit(X, y)", "sys.exit(3)", "does not run: it ended with 3"),
     ],
@@ -46,7 +46,7 @@ def test_what_fails_is_told_and_not_written(
     shown = msl("export", "@", *given)
     assert (shown.code, shown.out) == (1, "")
     assert words in shown.err
-    assert "nothing is written" in shown.err
+    assert "nothing was written" in shown.err
     assert "--no-verify" in shown.err
     assert list(tmp_path.iterdir()) == []
     assert msl("export", "@", *given, "--no-verify").code == 0
@@ -114,5 +114,5 @@ def test_a_saved_model_that_predicts_otherwise_is_not_written(
     path = tmp_path / "model.skops"
     shown = msl("export", "@", "--skops", str(path), "--store", str(one.store))
     assert (shown.code, shown.out) == (1, "")
-    assert "does not predict what it predicts here; nothing is written" in shown.err
+    assert "does not predict what it predicts here; nothing was written" in shown.err
     assert not path.exists()

@@ -11,7 +11,8 @@ import typer
 import msl as package
 from msl.cli import main
 from msl.cli.shared import console
-from msl.cli.shared.console import Exit, WrongUse, guarded, wants_colour
+from msl.cli.shared.console import Exit, guarded, wants_colour
+from msl.diagnostics.user_error import UserError
 
 _THEN_LIST_MODULES = """
 import sys
@@ -109,7 +110,7 @@ def test_exit_codes_pass_through() -> None:
 
 def test_wrong_use_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     def verb() -> None:
-        raise WrongUse("there is no \x1b file", "make one")
+        raise UserError("there is no \x1b file", "make one")
 
     assert run(verb) == 2
     assert capsys.readouterr().err == "error: there is no ␛ file\nhelp: make one\n"

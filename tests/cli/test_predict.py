@@ -70,7 +70,7 @@ def test_symbols_never_seen_are_told_and_predicted(msl: Run, finished: Get, tmp_
         (["nobody", "{table}"], ["there is no run `nobody`"]),
         (["@7", "{table}"], ["there is no run `@7`: there is 1 run"]),
         (["@", "nowhere.csv"], ["nowhere.csv"]),
-        (["@", "{table}", "--proba"], ["predicts numbers", "--proba"]),
+        (["@", "{table}", "--proba"], ["regression model", "--proba"]),
         (["@", "{table}", "-o", "no/such/folder/x.csv"], ["cannot write"]),
     ],
 )

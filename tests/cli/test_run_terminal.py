@@ -149,14 +149,14 @@ def test_the_picture_and_one_interrupt(here: Path, msl: Callable[..., Any]) -> N
     end = first.text[first.text.rindex("\x1b[?25h") :]  # the cursor is back: the picture is gone
     assert re.search(r"slow\(a = \S+\)\r\n", end)
     assert "0 failed" in end
-    assert "interrupted: the same command goes on from here" in end
+    assert "interrupted: run the same command again to continue" in end
     run, asks = stored(here / ".msl")
     assert (run.status, len(asks) % 3, len(asks) < 12) == ("interrupted", 0, True)
     assert run.result["best"] is not None
     again = ("run", "m.msl", "t.csv", *TRUST, "--on", "inprocess")
     resumed = msl(*again)
     assert resumed.code == 0
-    assert f"run {run.id} goes on" in resumed.err
+    assert f"run {run.id} resumes" in resumed.err
     assert msl(*again, "--store", "whole").code == 0
     cut, whole = stored(here / ".msl"), stored(here / "whole")
     assert cut[1] == whole[1]
@@ -169,7 +169,7 @@ def test_two_interrupts_end_it_at_once_and_lose_nothing(here: Path, place: list[
     played = play(here, [*TRUST, *place], ["best error", "once more"], 1.5)
     assert played.code == 130
     assert "Traceback" not in played.text
-    words = "stopped; what is evaluated is stored, and the same command goes on from there"
+    words = "stopped; evaluations are stored: run the same command again to continue"
     assert played.text.rstrip().endswith(words)
     run, asks = stored(here / ".msl")
     assert (run.status, len(asks)) == ("interrupted", 3)

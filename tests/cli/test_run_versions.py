@@ -51,12 +51,12 @@ chain        m
 table        60 rows, 3 features, 2 classes (classification)
 models       4
 structures   2
-judged by    ber by cv
+objectives   ber by cv
 search       random in 2 dimensions, at most 4 evaluations
              pso in 2 dimensions, at most 9 evaluations
-budget       10 min in all, 30 s a model
+budget       10 min in total, 30 s per model
 stored       nothing of this table
-run          would start anew
+run          would start a new run
 time         unknown: nothing of this table is stored
 """
 
@@ -71,8 +71,8 @@ def test_a_plan_after_a_run_and_an_edit(msl: Run, here: Path) -> None:
     done = run(msl)
     lines = dict(line.split(None, 1) for line in msl("plan", "m.msl", "t.csv").out.splitlines() if line[0] != " ")
     assert lines["stored"] == "kept 4, outside 0"
-    assert lines["run"] == f"{done['run']} has done it already; nothing would be evaluated anew"
-    assert lines["time"] == "none to speak of"
+    assert lines["run"] == f"{done['run']} is finished; nothing would be evaluated again"
+    assert lines["time"] == "next to none"
     (here / "learners.msl").write_text("use clop\npart learn = naive | klogistic\n", encoding="utf-8")
     found = json.loads(msl("plan", "m.msl", "t.csv", "--jobs", "2", "--json").out)
     assert found["stored"] == {"kept": 2, "outside": 2, "other": 0, "changed": [], "unread": 0}
@@ -91,7 +91,7 @@ def test_a_plan_of_a_run_that_would_go_on(msl: Run, here: Path) -> None:
     found = json.loads(msl("plan", "m.msl", "t.csv", "--json").out)
     assert found["run"] == {"id": done["run"], "status": "interrupted", "goes_on": True}
     assert found["left"] == 13 - done["evaluations"]
-    assert f"would go on with {done['run']}" in msl("plan", "m.msl", "t.csv").out
+    assert f"would resume {done['run']}" in msl("plan", "m.msl", "t.csv").out
     assert run(msl)["run"] == done["run"]
 
 
@@ -104,7 +104,7 @@ def test_a_lock_is_written_once_and_checked(msl: Run, here: Path) -> None:
     content = tomllib.loads(first.decode())
     assert content["bounds"] == {"ftest.fmax": "int 2..3"}
     assert content["seed"] == 0
-    assert msl("lock", "m.msl", "t.csv").err == "m.lock was as now already\n"
+    assert msl("lock", "m.msl", "t.csv").err == "m.lock is up to date already\n"
     assert (here / "m.lock").read_bytes() == first
     assert msl("lock", "m.msl", "t.csv", "--check").code == 0
     assert run(msl, "--locked")["digest"]
@@ -158,7 +158,7 @@ def test_a_run_comes_out_the_same_from_what_is_stored(msl: Run, here: Path) -> N
     shown = msl("replay", "@", "--quiet")
     assert (shown.code, shown.err) == (0, "")
     asked = done["evaluations"]
-    assert shown.out == f"the same: {asked} questions and their answers, and the result of {done['run']}\n"
+    assert shown.out == f"the same: {asked} queries and their losses, and the result of {done['run']}\n"
     found = json.loads(msl("replay", done["run"], "--json").out)
     assert found == {"run": done["run"], "same": True, "evaluations": asked}
 

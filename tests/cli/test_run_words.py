@@ -75,12 +75,13 @@ SUMMARY: dict[str, Any] = {
 END = """\
 standardize >> naive
 
-predict uses  the best model
-estimate      ber = 0.1235 (95 % in 0.05 … 0.21)
+final model   the best model
+estimate      ber = 0.1235 (95 % interval 0.05 … 0.21)
+ber           balanced error rate: 1 − balanced accuracy
 complexity    12
-preferred     learn: naive in 90 % of the best (60 % of all), zarbi in 10 % of the best (40 % of all)
+choices       learn: naive in 90 % of the best (60 % of all), zarbi in 10 % of the best (40 % of all)
 evaluations   55 (40 new, 15 reused, 2 failed)
-fits          120 (30 saved by sharing)
+fits          120 (30 saved by caching)
 ended         finished after 3.2 s
 files         .msl/models/20260102-030405-lusab.*
 
@@ -90,20 +91,20 @@ next: msl show lusab, msl predict lusab TABLE
 FULL_END = """\
 standardize >> naive
 
-predict uses  the soft vote of 3 models: better than the best model alone, error 0.09 against 0.1
-estimate      error = 0.09 (95 % in 0.06 … 0.22)
+final model   the soft vote of 3 models: better than the best model alone, error 0.09 against 0.1
+estimate      error = 0.09 (95 % interval 0.06 … 0.22)
 test          error = 0.125
-optimism gap  error +0.035
-best alone    estimate error = 0.1 (95 % in 0.05 … 0.21), features = 2, test error = 0.15
+test gap      error +0.035 (test minus estimate)
+best model    estimate error = 0.1 (95 % interval 0.05 … 0.21), features = 2, test error = 0.15
 complexity    12
 front         2 models, from error = 0.1, features = 2 to error = 0.3, features = 1
 evaluations   55 (40 new, 15 reused, 2 failed)
 store         kept 312, outside 18, new 40
-fits          120 (30 saved by sharing)
+fits          120 (30 saved by caching)
 ended         interrupted after 3.2 s
 files         /elsewhere/models/20260102-030405-lusab.*
 
-interrupted: the same command goes on from here
+interrupted: run the same command again to continue
 """
 
 
@@ -156,8 +157,8 @@ def test_a_run_says_how_it_begins_and_ends(msl: Run) -> None:
     shown = msl("run", "m.msl", "train.csv", "--test", "test.csv", "--target", "class", "--on", "inprocess")
     assert shown.code == 0
     assert re.match(r"run \S+ starts: 60 rows, 3 features, 3 dimensions, seed 0\n +\d", shown.err)
-    assert re.search(r"^estimate      ber = \S+ \(95 % in \S+ … \S+\)$", shown.out, re.MULTILINE)
-    assert re.search(r"^optimism gap  ber [+-]", shown.out, re.MULTILINE)
+    assert re.search(r"^estimate      ber = \S+ \(95 % interval \S+ … \S+\)$", shown.out, re.MULTILINE)
+    assert re.search(r"^test gap      ber [+-]", shown.out, re.MULTILINE)
     assert "evaluations   6 (6 new, 0 reused, 0 failed)" in shown.out
     Path("m.msl").write_text(SPEC.replace("zarbi | naive", "naive | klogistic"), encoding="utf-8")
     again = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "inprocess")
@@ -251,7 +252,7 @@ def test_a_table_before_its_spec_is_told(msl: Run, here: Path) -> None:
 def test_an_ensemble_of_one_is_no_vote(msl: Run, here: Path) -> None:
     (here / "one.msl").write_text(SPEC.replace("search grid", "search grid(evaluations = 1)\nensemble vote"))
     shown = msl("run", "one.msl", "train.csv").out
-    assert "predict uses  the best model alone: there is no other model that could vote with it" in shown
+    assert "final model   the best model alone: there is no other model that could vote with it" in shown
 
 
 def test_a_test_table_needs_its_target(msl: Run, here: Path) -> None:
@@ -321,7 +322,7 @@ def test_the_picture_of_a_budget_and_of_a_front() -> None:
     lines = shown_frame(two, progress(best=(0.1, 9.0), lowest=(0.1, 2.0), front=4))
     assert lines[1] == "front of 4, best error 0.1, complexity 2"
     none = shown_frame(timed, progress(best=None, best_text="", evaluations=0))
-    assert none[1:] == ["nothing judged yet", "100 fits, 40 saved, 3 reused"]
+    assert none[1:] == ["nothing evaluated yet", "100 fits, 40 saved, 3 reused"]
 
 
 def test_lines_tell_what_is_better_and_then_rarely(capsys: pytest.CaptureFixture[str]) -> None:
@@ -339,18 +340,18 @@ def test_the_last_fits_are_told_of(msl: Run, capsys: pytest.CaptureFixture[str])
     Lines(plan_of(HEAD + "search grid\n")).finishing(0, 2)
     assert capsys.readouterr().err == ""
     picture = shown_frame(plan_of(voting), progress(evaluations=20), last=last_words(plan_of(voting)))
-    assert picture[-1] == "fitting the winner on all rows, judging and fitting the ensemble…"
+    assert picture[-1] == "fitting the winner on all rows, evaluating and fitting the ensemble…"
     assert "left" not in picture[0]
     alone = plan_of(HEAD + "search grid\n")
     assert shown_frame(alone, progress(), last=last_words(alone))[-1] == "fitting the winner on all rows…"
     lines = Lines(plan_of(voting))
     for done in range(5):
         lines.finishing(done, 4)
-    assert capsys.readouterr().err == "searched; fitting the winner on all rows, judging and fitting the ensemble\n"
+    assert capsys.readouterr().err == "searched; fitting the winner on all rows, evaluating and fitting the ensemble\n"
     Path("vote.msl").write_text(f"{SPEC}ensemble vote(top = 3)\n", encoding="utf-8")
     shown = msl("run", "vote.msl", "train.csv", "--target", "class", "--on", "inprocess")
-    assert shown.err.endswith("searched; fitting the winner on all rows, judging and fitting the ensemble\n")
-    assert "predict uses  the " in shown.out
+    assert shown.err.endswith("searched; fitting the winner on all rows, evaluating and fitting the ensemble\n")
+    assert "final model   the " in shown.out
 
 
 @pytest.mark.parametrize(
@@ -383,9 +384,10 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
     msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from msl.store.store import Store
+    from msl.workers.dask import ClusterUnreachable
 
     def refuse(*arguments: object) -> None:
-        raise ConnectionError("no Dask scheduler answers at dask://localhost:1")
+        raise ClusterUnreachable("no Dask scheduler answers at dask://localhost:1")
 
     monkeypatch.setattr("msl.runner.session.open_executor", refuse)
     shown = msl("run", "m.msl", "train.csv", "--target", "class", "--on", "dask://localhost:1")
@@ -396,9 +398,8 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
 
 
 def test_workers_that_break_leave_a_run_to_go_on_with(msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from concurrent.futures import BrokenExecutor
-
     from msl.store.store import Store
+    from msl.workers.fork_server import ForkServerError
     from msl.workers.in_process import InProcessExecutor
 
     pso = ("--set", "search=pso(swarm = 3, iterations = 3)", "--set", "minimize=logloss by cv(folds = 3)")
@@ -409,7 +410,7 @@ def test_workers_that_break_leave_a_run_to_go_on_with(msl: Run, here: Path, monk
         nonlocal calls
         calls += 1
         if calls > 3:
-            raise BrokenExecutor("the process that starts workers dies: it said nothing")
+            raise ForkServerError("the process that starts workers dies: it said nothing")
         return before(self, task)
 
     before = InProcessExecutor.submit

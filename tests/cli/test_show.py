@@ -37,7 +37,7 @@ def test_a_run_is_shown_with_its_winner_its_figures_and_its_origin(msl: Verb, ra
     assert "scikit-learn" in shown.out
     assert f"run {result['digest'][:16]}" in shown.out
     assert f"{ran.runs['lean', 1]}.skops" in shown.out
-    assert "again        msl run " in shown.out
+    assert "run again    msl run " in shown.out
     assert "seed=1" in shown.out
 
 
@@ -113,8 +113,8 @@ def test_the_trace_has_a_line_for_each_event(msl: Verb, ran: Ran) -> None:
         assert int(cells["iteration"]) == event.figures["iteration"]
         assert int(cells["models"]) == len(event.figures["losses"])
         assert float(cells["best"]) == pytest.approx(event.figures["best"], rel=1e-3)
-        assert int(cells["unjudged"]) == sum(loss == float("inf") for loss in event.figures["losses"])
-    assert "stage 2: a line each sweep" in rest
+        assert int(cells["invalid"]) == sum(loss == float("inf") for loss in event.figures["losses"])
+    assert "stage 2: one line per sweep" in rest
     assert "ended: all evaluations are used" in rest
     assert [one["kind"] for one in json.loads(msl("show", ran.runs["wide", 0], "--trace", "--json").out)] == [
         event.kind for event in events
@@ -139,7 +139,7 @@ def test_levels_are_shown_as_the_paper_prints_them(msl: Verb) -> None:
     [
         (["--model", "--spec"], "different parts"),
         (["--trace", "--failures"], "different parts"),
-        (["--model", "--json"], "no JSON"),
+        (["--model", "--json"], "not JSON"),
         (["nobody"], "there is no run `nobody`"),
     ],
 )
@@ -158,9 +158,9 @@ def test_a_run_without_a_result_says_how_to_go_on(msl: Verb, tmp_path: Path) -> 
     shown = msl("show", "@", "--store", str(tmp_path))
     assert shown.code == 0
     assert "interrupted" in shown.out
-    assert "`msl run wide.msl DATA` goes on" in shown.out
+    assert "`msl run wide.msl DATA` resumes it" in shown.out
     assert "resumed 1 time\n" in shown.out
-    assert "no winner" in msl("show", "@", "--model", "--store", str(tmp_path)).err
+    assert "no best model" in msl("show", "@", "--model", "--store", str(tmp_path)).err
     assert "no trace yet" in msl("show", "@", "--trace", "--store", str(tmp_path)).err
 
 
@@ -196,18 +196,18 @@ def test_all_that_a_result_may_hold_is_shown(msl: Verb, tmp_path: Path) -> None:
         store.runs.end(run, "finished", result)
     lines = [line.split() for line in msl("show", "@", "--store", str(tmp_path)).out.splitlines()]
     for expected in (
-        "predict uses the vote of 2 models: better than the best model alone",
+        "final model the vote of 2 models: better than the best model alone",
         "estimate ber = 0.1 [0.05 to 0.2]",
         "test ber = 0.15",
-        "gap ber = 0.05",
-        "best alone estimate ber = 0.125 [0.05 to 0.25], test ber = 0.2",
+        "test gap ber = 0.05",
+        "best model estimate ber = 0.125 [0.05 to 0.25], test ber = 0.2",
         "data t.csv, 100 rows, 4 features, classification of `y`, 2 classes",
         "ensemble of 2 models, estimate ber = 0.1, test ber = 0.15",
         "learn naive 6 75% 100%",
-        "taken for a b",
+        "true \\ predicted a b",
         "b 2 90",
-        "again msl run wide.msl t.csv",
-        f"proof msl replay {run}",
+        "run again msl run wide.msl t.csv",
+        f"reproduce msl replay {run}",
     ):
         assert expected.split() in lines, expected
     assert not any("svc" in line for line in lines)
@@ -221,7 +221,7 @@ def test_what_another_package_tells_is_shown_too(msl: Verb, tmp_path: Path) -> N
         store.record(run, events=[Event("round", figures, 0)])
     heading, line = msl("show", "@", "--trace", "--store", str(tmp_path)).out.splitlines()[1:]
     cells = dict(zip(heading.split(), line.split(), strict=True))
-    expected = {"round": "1", "best": "0.75", "models": "2", "unjudged": "1", "lowest": "0.75", "mood": "good"}
+    expected = {"round": "1", "best": "0.75", "models": "2", "invalid": "1", "lowest": "0.75", "mood": "good"}
     assert expected.items() <= cells.items()
     assert cells["sure"] == "yes"
 
@@ -233,4 +233,4 @@ def test_commands_name_a_store_of_another_name(msl: Verb, tmp_path: Path) -> Non
     told = msl("show", "@", "--store", str(tmp_path / "kept")).out
     assert f"msl run wide.msl DATA --store {tmp_path / 'kept'}" in told
     assert f"msl replay {run} --store {tmp_path / 'kept'}" in told
-    assert "the winner cannot be asked of the test table: odd rows" in told
+    assert "the final model cannot predict the test table: odd rows" in told

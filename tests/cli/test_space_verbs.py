@@ -123,7 +123,7 @@ RELATED = [
     ("((normalize >> rf) | rf)", "(normalize? >> rf)", 0, "same", "the same models, written otherwise"),
     ("rf(units: 10..50)", "rf(units: 10..60)", 1, "widened", "every model of the old space is in the new one"),
     ("rf(units: 10..50)", "rf(units: 20..50)", 1, "narrowed", "every model of the new space was in the old one"),
-    ("rf(units: 10..50)", "rf(units: 20..60)", 1, "changed", "each space has models that the other has not"),
+    ("rf(units: 10..50)", "rf(units: 20..60)", 1, "changed", "each space has models that the other lacks"),
     ("rf(units: 10..50)", "rf(units: int 10..50)", 1, "same", "the same models, with numbers on other scales"),
     ("(ftest >> rf)", "(ftest(fmax: 2..9) >> rf)", 1, "undecided", "give a table with --data"),
     ("(ftest >> rf)", "(ftest(fmax: 2..min(9, n_features)) >> rf)", 1, "narrowed", "in the old one"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import make_classification
 
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.dataset import Dataset
-from msl.space.spec import Call, Measured, Objective
+from msl.space.spec import Estimate, Measured, Objective
 from msl.space.values import BlockType, BlockValue, Model, Value
 from msl.workers.task import Job, Limits, Task
 
-CV = Call("cv", "", (("folds", 3), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
-BER = Objective("ber", Measured("ber"), CV)
+CV = Estimate("cv", "msl.evaluate:cv", (("folds", 3), ("repeats", 1), ("shuffle", False), ("subsample", 1.0)))
+BER = Objective("ber", Measured("ber", metric_named("ber")), CV)
 
 
 def job(limits: Limits | None = None, rows: int = 150, columns: int = 6, cache_bytes: int = 10_000_000) -> Job:

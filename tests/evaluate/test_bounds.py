@@ -1,4 +1,4 @@
-"""Bounds of objectives: whatever the measures turn out to be within theirs, the objective is within its."""
+"""Bounds of objectives: whatever the metrics turn out to be within theirs, the objective is within its own."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.metrics import loss_bounds
 from msl.space.spec import Combined, Loss, Measured, Weight, loss_value
 
 VALUES = {"ber": 0.25, "features": 7.0, "mcc": -0.5, "r2": -3.0, "logloss": 0.0}
+
+
+def _measured(name: str) -> Measured:
+    return Measured(name, metric_named(name))
+
+
 leaves = st.one_of(
-    st.sampled_from(sorted(VALUES)).map(Measured),
+    st.sampled_from(sorted(VALUES)).map(lambda name: _measured(name)),
     st.floats(-3, 3).map(lambda value: Weight(round(value, 2))),
 )
 losses = st.recursive(
@@ -39,7 +46,7 @@ def test_the_value_lies_within(loss: Loss, slack: dict[str, float]):
 
 
 def test_a_weighted_sum_grows_with_its_parts():
-    loss = Combined("+", (Combined("*", (Weight(0.2), Measured("feature_share"))), Measured("error")))
+    loss = Combined("+", (Combined("*", (Weight(0.2), _measured("feature_share"))), _measured("error")))
     assert loss_bounds(loss, {"error": (0.3, math.inf)}) == (0.3, math.inf)
     assert loss_bounds(loss, {}) == (0.0, math.inf)
-    assert loss_bounds(Combined("-", (Weight(1.0), Measured("ber"))), {"ber": (0.3, 1.0)}) == (0.0, 0.7)
+    assert loss_bounds(Combined("-", (Weight(1.0), _measured("ber"))), {"ber": (0.3, 1.0)}) == (0.0, 0.7)

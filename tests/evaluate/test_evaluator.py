@@ -73,8 +73,8 @@ class PublicChain(ClassifierMixin, BaseEstimator):
 
 
 def splits_of(judge: Evaluator) -> list[Split]:
-    trials = judge._losses._trials
-    return list(trials.trial(trials.estimates[0], 0, 1.0, 0).splits)
+    trials = judge._losses._resamplings
+    return list(trials.resampling(trials.estimates[0], 0, 1.0, 0).splits)
 
 
 def same(first: Outcome, second: Outcome) -> bool:
@@ -172,11 +172,11 @@ def test_fresh_splits_depend_on_the_model_and_the_turn_alone():
 def test_a_share_of_the_rows_is_the_same_for_all_models():
     dataset = two_moons(200)
     judge = evaluator("minimize ber by cv(folds = 2)", dataset)
-    trials = judge._losses._trials
-    half = trials.trial(trials.estimates[0], 1, 0.5, 0)
-    assert half is trials.trial(trials.estimates[0], 2, 0.5, 0)
-    later = trials.trial(trials.estimates[0], 1, 0.5, 3)
-    assert later is trials.trial(trials.estimates[0], 2, 0.5, 3)
+    trials = judge._losses._resamplings
+    half = trials.resampling(trials.estimates[0], 1, 0.5, 0)
+    assert half is trials.resampling(trials.estimates[0], 2, 0.5, 0)
+    later = trials.resampling(trials.estimates[0], 1, 0.5, 3)
+    assert later is trials.resampling(trials.estimates[0], 2, 0.5, 3)
     assert later.key != half.key
     assert not np.array_equal(later.pools[0].rows, half.pools[0].rows)
     rows = np.sort(np.concatenate([split.test for split in half.splits]))

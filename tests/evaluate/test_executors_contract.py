@@ -17,7 +17,7 @@ import pytest
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.outcome import EvaluationLog, Outcome
-from msl.workers.executor import Executor
+from msl.workers.executor import Executor, WorkerBug
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor, open_executor
 from msl.workers.task import Limits, Task
@@ -65,6 +65,13 @@ def expected() -> list[Outcome]:
 
 def comparable(outcome: Outcome) -> object:
     return outcome.losses, outcome.measures, outcome.bound, outcome.complexity, outcome.failure
+
+
+def test_a_bug_in_msl_is_no_failure_of_the_model(kind: str, request: pytest.FixtureRequest) -> None:
+    """It comes through with its traceback, whatever process it is in; what estimators raise is a failure."""
+    broken = Task(em.tasks(1)[0].model, share="half")  # type: ignore[arg-type]  # what no strategy can ask
+    with opened(kind, request) as executor, pytest.raises((TypeError, WorkerBug), match="'str' and 'float'"):
+        executor.submit(broken).result(timeout=60)
 
 
 def test_the_reference_is_the_evaluator(expected: list[Outcome]) -> None:

@@ -13,9 +13,10 @@ import pytest
 from executor_processes import none_alive, wait_until
 from sklearn.datasets import make_regression
 
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import Failure, Outcome
-from msl.space.spec import Call, Measured, Objective
+from msl.space.spec import Estimate, Measured, Objective
 from msl.workers.fork_server import ForkServer
 from msl.workers.in_process import InProcessExecutor
 from msl.workers.local import LocalExecutor
@@ -128,9 +129,9 @@ def test_siblings_judged_together_are_told_apart(nursery: ForkServer) -> None:
 
 def regression_job() -> Job:
     X, y = make_regression(80, 5, noise=20.0, random_state=0)
-    gcv = Call("gcv", "", (("subsample", 1.0), ("shuffle", False)))
+    gcv = Estimate("gcv", "msl.evaluate:gcv", (("subsample", 1.0), ("shuffle", False)), held_out=None, shortcut="gcv")
     dataset = Dataset.of_arrays(np.ascontiguousarray(X), y, 0)
-    return Job(dataset, (Objective("mse", Measured("mse"), gcv),), 3, ("executor_faults",))
+    return Job(dataset, (Objective("mse", Measured("mse", metric_named("mse")), gcv),), 3, ("executor_faults",))
 
 
 def ridge(penalty: int) -> Task:

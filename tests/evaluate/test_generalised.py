@@ -75,7 +75,7 @@ def test_beside_a_holdout_only_its_training_rows_are_looked_at():
     dataset = numbers(60, 2)
     judge = evaluator("minimize mse by holdout(0.5), mse by gcv()", dataset)
     held, generalised = (
-        judge._losses._trials.trial(estimate, 0, 1.0, 0) for estimate in judge._losses._trials.estimates
+        judge._losses._resamplings.resampling(estimate, 0, 1.0, 0) for estimate in judge._losses._resamplings.estimates
     )
     assert np.array_equal(generalised.splits[0].train, held.splits[0].train)
     model = models_of(NETWORKS, dataset, 1)[0]
@@ -84,7 +84,10 @@ def test_beside_a_holdout_only_its_training_rows_are_looked_at():
     fresh = evaluator("minimize mse by holdout(0.5, shuffle = true), mse by gcv()", dataset)
     assert fresh.evaluate(model, repeat=0).losses != fresh.evaluate(model, repeat=1).losses
     alone = evaluator("minimize mse by gcv()", dataset)
-    assert len(alone._losses._trials.trial(alone._losses._trials.estimates[0], 0, 1.0, 0).splits[0].train) == 60
+    assert (
+        len(alone._losses._resamplings.resampling(alone._losses._resamplings.estimates[0], 0, 1.0, 0).splits[0].train)
+        == 60
+    )
 
 
 def test_posts_and_classes_are_left_to_other_estimates():

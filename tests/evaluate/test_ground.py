@@ -43,8 +43,8 @@ def test_groups_and_order_decide_the_folds():
     for options, check in ((DataOptions(groups="patient"), "groups"), (DataOptions(order="day"), "order")):
         dataset = Dataset.of(read_table(frame(), options=options))
         judge = evaluator("minimize ber by cv(folds = 3)", dataset)
-        trials = judge._losses._trials
-        for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits:
+        trials = judge._losses._resamplings
+        for split in trials.resampling(trials.estimates[0], 0, 1.0, 0).splits:
             values = getattr(dataset.population, check)
             if check == "groups":
                 assert not set(values[split.train]) & set(values[split.test])

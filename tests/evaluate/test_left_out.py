@@ -30,13 +30,13 @@ def fitted_row_by_row(monkeypatch):
 
     def without(goal: str, dataset: Dataset) -> Evaluator:
         judge = evaluator(goal, dataset)
-        monkeypatch.setattr(judge._losses._judge._left_out, "outputs", lambda *given: None)
+        monkeypatch.setattr(judge._losses._cross_validator._loo, "outputs", lambda *given: None)
         return judge
 
     return without
 
 
-@pytest.mark.parametrize("ground", [two_moons(40, 4), numbers(35, 4)], ids=["classes", "numbers"])
+@pytest.mark.parametrize("dataset", [two_moons(40, 4), numbers(35, 4)], ids=["classes", "numbers"])
 def test_as_with_a_fit_for_each_row(dataset, fitted_row_by_row):
     goal = "minimize {}, features, complexity by loo()".format("logloss" if dataset.n_classes else "mse")
     quick, plain = evaluator(goal, dataset), fitted_row_by_row(goal, dataset)

@@ -13,7 +13,7 @@ from msl.evaluate.dataset import Dataset
 from msl.evaluate.outcome import FitFigures
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling, ResamplingPlan
-from msl.space.spec import Objective
+from msl.space.spec import Objective, metrics_of
 
 GOALS = [
     "minimize mse by cv(folds = 7)",
@@ -31,7 +31,11 @@ GOALS = [
 def _setting(goal: str, seed: int) -> tuple[Dataset, Objective, Resampling]:
     dataset = two_moons(70, seed=seed) if "er" in goal.split()[1] else numbers(70, seed=seed)
     (objective,) = objectives(goal, dataset)
-    return dataset, objective, ResamplingPlan(dataset, [objective.estimate], seed).trial(objective.estimate, 0, 1.0, 0)
+    return (
+        dataset,
+        objective,
+        ResamplingPlan(dataset, [objective.estimate], seed).resampling(objective.estimate, 0, 1.0, 0),
+    )
 
 
 def _outputs(dataset: Dataset, trial: Resampling, seed: int) -> list[tuple[int, Floats]]:
@@ -52,8 +56,8 @@ def _outputs(dataset: Dataset, trial: Resampling, seed: int) -> list[tuple[int, 
 def _loss(dataset: Dataset, objective: Objective, trial: Resampling, outputs: list[tuple[int, Floats]]) -> float:
     """As it is computed when all folds are there."""
     by_pool = [np.concatenate([said for pool, said in outputs if pool == place]) for place in range(len(trial.pools))]
-    measure = next(name for name in ("mse", "rmse", "mae", "ber", "error") if name in objective.text.split())
-    value = trial.score(measure, by_pool, dataset.n_classes)
+    (metric,) = metrics_of(objective.loss)
+    value = trial.score(metric, by_pool)
     return value if objective.minimize else -(1.0 - value)
 
 
@@ -61,7 +65,7 @@ def _bound(
     dataset: Dataset, objective: Objective, trial: Resampling, outputs: list[tuple[int, Floats]], cutoff: float
 ) -> float:
     """What a lost race says of the loss; minus infinity when it is not lost."""
-    race = Race(objective, cutoff, trial, dataset.n_classes, dataset.X.shape[1], 1.0)
+    race = Race(objective, cutoff, trial, dataset.n_classes, dataset.X.shape[1])
     try:
         for pool, said in outputs:
             race.add(pool, said, FitFigures())

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn import metrics
 
+from msl.check.names.scoring_declarations import metric_named, shipped_metrics
 from msl.evaluate.metrics import score
-from msl.space.spec import MEASURES
 
 
 def outputs_for(n_classes: int, kind: str, seed: int, rows: int = 60):
@@ -54,8 +54,8 @@ def test_measures_of_classes(n_classes, kind, weighted, seed):
         "mcc": metrics.matthews_corrcoef(y, predicted, sample_weight=weights),
     }
     for name, value in expected.items():
-        assert score(name, y, outputs, n_classes, weights) == pytest.approx(value, abs=1e-12), name
-    of_classes = {m.name for m in MEASURES.values() if m.task == "classification" and not m.of_model}
+        assert score(metric_named(name), y, outputs, weights) == pytest.approx(value, abs=1e-12), name
+    of_classes = {m.name for m in shipped_metrics().values() if m.task == "classification" and not m.of_model}
     assert of_classes == set(expected)
 
 
@@ -71,8 +71,8 @@ def test_measures_of_numbers(weighted):
         "r2": metrics.r2_score(y, outputs, sample_weight=weights),
     }
     for name, value in expected.items():
-        assert score(name, y, outputs, 0, weights) == pytest.approx(value, rel=1e-12), name
-    of_numbers = {m.name for m in MEASURES.values() if m.task == "regression"}
+        assert score(metric_named(name), y, outputs, weights) == pytest.approx(value, rel=1e-12), name
+    of_numbers = {m.name for m in shipped_metrics().values() if m.task == "regression"}
     assert of_numbers == set(expected)
 
 
@@ -80,29 +80,29 @@ def test_measures_of_numbers(weighted):
 def test_classes_without_rows_do_not_count(y, predicted):
     outputs = np.eye(4)[predicted]
     rates = [np.mean(predicted[y == code] != code) for code in np.unique(y)]
-    assert score("ber", y, outputs, 4) == pytest.approx(np.mean(rates))
+    assert score(metric_named("ber"), y, outputs) == pytest.approx(np.mean(rates))
     labels = np.union1d(y, predicted)
     f1 = metrics.f1_score(y, predicted, average="macro", labels=labels, zero_division=0)
-    assert score("f1", y, outputs, 4) == pytest.approx(f1)
+    assert score(metric_named("f1"), y, outputs) == pytest.approx(f1)
 
 
 def test_weights_are_repeated_rows():
     y, outputs, weights = outputs_for(3, "probabilities", 5)
     again = np.repeat(np.arange(len(y)), weights.astype(int))
     for name in ("ber", "error", "logloss", "auc", "f1", "mcc"):
-        whole = score(name, y[again], outputs[again], 3)
-        assert score(name, y, outputs, 3, weights) == pytest.approx(whole, abs=1e-12), name
+        whole = score(metric_named(name), y[again], outputs[again])
+        assert score(metric_named(name), y, outputs, weights) == pytest.approx(whole, abs=1e-12), name
 
 
 def test_what_cannot_be_known_is_not_a_number():
     y, outputs = np.zeros(5, dtype=int), np.eye(2)[np.zeros(5, dtype=int)]
-    assert np.isnan(score("auc", y, outputs, 2))
-    assert score("mcc", y, outputs, 2) == 0.0
-    assert score("r2", np.ones(4), np.ones(4), 0) == 1.0
-    assert score("r2", np.ones(4), np.zeros(4), 0) == 0.0
+    assert np.isnan(score(metric_named("auc"), y, outputs))
+    assert score(metric_named("mcc"), y, outputs) == 0.0
+    assert score(metric_named("r2"), np.ones(4), np.ones(4)) == 1.0
+    assert score(metric_named("r2"), np.ones(4), np.zeros(4)) == 0.0
 
 
 def test_small_probabilities_keep_their_order():
     y = np.array([0, 1, 0, 1])
     second = np.array([1e-30, 1e-20, 1e-29, 1e-10])
-    assert score("auc", y, np.column_stack([1 - second, second]), 2) == 1.0
+    assert score(metric_named("auc"), y, np.column_stack([1 - second, second])) == 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 
 from msl.evaluate import splits as splitting
-from msl.evaluate.resampling import ESTIMATES, check_estimate
+from msl.evaluate.resampling import check_estimate
 from msl.evaluate.splits import (
     SplitGroups,
     SplitsByUnit,
@@ -19,7 +19,8 @@ from msl.evaluate.splits import (
     holdout_split,
     time_splits,
 )
-from msl.space.spec import Call
+from msl.evaluate.targets import load_function
+from msl.space.spec import Estimate
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -219,8 +220,8 @@ def test_a_subsample_of_groups_is_of_whole_groups():
 
 
 def test_estimates_that_a_table_cannot_give_are_refused_with_advice():
-    def call(name: str) -> Call:
-        return Call(name, f"msl.evaluate.resampling:{name}")
+    def call(name: str) -> Estimate:
+        return Estimate(name, f"msl.evaluate:{name}", follows_order=name == "cv")
 
     timed = SplitGroups(10, order=np.arange(10))
     with pytest.raises(ValueError, match="use `cv` or `holdout`"):
@@ -238,7 +239,7 @@ def test_every_declared_estimate_has_its_splits():
     from importlib import resources
 
     declared = (resources.files("msl.catalogue") / "estimates.msl").read_text()
-    for name, function in ESTIMATES.items():
-        assert f'"{function.__module__}:{function.__name__}"' in declared
-        assert f"block {name}:" in declared
-    assert declared.count("\nblock ") == len(ESTIMATES)
+    names = [line.split()[1].rstrip(":") for line in declared.splitlines() if line.startswith("block ")]
+    assert len(names) == 5
+    for name in names:
+        assert load_function("estimate", name, f"msl.evaluate:{name}").__name__ == name

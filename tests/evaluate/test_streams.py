@@ -32,7 +32,7 @@ def _tested(trial: Resampling) -> list[list[int]]:
     return [split.test.tolist() for split in trial.splits]
 
 
-def _trials(estimate: str, dataset: Dataset, seed: int = 3) -> ResamplingPlan:
+def _resamplings(estimate: str, dataset: Dataset, seed: int = 3) -> ResamplingPlan:
     (objective,) = objectives(f"minimize error by {estimate}", dataset)
     return ResamplingPlan(dataset, [objective.estimate], seed)
 
@@ -48,10 +48,12 @@ def test_splits_of_their_own_differ_between_models_turns_and_seeds_and_repeat(es
     dataset = two_moons()
 
     def drawn(seed: int) -> list[list[list[int]]]:
-        trials = _trials(estimate, dataset, seed)
+        resamplings = _resamplings(estimate, dataset, seed)
         streams = [_stream(model) for model in _twins(3)]
         return [
-            _tested(trials.trial(trials.estimates[0], stream, 1.0, repeat)) for stream in streams for repeat in range(3)
+            _tested(resamplings.resampling(resamplings.estimates[0], stream, 1.0, repeat))
+            for stream in streams
+            for repeat in range(3)
         ]
 
     first, other = drawn(3), drawn(4)
@@ -64,8 +66,8 @@ def test_common_splits_differ_between_turns_and_seeds_and_repeat(share: float) -
     dataset = two_moons()
 
     def drawn(seed: int) -> list[list[list[int]]]:
-        trials = _trials("cv(folds = 3)", dataset, seed)
-        return [_tested(trials.trial(trials.estimates[0], 0, share, repeat)) for repeat in range(4)]
+        resamplings = _resamplings("cv(folds = 3)", dataset, seed)
+        return [_tested(resamplings.resampling(resamplings.estimates[0], 0, share, repeat)) for repeat in range(4)]
 
     first, other = drawn(3), drawn(4)
     assert all(one != two for one, two in combinations([*first, *other], 2))
@@ -76,8 +78,11 @@ def test_the_part_of_the_rows_that_is_judged_differs_between_turns_and_seeds_and
     dataset = two_moons()
 
     def drawn(seed: int) -> list[list[int]]:
-        trials = _trials("cv(folds = 3)", dataset, seed)
-        return [sorted(chain(*_tested(trials.trial(trials.estimates[0], 0, 0.5, repeat)))) for repeat in range(4)]
+        resamplings = _resamplings("cv(folds = 3)", dataset, seed)
+        return [
+            sorted(chain(*_tested(resamplings.resampling(resamplings.estimates[0], 0, 0.5, repeat))))
+            for repeat in range(4)
+        ]
 
     first, other = drawn(3), drawn(4)
     assert all(one != two for one, two in combinations([*first, *other], 2))
@@ -87,10 +92,10 @@ def test_the_part_of_the_rows_that_is_judged_differs_between_turns_and_seeds_and
 def test_which_rows_are_judged_is_not_drawn_from_what_splits_them() -> None:
     """A half of the rows and a half to hold out are drawn alike; from one stream they would be the same half."""
     dataset = two_moons(200)
-    trials = _trials("holdout(share = 1/2)", dataset)
-    estimate = trials.estimates[0]
-    (halved,) = trials.trial(estimate, 0, 1.0, 0).splits
-    part = trials.trial(estimate, 0, 0.5, 0)
+    resamplings = _resamplings("holdout(share = 1/2)", dataset)
+    estimate = resamplings.estimates[0]
+    (halved,) = resamplings.resampling(estimate, 0, 1.0, 0).splits
+    part = resamplings.resampling(estimate, 0, 0.5, 0)
     judged = np.concatenate([part.splits[0].train, part.splits[0].test])
     for half in (halved.train, halved.test):
         assert 0 < len(np.intersect1d(half, judged)) < len(half)

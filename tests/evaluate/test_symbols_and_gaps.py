@@ -47,8 +47,8 @@ def dataset() -> Dataset:
 
 
 def folds_of(judge: Evaluator):
-    trials = judge._losses._trials
-    return [(split.train, split.test) for split in trials.trial(trials.estimates[0], 0, 1.0, 0).splits]
+    trials = judge._losses._resamplings
+    return [(split.train, split.test) for split in trials.resampling(trials.estimates[0], 0, 1.0, 0).splits]
 
 
 def test_the_table_says_what_its_columns_are(dataset):
@@ -111,7 +111,7 @@ def test_the_rows_that_are_judged_have_no_say_in_it(dataset, chain):
     outputs = []
     for one in (dataset, wild):
         judge = evaluator(GOAL, one)
-        fitter = judge._losses._judge._fitter
+        fitter = judge._losses._cross_validator._fitter
         fold = fitter.fold(Split(train, test), None)
         outputs.append(fitter.outputs(judge._losses._planner.plan(model), fold, EvaluationLog(), FitFigures())[0])
     assert np.array_equal(*outputs)

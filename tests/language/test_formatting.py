@@ -170,7 +170,7 @@ def test_a_text_with_errors_stays_as_it_is() -> None:
         (lambda text: "seed 7.0  # c\n", "mean something else"),
         (lambda text: "seed 7\n", "comment would be lost"),
         (lambda text: "seed  # c\n7 7\n", "mean something else"),
-        (lambda text: "seed 7" + " " * (len(text) % 7 + 1) + "# c\n", "come to rest"),
+        (lambda text: "seed 7" + " " * (len(text) % 7 + 1) + "# c\n", "formatting the result again"),
     ],
 )
 def test_a_guard_that_fails_is_told_as_a_bug(monkeypatch, wrong_result, reason) -> None:

@@ -122,7 +122,7 @@ def test_the_headline_has_the_figures_of_the_result(page: Page) -> None:
     assert "the best model alone: not better than the best model alone" in section(root, "winner").words
     assert cards["evaluations"] == ("40", "2 from the store, 1 failed, 1 outside the space")
     assert cards["time"] == ("12.5 s", "all evaluations are used")
-    assert cards["fits saved"] == ("25 %", "30 of 120 were shared")
+    assert cards["fits saved"] == ("25 %", "30 of 120 came from the cache")
     head = root.all("header")[0].words
     assert "tried.msl" in head
     assert "on wine.csv (100 rows, 13 features, 2 classes)" in head
@@ -136,8 +136,8 @@ def test_the_headline_is_of_the_ensemble_where_it_is_used(page: Page) -> None:
     cards = _cards(root)
     assert cards["ber by cv(folds = 3) of the vote"] == ("0.085", "95 % interval 0.01 to 0.11")
     assert cards["test ber"] == ("0.08", "−0.005 against the estimate")
-    assert cards["ber of the best alone"][0] == f"{story.result['objectives']['ber']:.4g}"
-    assert cards["test ber of the best alone"][0] == "0.09"
+    assert cards["ber of the best model"][0] == f"{story.result['objectives']['ber']:.4g}"
+    assert cards["test ber of the best model"][0] == "0.09"
     assert "Predictions are made by the vote of 2 models" in section(root, "winner").words
     assert "On the test rows ber is 0.08" in section(root, "comparison").words
 
@@ -182,7 +182,7 @@ def test_an_objective_may_have_no_interval(page: Page) -> None:
     [
         ("failed", "ended with an error after 40 evaluations"),
         ("interrupted", "interrupted after 40"),
-        (None, "was still going on"),
+        (None, "was still running"),
     ],
 )
 def test_a_run_that_is_not_finished_says_so(status: str | None, words: str, page: Page) -> None:
@@ -260,7 +260,7 @@ def test_each_particle_has_its_line(page: Page) -> None:
     lines = [path for path in figure.all("svg", "curves")[0].all("path") if "line" in path.attributes["class"]]
     assert len({path.attributes["class"].split()[1] for path in lines}) == 4
     assert len(lines) == 6  # two have a gap, where a model failed or is not in the space
-    assert "4 particles over 9 iterations; particle 1 came to the best ber" in figure.all("figcaption")[0].words
+    assert "4 particles over 9 iterations; particle 1 found the best ber" in figure.all("figcaption")[0].words
 
 
 def test_a_large_swarm_shows_who_led(page: Page) -> None:
@@ -273,12 +273,12 @@ def test_stages_and_maximised_measures(page: Page) -> None:
     root = page(regression())
     search = section(root, "search")
     keys = [key.words for key in search.all("figure")[0].all("ul", "legend")[0].all("li")]
-    assert keys == ["model asked by random", "model asked by pattern", "the best so far"]
+    assert keys == ["model proposed by random", "model proposed by pattern", "the best so far"]
     assert "higher is better" in search.words
     assert "went from 0 to 0.95" in search.words
     assert "4 sweeps tried 12 steps from 0.5 down to 0.0625 of each dimension's range; 2 sweeps" in search.words
     assert (
-        "outside the interval of the estimate, 0.9 to 0.97. The estimate was too good"
+        "outside the interval of the estimate, 0.9 to 0.97. The estimate was too optimistic"
         in section(root, "comparison").words
     )
 
@@ -326,7 +326,7 @@ def test_few_classes_are_a_table(page: Page) -> None:
     first = mistakes.all("table", "confusion")[0]
     assert rows_of(first) == [["a", "40", "2"], ["b", "5", "53"]]
     assert "93 of 100 rows are classified right, 93 %" in mistakes.words
-    assert "The most frequent mistake: 5 of b taken for a." in mistakes.words
+    assert "The most frequent mistake: 5 of b predicted as a." in mistakes.words
     classes = [one for one in mistakes.all("table") if one.attributes["aria-label"] == "Classes"]
     assert rows_of(classes[0]) == [["a", "42", "95 %", "89 %"], ["b", "58", "91 %", "96 %"]]
 
@@ -338,7 +338,7 @@ def test_many_classes_are_a_map(page: Page) -> None:
     (figure,) = section(page(story), "mistakes").all("figure")
     squares = [one for one in figure.all("rect") if "paper" not in one.attributes["class"]]
     assert len(squares) == sum(number > 0 for number in cells)
-    assert squares[0].all("title")[0].words == "species number 0 said to be species number 0: 30"
+    assert squares[0].all("title")[0].words == "species number 0 predicted as species number 0: 30"
 
 
 def test_residuals(page: Page) -> None:
@@ -346,7 +346,7 @@ def test_residuals(page: Page) -> None:
     first, second = mistakes.all("figure")
     assert "On average 0.5 off, half of the rows by at most 0.5, the worst by 0.75" in first.words
     assert len(hints_of(first)) == 60
-    assert "The model says 0.25 too much on average" in second.words
+    assert "Predictions are 0.25 too high on average" in second.words
     assert sum(int(said.split(": ")[1].split()[0]) for _, _, said in hints_of(second)) == 60
 
 
@@ -360,7 +360,7 @@ def test_failures_are_counted_by_cause(page: Page) -> None:
     assert row[:3] == ["30", "memory", "rf"]
     assert "not enough memory" in row[3]
     assert "No model could be evaluated" in root.all("p", "notice")[0].words
-    assert "None of 33 evaluations came to a value." in section(root, "search").words
+    assert "None of 33 evaluations has a value." in section(root, "search").words
 
 
 def test_times_and_what_was_saved(page: Page) -> None:

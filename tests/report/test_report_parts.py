@@ -234,9 +234,9 @@ def test_colours_can_be_told_from_the_ground(scheme: int) -> None:
         "bad-ground": ["bad-ink"],
         "ink": ["ground"],
     }
-    for dataset, inks in texts_on.items():
+    for ground, inks in texts_on.items():
         for ink in inks:
-            assert _contrast(colours[ink], colours[dataset]) >= 4.5, (ink, dataset)
+            assert _contrast(colours[ink], colours[ground]) >= 4.5, (ink, ground)
     for shade in range(1, 11):
         ink = "heat-low" if shade <= 5 else "heat-high"
         assert _contrast(colours[ink], colours[f"h{shade}"]) >= 4.5, shade

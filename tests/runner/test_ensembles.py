@@ -10,7 +10,7 @@ import pytest
 from search_cases import SPACE, ensemble_of, searched, write_classes
 
 import msl
-from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_trials
+from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_resamplings
 
 NEIGHBOURS = """data(target = class)
 block nn: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: int 66..78 }
@@ -89,7 +89,7 @@ def test_members_are_chosen_by_models_of_the_past(tmp_path: Path) -> None:
     case = searched(tmp_path, text + "ensemble best_first(max = 3)\n", tmp_path / "ordered.csv")
     plan = case.plan
     request = OutputsRequest(case.verdict.best.model, COMMON_FOLDS)
-    (trial,) = requested_trials(plan.job.dataset, plan.objectives, plan.seed, request)
+    (trial,) = requested_resamplings(plan.job.dataset, plan.objectives, plan.seed, request)
     order = case.plan.job.dataset.population.order
     assert order is not None
     assert len(trial.splits) == 5

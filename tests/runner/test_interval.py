@@ -9,16 +9,17 @@ import pytest
 from scipy.stats import beta
 from search_cases import SPACE, Searched, finished, searched, write_classes, write_numbers
 
+from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.metrics import score
 from msl.runner.summary import signed_losses
 from msl.runner.uncertainty import HeldOut, intervals
-from msl.space.spec import Call
+from msl.space.spec import Estimate
 
 NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1)\n"
 SEARCH = "search random(evaluations = 3)\n"
 
 
-def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Call, HeldOut]]:
+def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Estimate, HeldOut]]:
     """The winner's measures, its objectives, and its outputs."""
     best = case.verdict.best
     assert best is not None
@@ -48,7 +49,7 @@ def test_outputs_for_rows_held_out_give_the_estimate_itself(tmp_path: Path, goal
     measures, _, outputs = winner(case)
     ((estimate, held),) = outputs.items()
     (name,) = measures
-    assert held.trial.score(name, held.outputs, 3) == pytest.approx(measures[name], abs=1e-12)
+    assert held.resampling.score(metric_named(name), held.outputs) == pytest.approx(measures[name], abs=1e-12)
     assert estimate == case.plan.objectives[0].estimate
 
 
@@ -57,11 +58,11 @@ def test_counts_of_mistakes_have_jeffreys_interval(tmp_path: Path) -> None:
     case = searched(tmp_path, f"{SPACE}minimize ber by cv(folds = 3)\n{SEARCH}", write_classes(tmp_path))
     _, _, outputs = winner(case)
     ((_, held),) = outputs.items()
-    wrong = held.outputs[0].argmax(axis=1) != held.trial.pools[0].y
+    wrong = held.outputs[0].argmax(axis=1) != held.resampling.pools[0].y
     rng = np.random.default_rng(0)
     rates = []
     for kind in range(3):
-        own = wrong[held.trial.pools[0].y == kind]
+        own = wrong[held.resampling.pools[0].y == kind]
         rates.append(beta.rvs(own.sum() + 0.5, (~own).sum() + 0.5, size=100_000, random_state=rng))
     expected = np.percentile(np.mean(rates, axis=0), (2.5, 97.5))
     assert interval(case) == pytest.approx(expected.tolist(), abs=0.012)
@@ -83,7 +84,7 @@ def test_other_measures_have_the_interval_of_rows_drawn_again(tmp_path: Path) ->
     case = searched(tmp_path, f"{NUMBERS}minimize rmse by cv(folds = 3)\n{SEARCH}", write_numbers(tmp_path))
     _, _, outputs = winner(case)
     ((_, held),) = outputs.items()
-    errors = (held.outputs[0] - held.trial.pools[0].y) ** 2
+    errors = (held.outputs[0] - held.resampling.pools[0].y) ** 2
     rng = np.random.default_rng(1)
     drawn = [np.sqrt(rng.choice(errors, len(errors)).mean()) for _ in range(20_000)]
     assert interval(case) == pytest.approx(np.percentile(drawn, (2.5, 97.5)).tolist(), rel=0.05)
@@ -95,14 +96,14 @@ def test_groups_are_drawn_as_a_whole(tmp_path: Path) -> None:
     case = searched(tmp_path, text, table)
     _, _, outputs = winner(case)
     ((_, held),) = outputs.items()
-    pool, given = held.trial.pools[0], held.outputs[0]
+    pool, given = held.resampling.pools[0], held.outputs[0]
     groups = case.plan.job.dataset.population.groups
     assert groups is not None
     rng = np.random.default_rng(2)
     drawn = []
     for _ in range(4_000):
         times = np.bincount(rng.integers(0, 30, 30), minlength=30)[groups[pool.rows]]
-        drawn.append(score("error", pool.y, given, 3, times.astype(float)))
+        drawn.append(score(metric_named("error"), pool.y, given, times.astype(float)))
     assert interval(case) == pytest.approx(np.percentile(drawn, (2.5, 97.5)).tolist(), abs=0.02)
 
 

@@ -131,7 +131,7 @@ def test_two_stages_of_one_kind_are_told_apart_by_number() -> None:
     assert "search pso(swarm = 2) then pso(swarm = 9)\n" in changed(text, "search.2.swarm=9")
     with pytest.raises(WrongOverride) as told:
         changed(text, "search.pso.swarm=9")
-    assert told.value.diagnostics[0].help == "say `search.1` or `search.2`"
+    assert told.value.diagnostics[0].help == "write `search.1` or `search.2`"
 
 
 def test_a_seed_from_python() -> None:

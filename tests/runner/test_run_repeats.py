@@ -37,7 +37,7 @@ def test_a_swarm_that_repeats_itself_is_told(searched: Callable[[str], dict[str,
     assert summary["evaluations"] == 6 * 31
     assert summary["repeats"] == summary["evaluations"] - summary["outside"] - summary["new"]
     assert summary["repeats"] > 100
-    words = f"{summary['repeats']} of 186 proposals were repeats; `auto` asks for each model once"
+    words = f"{summary['repeats']} of 186 proposals were repeats; `auto` proposes each model once"
     assert words in closing_words(summary, tmp_path / "store")
     with Store.open(tmp_path / "store", read_only=True) as store:
         assert words in account_to_text(account_of(store, summary["run"]))

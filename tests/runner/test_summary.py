@@ -98,7 +98,7 @@ def test_a_test_that_fails_costs_no_search(tmp_path: Path, monkeypatch: pytest.M
     with Store.open(tmp_path / "s", read_only=True) as store:
         assert store.runs.get(result.run).status == "finished"
     words = closing_words(result.summary, tmp_path / "s")
-    assert "test          the winner cannot be asked of the test table: RuntimeError: these rows are odd\n" in words
+    assert "test          the final model cannot predict the test table: RuntimeError: these rows are odd\n" in words
 
 
 def test_an_ensemble_is_tested_beside_the_winner(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_an_ensemble_that_is_worse_is_not_used(tmp_path: Path) -> None:
     ).all()
     assert summary["judged"] == alone.summary["judged"]
     words = closing_words(summary, tmp_path / "s")
-    assert "predict uses  the best model alone: the vote of 5 models is not better" in words
+    assert "final model   the best model alone: the vote of 5 models is not better" in words
     assert f"estimate      ber = {summary['objectives']['ber']:.4g}" in words
 
 
@@ -83,10 +83,10 @@ def test_an_ensemble_that_is_better_is_what_is_read_and_used(tmp_path: Path) -> 
         np.mean([np.mean(predicted[truth == label] != label) for label in ("no", "yes")])
     )
     words = closing_words(summary, tmp_path / "s")
-    assert "predict uses  the soft vote of 9 models: better than the best model alone" in words
+    assert "final model   the soft vote of 9 models: better than the best model alone" in words
     assert f"estimate      ber = {summary['ensemble_objectives']['ber']:.4g}" in words
     assert f"test          ber = {summary['ensemble_test']['ber']:.4g}" in words
-    assert "best alone    estimate ber" in words
+    assert "best model    estimate ber" in words
 
 
 def test_the_best_model_alone_can_be_asked_for(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from search_cases import (
 )
 
 import msl
-from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_trials
+from msl.check.names.scoring_declarations import metric_named
+from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_resamplings
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.ensembles import EnsembleMembers, VoteEstimate
 from msl.runner.session import run_plan
@@ -36,13 +37,13 @@ def reference(case: Searched, members: EnsembleMembers, measure: str) -> float:
     """A committee of its own for every split, fitted as the one that a run ends with."""
     plan, dataset = case.plan, case.plan.job.dataset
     (objective,) = plan.objectives
-    trial = ResamplingPlan(dataset, [objective.estimate], plan.seed).trial(objective.estimate, 0, 1.0, 0)
+    trial = ResamplingPlan(dataset, [objective.estimate], plan.seed).resampling(objective.estimate, 0, 1.0, 0)
     outputs: list[list[Any]] = [[] for _ in trial.pools]
     for split in trial.splits:
         committee = build_committee(plan, members)
         committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
         outputs[split.pool].append(committee.outputs(dataset.X[split.test]))
-    return trial.score(measure, [np.concatenate(pool) for pool in outputs], dataset.n_classes)
+    return trial.score(metric_named(measure), [np.concatenate(pool) for pool in outputs])
 
 
 # Equal votes would leave ties to chance, which committees fitted apart draw apart.
@@ -96,13 +97,13 @@ def test_where_no_objective_speaks_of_votes_common_folds_compare(tmp_path: Path,
     assert estimate.metric == "ber"
     dataset, plan = case.plan.job.dataset, case.plan
     request = OutputsRequest(members.candidates[0].model, COMMON_FOLDS)
-    (trial,) = requested_trials(dataset, plan.objectives, plan.seed, request)
+    (trial,) = requested_resamplings(dataset, plan.objectives, plan.seed, request)
     outputs = []
     for split in trial.splits:
         committee = build_committee(plan, members)
         committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
         outputs.append(committee.outputs(dataset.X[split.test]))
-    assert estimate.ensemble == pytest.approx(trial.score("ber", [np.concatenate(outputs)], dataset.n_classes))
+    assert estimate.ensemble == pytest.approx(trial.score(metric_named("ber"), [np.concatenate(outputs)]))
     assert estimate.is_better == (estimate.ensemble < estimate.best)
 
 
@@ -124,7 +125,7 @@ def test_a_confirmed_vote_is_judged_on_all_new_splits(tmp_path: Path) -> None:
     trials = ResamplingPlan(dataset, [plan.objectives[0].estimate], plan.seed)
     wrong = []
     for repeat in range(case.verdict.best.repeat, case.verdict.best.repeat + 3):
-        for split in trials.trial(plan.objectives[0].estimate, 0, 1.0, repeat).splits:
+        for split in trials.resampling(plan.objectives[0].estimate, 0, 1.0, repeat).splits:
             committee = build_committee(plan, members)
             committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
             wrong.extend(committee.outputs(dataset.X[split.test]).argmax(axis=1) != dataset.y[split.test])

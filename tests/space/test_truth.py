@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from msl.encode.codec import space_to_codec
+from msl.space.abstraction import Abstraction
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -26,7 +27,6 @@ from msl.space.conditions import (
     Sibling,
     ValueIs,
 )
-from msl.space.enumerate.watch import Watch
 from msl.space.formulas import Facts
 from msl.space.logic import Derivation, broken, constant, holds, occurrences
 from msl.space.spec import Space
@@ -209,14 +209,14 @@ def test_constants() -> None:
     assert constant(Literal("x"), None) == "x"
 
 
-# --- sights -----------------------------------------------------------------------------------------------------------
+# --- traits -----------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(spaces(finite=False), st.lists(st.builds(Requirement, conditions, st.none() | conditions), max_size=3))
 def test_what_is_seen_decides_as_the_whole_model_does(space: Space, requirements: list[Requirement]) -> None:
     codec = space_to_codec(Space(space.root, (), space.facts))
-    watch = Watch(requirements, FACTS)
+    abstraction = Abstraction(requirements, FACTS)
     for model in codec.decode(np.random.default_rng(0).random((10, codec.n_dimensions))):
         assert isinstance(model, Model)
         for parts in (
@@ -226,4 +226,4 @@ def test_what_is_seen_decides_as_the_whole_model_does(space: Space, requirements
         ):
             derivation = Derivation(model, parts)
             expected = broken(requirements, derivation, FACTS)
-            assert (watch.verdict(watch.sights(derivation)) is None) == (expected is None)
+            assert (abstraction.first_broken(abstraction.traits(derivation)) is None) == (expected is None)

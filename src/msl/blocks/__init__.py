@@ -1,4 +1,16 @@
-"""The classes behind the catalogues, all of them scikit-learn estimators: `from msl.blocks import NaiveBayes`."""
+"""The classes of the catalogues, all of them scikit-learn estimators: `from msl.blocks import NaiveBayes`.
+
+How is a block written?                base.block: Block and its subclasses
+How does a model become an estimator?  base.build: model_to_chain; base.chain: ChainClassifier, ChainRegressor
+How is a class imported and trusted?   base.load: load_class, BlockProblem
+Which outputs are valid?               base.outputs: BadOutputs
+How complex is a fitted model?         base.complexity: complexity
+What is a class called in saved files? public: the table of public names
+When is a block evaluated again?       revision: a digest of the source that its result depends on
+
+Blocks by subject: preprocessing, selection (of features), similarity (nearest neighbours), kernels, learners (trees,
+boosting, naive Bayes, networks), calibration and ensemble. What they compute with is in numerics.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +20,7 @@ from msl.blocks.public import HOMES
 
 
 def __getattr__(name: str) -> object:
-    """Imports the module of a class when the class is asked for."""
+    """Imports the module of a class when the class is first used."""
     if name not in HOMES:
         raise AttributeError(f"module `msl.blocks` has no attribute `{name}`")
     return getattr(import_module(HOMES[name]), name)

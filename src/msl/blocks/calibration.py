@@ -1,4 +1,4 @@
-"""Bias: offsets on the outputs of a classifier that lower the balanced error rate on the training rows."""
+"""Adjust the outputs of a classifier for the balanced error rate: by fitted offsets, or by equal class priors."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from msl.blocks.base.block import BlockPost, Codes, Floats
 from msl.blocks.base.chain import shares, sum_to_one
 from msl.blocks.public import public
 
-#: Offsets closer than this part of the outputs' magnitude to a row's margin could be lost in rounding.
+#: Margins closer than this, relative to the largest output, are not separated by an offset: rounding could undo it.
 ROUNDING = 8 * np.finfo(np.float64).eps
-#: Balanced errors that differ by no more than this are equal.
+#: Balanced error rates that differ by no more than this are equal.
 EQUAL = 1e-12
-#: A bound on the rounds over the classes; a few are enough.
+#: The largest number of passes over the classes; a few are usually enough.
 ROUNDS = 50
 
 
 @public
 class Bias(BlockPost):
-    """Adds to the outputs the offsets with the lowest balanced error on the training rows, one offset a class.
+    """Adds an offset to the output of each class, chosen for the lowest balanced error rate on the training rows.
 
-    For two classes that is the best of all thresholds on the difference of the outputs, in one sweep. For more, one
-    class after the other gets the best of all offsets given the others', until no class gains. Where nothing is gained
-    the offset stays as it is, so the training error is never worse than without. Columns are classes: those without
+    For two classes this is the best threshold on the difference of the outputs, found in one sweep over all rows. For
+    more classes, the offset of one class after the other is set to the best value given the others, until none
+    improves. An offset changes only if that lowers the error, so the training error never rises. Classes without
     training rows keep their outputs.
     """
 
@@ -41,7 +41,7 @@ class Bias(BlockPost):
             self._search(X, y, shares, present[1:] if n_columns == 2 else present)
 
     def _search(self, outputs: Floats, y: Codes, shares: Floats, classes: Codes) -> None:
-        """Coordinate search; two classes need one coordinate, whose sweep is complete."""
+        """Coordinate descent; two classes have one coordinate, whose sweep tries every threshold."""
         error = balanced_error(outputs, y, shares)
         for _ in range(ROUNDS):
             before = error
@@ -62,15 +62,15 @@ class Bias(BlockPost):
 
 
 def balanced_error(outputs: Floats, y: Codes, shares: Floats) -> float:
-    """The balanced error rate; `shares` is what one wrong row of each class adds to it."""
+    """The balanced error rate; `shares` is what one misclassified row of each class adds to it."""
     return float(shares[y[outputs.argmax(axis=1) != y]].sum())
 
 
 def best_offset(outputs: Floats, offsets: Floats, y: Codes, shares: Floats, code: int) -> float:
-    """The offset of one class with the lowest balanced error, the nearest to the present one of equally good ones.
+    """The offset of one class with the lowest balanced error; of equally good ones, the nearest to the present one.
 
-    A row goes to the class when the offset passes the row's margin. In order of their margins, each row that goes over
-    gains its share of the error rate or loses it.
+    A row is assigned to the class once the offset exceeds the margin of the row. In the order of their margins, each
+    row that changes its class lowers or raises the error rate by its share.
     """
     rivals = outputs + offsets
     rivals[:, code] = -np.inf
@@ -88,16 +88,16 @@ def best_offset(outputs: Floats, offsets: Floats, y: Codes, shares: Floats, code
     return float(cuts[best[np.abs(cuts[best] - offsets[code]).argmin()]])
 
 
-# --- Equal priors: the outputs of a classifier as if all classes were equally frequent. -------------------------------
+# --- Equal priors -----------------------------------------------------------------------------------------------------
 
 
 @public
 class EqualPriors(BlockPost):
-    """Divides the probability of each class by its share of the training rows.
+    """Divides the probability of each class by its frequency in the training rows.
 
-    The balanced error rate is lowest where each row goes to the class with the largest quotient, as far as the
-    probabilities are right; nothing is fitted to the training errors. Outputs that do not sum to 1 are taken for the
-    logarithms of probabilities. A class without training rows keeps what it has.
+    If the probabilities are correct, assigning each row to the class with the largest quotient minimises the balanced
+    error rate; nothing is fitted to the training errors. Outputs that do not sum to 1 are treated as logarithms of
+    probabilities. Classes without training rows keep their outputs.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}

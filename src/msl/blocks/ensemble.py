@@ -1,4 +1,4 @@
-"""Committee: several models that vote — the estimator of an ensemble."""
+"""An ensemble of several models, which vote or whose predictions are averaged."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from msl.blocks.base.block import Floats
-from msl.blocks.base.chain import ArrayClassifier, ArrayModel, ArrayRegressor, shares, softmax, sum_to_one
+from msl.blocks.base.chain import ArrayClassifier, ArrayModel, ArrayRegressor, shares, sum_to_one
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 Voting = Literal["hard", "soft"]
 
 
 def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, voting: Voting) -> Floats:
-    """What members say together: the shares of the vote of each class, or the mean of what they say.
+    """The combined outputs of the members: for a hard vote the share of the votes of each class, else their mean.
 
-    In a soft vote that must be probabilities.
+    The outputs of a soft vote must be probabilities.
     """
     if voting not in ("hard", "soft"):
-        raise ValueError(f"members vote hard or soft, not {voting!r}")
+        raise UserError(f"members vote hard or soft, not {voting!r}")
     share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
     if n_classes == 0 or voting == "soft":
         mean: Floats = np.tensordot(share, np.array(outputs), axes=1)
@@ -30,17 +32,19 @@ def voted(outputs: Sequence[Floats], weights: Sequence[float], n_classes: int, v
 
 
 def as_probabilities(outputs: Floats, given: bool) -> Floats:
-    """What a member says, for a soft vote; `given` says that its outputs are meant as probabilities.
+    """The outputs of a member as probabilities, for a soft vote; `given` means that they are probabilities already.
 
-    That is settled once for a member, by the rows that it was fitted on: what is said of a row must not hang on which
-    others are asked with it.
+    Whether they are is decided once for each member, on its training rows: the prediction for a row must not depend on
+    the rows it is predicted with.
     """
-    return shares(outputs) if given else softmax(outputs)
+    return shares(outputs) if given else np.asarray(softmax(outputs, axis=1))
 
 
 def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int) -> Floats:
-    """Each member's vote is for one class. Of classes with as many votes, the one that the first member to vote for any
-    of them has chosen is ahead: members stand in order, and what is said of a row hangs on that row alone.
+    """The share of the votes of each class; every member votes for one class.
+
+    A tie goes to the tied class that the first member chose, or the second, and so on. Members are in a fixed order, so
+    that the result for a row depends on that row alone.
     """
     rows = np.arange(len(outputs[0]))
     chosen = [one.argmax(axis=1) for one in outputs]
@@ -57,9 +61,9 @@ def _ballot(outputs: Sequence[Floats], share: Floats, n_classes: int) -> Floats:
 
 
 class _Committee(ArrayModel):
-    """What committees for both tasks share."""
+    """What ensembles for classification and regression share."""
 
-    voting: Voting = "hard"  # of the class too: committees saved before there was a choice have none of their own
+    voting: Voting = "hard"  # a class attribute too: older saved models have no attribute of their own
 
     def __init__(
         self,
@@ -80,7 +84,7 @@ class _Committee(ArrayModel):
         n_classes: int,
         gives_probabilities: Sequence[bool],
     ) -> Self:
-        """A committee of members that are fitted already; `gives_probabilities` says which of them give them."""
+        """An ensemble of fitted members; `gives_probabilities` says for each whether its outputs are probabilities."""
         committee = cls(members, weights, voting)
         committee.n_classes_ = n_classes
         if committee._averages_probabilities():
@@ -107,9 +111,9 @@ class _Committee(ArrayModel):
 
 @public
 class CommitteeClassifier(ArrayClassifier, _Committee):
-    """Members vote; `predict_proba` gives the shares of the vote, or the mean of their probabilities if it is soft."""
+    """A vote of classifiers; `predict_proba` is the share of the votes, or the mean probability for a soft vote."""
 
 
 @public
 class CommitteeRegressor(ArrayRegressor, _Committee):
-    """The mean of the members."""
+    """The weighted mean of the predictions of several regressors."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-#: How classes were called in saved models before they had public names.
+#: The public names of classes that had another name in older saved models.
 _RENAMED = {
     "basis.Gaussian": "GaussianBasis",
     "basis.InverseMultiquadric": "InverseMultiquadricBasis",
@@ -61,7 +61,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.selection.selectors", "SVCElimination"),
         ("msl.blocks.calibration", "EqualPriors"),
         ("msl.blocks.similarity.distances", "Difference Overlap ValueDifference OverlapGaps ValueGaps"),
-        ("msl.blocks.learners.forest", "Grove ForestRegressor ForestClassifier"),
+        ("msl.blocks.learners.forest", "ForestRegressor ForestClassifier"),
         ("msl.blocks.selection.selectors", "KeepFeatures"),
         (
             "msl.blocks.kernels.kernel_map",
@@ -108,7 +108,7 @@ HOMES: dict[str, str] = {
 
 
 def public_names(target: str) -> list[str]:
-    """The public classes behind a target such as `msl.blocks:NaiveBayes`; none for a class that is not ours.
+    """The public classes of a target such as `msl.blocks:NaiveBayes`; none for a class of another package.
 
     A target that ends in `*` stands for a classifier and a regressor.
     """
@@ -124,7 +124,7 @@ def target_modules(target: str) -> set[str]:
 
 
 def current_name(module: str, name: str) -> tuple[str, str]:
-    """The module and name of a class today, from those that a saved model was written with."""
+    """The current module and name of a class, from those in a saved model."""
     if not module.startswith(f"{PACKAGE}."):
         return module, name
     place = module.removeprefix(f"{PACKAGE}.")

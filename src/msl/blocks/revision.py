@@ -19,9 +19,9 @@ from msl.blocks.public import HOMES, PACKAGE, public_names
 
 #: A definition: the module that it is in, and its name there.
 Symbol = tuple[str, str]
-#: What changes no result.
-_LEFT_OUT = {"annotation", "ctx", "kind", "returns", "type_comment"}
-#: What every model is built with, whatever its blocks are.
+#: Fields of the syntax tree that change no result.
+_IGNORED = {"annotation", "ctx", "kind", "returns", "type_comment"}
+#: The classes that every model is built with.
 CHAIN = ("Branch", "ChainClassifier", "ChainRegressor", "Prepare")
 
 
@@ -33,17 +33,17 @@ def target_revision(target: str) -> str | None:
 
 
 def chain_revision() -> str:
-    """The revision of what all models share: the chain of steps, and the preparation of a table's columns."""
+    """The revision of what all models share: the chain of steps and the preparation of the columns."""
     return revision_of(CHAIN)
 
 
 def revision_of(names: Iterable[str]) -> str:
-    """The revision of some public classes together."""
+    """The common revision of some public classes."""
     return revision_of_symbols((HOMES[name], name) for name in names)
 
 
 def revision_of_symbols(roots: Iterable[Symbol]) -> str:
-    """The digest of all definitions that are reached from some of them."""
+    """The digest of all definitions that are reached from the given ones."""
     pending, reached = list(roots), dict[Symbol, str]()
     while pending:
         symbol = pending.pop()
@@ -54,13 +54,13 @@ def revision_of_symbols(roots: Iterable[Symbol]) -> str:
             continue
         reached[symbol] = f"{symbol[1]} {definition.text}"
         pending.extend(definition.uses)
-    # By content: the names of modules are no part of the digest.
+    # Sorted by content: module names are not part of the digest.
     return hashlib.sha256("\n".join(sorted(set(reached.values()))).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """A statement at the top of a module: its syntax as text, and the definitions of ours that it refers to."""
+    """A top-level statement of a module: its syntax as text, and the definitions of `msl.blocks` that it refers to."""
 
     text: str
     uses: tuple[Symbol, ...]
@@ -88,7 +88,7 @@ def read_source(module: str, source: str) -> _Module:
         name: _Definition(_text(statement), tuple(_uses(module, statement, imported, bound)))
         for name, statement in bound.items()
     }
-    # A name that is imported from another module of ours leads to its definition there.
+    # A name imported from another module of `msl.blocks` leads to its definition there.
     for name, symbol in imported.items():
         definitions.setdefault(name, _Definition("", (symbol,)))
     return _Module(definitions)
@@ -113,7 +113,7 @@ def _bound_names(statement: ast.stmt) -> list[str]:
 def _uses(
     module: str, statement: ast.stmt, imported: dict[str, Symbol], bound: dict[str, ast.stmt]
 ) -> Iterator[Symbol]:
-    """The definitions of ours that a statement refers to."""
+    """The definitions of `msl.blocks` that a statement refers to."""
     for name in _free_names(statement, frozenset()):
         if isinstance(name, tuple):
             yield name
@@ -124,7 +124,7 @@ def _uses(
 
 
 def _free_names(node: ast.AST, local: frozenset[str]) -> Iterator[str | Symbol]:
-    """The names that a piece of code takes from around it, and what it imports itself; annotations do not count."""
+    """The free names of a piece of code, and what it imports itself; annotations do not count."""
     yield from (symbol for _, symbol in _imports(node))
     if isinstance(node, ast.Name) and node.id not in local:
         yield node.id
@@ -151,7 +151,7 @@ def _free_names(node: ast.AST, local: frozenset[str]) -> Iterator[str | Symbol]:
 
 
 def _bound_inside(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
-    """The names of a function's own: its parameters, and what is assigned or imported in it."""
+    """The local names of a function: its parameters, and what is assigned in it."""
     given = function.args
     names = {each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]}
     names |= {each.arg for each in (given.vararg, given.kwarg) if each is not None}
@@ -170,19 +170,19 @@ def _bound_inside(function: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 
 
 def _text(node: object) -> str:
-    """The syntax of a piece of code, the same in every version of Python that can read it."""
+    """The syntax of a piece of code as text, the same in every version of Python."""
     if isinstance(node, list):
         return f"[{','.join(map(_text, node))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
-    left_out = _LEFT_OUT | ({"module"} if list(_imports(node)) else set())  # where our own definitions are
+    ignored = _IGNORED | ({"module"} if list(_imports(node)) else set())  # the module of our own definitions
     fields = (
         (name, _without_docstring(node) if name == "body" else inner)
         for name, inner in ast.iter_fields(node)
-        if name not in left_out
+        if name not in ignored
     )
-    told = (f"{name}={_text(inner)}" for name, inner in fields if inner is not None and inner != [])
-    return f"{type(node).__name__}({','.join(told)})"
+    parts = (f"{name}={_text(inner)}" for name, inner in fields if inner is not None and inner != [])
+    return f"{type(node).__name__}({','.join(parts)})"
 
 
 def _without_docstring(node: ast.AST) -> object:

@@ -1,4 +1,4 @@
-"""Check: a text to a checked spec and everything there is to say about it. Nothing is imported, run or fetched."""
+"""Check a spec: run all checks in order, and return the spec and its diagnostics. Nothing is imported or executed."""
 
 from __future__ import annotations
 
@@ -24,19 +24,15 @@ from msl.record import paused_collector, record
 from msl.space.capabilities import MODELS
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Node
-from msl.space.spec import Budget, Call, DataStatement, Objective, Space, Spec, Stage, measures_of
+from msl.space.spec import Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
 if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
     from msl.check.constraints.requirements import Required
     from msl.space.resolve import Removal
 
-#: Codes of what meant something else in earlier versions: said of every file in use, and by every verb.
+#: Codes of changed meanings since earlier versions: reported for every file in use, and by every command.
 CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
-#: Estimates that split the rows in one way only.
-_ONE_WAY = frozenset({"loo", "gcv"})
-#: Later rows are judged by earlier ones, whatever the turn.
-_ONE_WAY_IN_ORDER = frozenset({"cv", "holdout"})
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
     ast.Edition: "msl",
@@ -51,7 +47,7 @@ _KEYWORDS = {
 
 @record
 class Checked:
-    """What a check found: the spec if it is sound, what to tell, and every text that was read on the way."""
+    """The result of a check: the spec if it is valid, the diagnostics, and all texts that were read."""
 
     spec: Spec | None
     diagnostics: tuple[Diagnostic, ...]
@@ -61,37 +57,37 @@ class Checked:
 
     @property
     def changed_meanings(self) -> tuple[Diagnostic, ...]:
-        """What is said of words that meant something else in earlier versions."""
+        """The diagnostics about text that meant something else in earlier versions."""
         return tuple(diagnostic for diagnostic in self.diagnostics if diagnostic.code in CHANGED_MEANINGS)
 
 
 def check_source(
     source: Source, facts: Facts | None = None, chain: str | None = None, read_file: ReadFile | None = None
 ) -> Checked:
-    """Checks a spec; with facts of a table, also what depends on it. `chain` picks one where there are several."""
+    """Check a spec; with facts of a table, also what depends on it. `chain` selects one of several chains."""
     with paused_collector():
         checker = _Checker(source, facts, chain, read_file)
         spec = checker.spec()
-        told = [d for d in checker.report.diagnostics if d.is_error or _is_told(d, source)]
-        diagnostics = tuple(in_reading_order(told))
+        shown = [d for d in checker.report.diagnostics if d.is_error or _is_shown(d, source)]
+        diagnostics = tuple(in_reading_order(shown))
         found = None if checker.report.failed else spec
         return Checked(found, diagnostics, checker.data, checker.library.sources, checker.removals)
 
 
-def _is_told(diagnostic: Diagnostic, source: Source) -> bool:
-    """Whether a warning or note is of this file, or concerns what its user means by another."""
+def _is_shown(diagnostic: Diagnostic, source: Source) -> bool:
+    """Whether a warning or note is about this file, or about a changed meaning in a file that it uses."""
     return diagnostic.primary.source == source or diagnostic.code in CHANGED_MEANINGS
 
 
 def data_span(source: Source) -> Span:
-    """Where a spec speaks of its table: its `data` statement, or its start."""
+    """The span of the `data` statement, or the start of the spec."""
     file, _ = text_to_ast(source)
     statement = next((s for s in file.statements if isinstance(s, ast.Data)), None)
     return Span(0, min(1, len(source.text))) if statement is None else statement.span
 
 
 class _Checker:
-    """One check: what each stage found is what the next one needs."""
+    """One check; each stage needs the results of the ones before."""
 
     def __init__(self, source: Source, facts: Facts | None, chain: str | None, read_file: ReadFile | None) -> None:
         self.report = Report()
@@ -165,7 +161,7 @@ class _Checker:
                 word = _KEYWORDS[type(statement)]
                 help = "keep one of them"
                 if word == "minimize":
-                    help = "list the objectives after one `minimize`; what is to grow is subtracted, as in `1 - auc`"
+                    help = "list the objectives in one `minimize`; a metric to maximize is subtracted, as in `1 - auc`"
                 name = "`minimize` or `maximize`" if word == "minimize" else f"`{word}`"
                 source = self.module.source
                 also = (Label(source, _keyword_span(before, source), "first here"),)
@@ -178,13 +174,13 @@ class _Checker:
         return next((settings.data(statement) for statement in self.module.statements(ast.Data)), DataStatement())
 
     def _declared_blocks(self) -> None:
-        """Every block of this file is read, used or not: a declaration is checked where it stands."""
+        """Check every block that this file declares, whether it is used or not."""
         for declaration in self.module.declarations.values():
             if declaration.is_block:
                 self.blocks.declared(declaration)
 
     def _other_parts(self) -> None:
-        """Parts and chains that the searched chain does not contain are checked too, and keep what they need in use."""
+        """Check the parts and chains outside the searched chain, too; what they refer to counts as used."""
         met = set(self.spaces.met)
         parts = dict.fromkeys(d for d in self.module.declarations.values() if not d.is_block)
         for declaration in parts:
@@ -205,7 +201,7 @@ class _Checker:
         return block.key in self._searched
 
     def _requirements(self, chain: Declaration | None) -> list[Required]:
-        """Those of this file, and of every file whose parts or chain the searched one is made of."""
+        """The requirements of this file, and of every file whose parts or chain are searched."""
         taken = {d.module for d in self.spaces.met if not d.is_block} | ({chain.module} if chain is not None else set())
         others = [module for module in self.library.modules if module in taken and module is not self.module]
         found: list[Required] = []
@@ -241,15 +237,15 @@ class _Checker:
             reevaluates = len(stages) == len(search.stages) and stages[-1].call.capabilities.reevaluates is not None
             if reevaluates and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
                 name = stages[-1].call.name
-                estimate = objectives[0].estimate.name
-                where = " that have an order" if estimate in _ONE_WAY_IN_ORDER else ""
-                message = f"`{estimate}` has one way to split rows{where}, so there is nothing to confirm"
+                estimate = objectives[0].estimate
+                where = " that have an order" if estimate.follows_order else ""
+                message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
                 help = f"leave `{name}` out" if where else f"judge by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
-        minimised = any("complexity" in measures_of(each.loss) for each in objectives)
+        minimised = any(metric.needs == "complexity" for each in objectives for metric in metrics_of(each.loss))
         choosing = next((stage for stage in stages if _prefers_simple(stage)), None)
         if not self._searched or not (minimised or choosing is not None):
             return
@@ -296,7 +292,7 @@ class _Checker:
         return None
 
     def _resolved_stages(self, stages: tuple[Stage, ...], space: Space) -> tuple[Stage, ...]:
-        """The stages with their starts resolved for the table; a start that is not in the space is told."""
+        """The stages with their starts resolved for the table; a start that is not in the space is reported."""
         spans = {id(start): span for start, span in self._starts}
         resolved = []
         for stage in stages:
@@ -308,15 +304,15 @@ class _Checker:
                     try:
                         start = resolve(Space(start), self.facts)[0].root
                     except (NothingLeft, ArithmeticError, ValueError):
-                        start = stage.start  # what is wrong with it is wrong with the space too, and told there
+                        start = stage.start  # the same is wrong with the space, and reported there
                 self._is_in_space(start, space, spans[id(stage.start)])
                 stage = replace(stage, start=start)
             resolved.append(stage)
         return tuple(resolved)
 
     def _is_in_space(self, start: Node, space: Space, span: Span) -> None:
-        foreign = [block.name for key, block in blocks_in(start).items() if key not in self._searched]
-        reason = f"`{foreign[0]}` is not in the chain" if foreign else _why_not_in(space, start)
+        unknown = [block.name for key, block in blocks_in(start).items() if key not in self._searched]
+        reason = f"`{unknown[0]}` is not in the chain" if unknown else _why_not_in(space, start)
         if reason is not None:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
@@ -329,18 +325,18 @@ def _prefers_simple(stage: Stage) -> bool:
     return decides is not None and dict(stage.call.options).get(decides.option) == decides.value
 
 
-def _has_one_way(estimate: Call, is_ordered: bool) -> bool:
-    """Whether every turn would judge by the same rows."""
+def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
+    """Whether every repeat would have the same splits."""
     options = dict(estimate.options)
     if options.get("subsample", 1) != 1:
         return False
-    if is_ordered and estimate.name in _ONE_WAY_IN_ORDER:
+    if is_ordered and estimate.follows_order:
         return True
-    return estimate.name in _ONE_WAY and not options.get("shuffle")
+    return estimate.fixed_splits and not options.get("shuffle")
 
 
 def _why_not_in(space: Space, start: Node) -> str | None:
-    """Why a closed node is not in a space; None where it is, or where only a table can tell."""
+    """Why a closed node is not in a space; None if it is, or if this depends on the table."""
     from msl.check.read_model import closed_steps
     from msl.space.membership import Deriver, NotInSpace
     from msl.space.values import Model

@@ -1,4 +1,4 @@
-"""Report: where a check collects what it has to say, each code with its severity."""
+"""Collect the diagnostics of a check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Report:
         help: str | None = None,
         also: tuple[Label, ...] = (),
     ) -> None:
-        self._say(Severity.ERROR, code, source, span, message, label, help, also)
+        self._add(Severity.ERROR, code, source, span, message, label, help, also)
 
     def warning(
         self,
@@ -40,18 +40,18 @@ class Report:
         help: str | None = None,
         also: tuple[Label, ...] = (),
     ) -> None:
-        self._say(Severity.WARNING, code, source, span, message, label, help, also)
+        self._add(Severity.WARNING, code, source, span, message, label, help, also)
 
     def note(
         self, code: str, source: Source, span: Span, message: str, label: str = "", help: str | None = None
     ) -> None:
-        self._say(Severity.NOTE, code, source, span, message, label, help, ())
+        self._add(Severity.NOTE, code, source, span, message, label, help, ())
 
     @property
     def failed(self) -> bool:
         return any(diagnostic.is_error for diagnostic in self.diagnostics)
 
-    def _say(
+    def _add(
         self,
         severity: Severity,
         code: str,
@@ -67,6 +67,6 @@ class Report:
         self.diagnostics.append(Diagnostic(code, severity, _bounded(message), where, also, help))
 
 
-def _bounded(words: str) -> str:
-    """Words in which nothing that is quoted is longer than a person reads."""
-    return words if len(words) <= _LONGEST_QUOTE else _LONG_QUOTE.sub(r"`\1…`", words)
+def _bounded(text: str) -> str:
+    """The text with long quotations cut."""
+    return text if len(text) <= _LONGEST_QUOTE else _LONG_QUOTE.sub(r"`\1…`", text)

@@ -1,4 +1,4 @@
-"""Lints: what is allowed and probably not meant."""
+"""Warn of what is allowed but probably a mistake: unused declarations, parameters opened or closed without notice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST_VALUE = 60
 
 
 def unused(module: Module, met: set[Declaration], report: Report) -> None:
-    """Parts, blocks and files of a spec that nothing in it needs. A file without a chain is there to be used."""
+    """Report unused parts, blocks and files, unless the file has no chain: it is then meant for other files."""
     if not module.chains():
         return
     for declaration in module.declarations.values():
@@ -27,12 +27,12 @@ def unused(module: Module, met: set[Declaration], report: Report) -> None:
             report.warning("MSL226", module.source, span, message, "", "use it, or remove it")
     for qualifier, span in module.use_spans.items():
         if qualifier not in module.qualifiers_met:
-            message = f"nothing of `{qualifier}` is used"
+            message = f"`{qualifier}` is not used"
             report.warning("MSL228", module.source, span, message, "", "remove it")
 
 
 def opened_silently(call: ast.Call, use: BlockUse, module: Module, report: Report) -> None:
-    """A use that fixes or narrows some parameters leaves the others open: say which, once."""
+    """Report the parameters that a use leaves open without mentioning them."""
     named = {argument.key.text for argument in call.arguments if argument.key is not None}
     if not named or "rest" in named:
         return
@@ -42,7 +42,7 @@ def opened_silently(call: ast.Call, use: BlockUse, module: Module, report: Repor
     ]
     if others:
         message = f"this also searches {_named(others)}, which `{use.block.name}` declares"
-        help = "write `rest = default` to close what is not mentioned"
+        help = "write `rest = default` to fix them at their defaults"
         report.note("MSL240", module.source, call.path.span, message, "", help)
 
 
@@ -54,7 +54,7 @@ def closed_silently(
     module: Module,
     report: Report,
 ) -> None:
-    """An alternative after `=` closes what lies inside it, which it once left open: say what, once."""
+    """Report the parameters that an alternative after `=` closes, which earlier versions left open."""
     if any(map(is_rest, arguments)):
         return
     given = {argument.key.text for argument in arguments if argument.key is not None}
@@ -65,12 +65,12 @@ def closed_silently(
     name, text, it = name_of(option), module.source.slice(where.span), "it" if len(others) == 1 else "them"
     message = f"`=` closes {_named(others)} of `{name}` at {'its default' if it == 'it' else 'their defaults'}"
     inside = f"{text.removesuffix(')').rstrip().removesuffix(',')}, " if arguments else f"{text.partition('(')[0]}("
-    said = f"`{_shortened(f'{inside}rest = default)')}`"
+    closed = f"`{_shortened(f'{inside}rest = default)')}`"
     opened = f"{name_text(place.parameter)}: {_shortened(text)}"
-    help = f"write {said} if this is meant, or `{opened}` to search {it}"
+    help = f"write {closed} if this is meant, or `{opened}` to search {it}"
     if place.is_element:
-        help = f"write {said} if this is meant, or name {it} with a domain to search {it}"
-    report.warning("MSL242", module.source, where.span, message, f"until now this left {it} open", help)
+        help = f"write {closed} if this is meant, or name {it} with a domain to search {it}"
+    report.warning("MSL242", module.source, where.span, message, f"earlier versions left {it} open", help)
 
 
 def _named(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Judging: what `minimize` and `maximize` say — measures that fit the task and each other, and their estimates."""
+"""Read `minimize` and `maximize`: metrics that fit the task and each other, and how they are estimated."""
 
 from __future__ import annotations
 
@@ -7,33 +7,21 @@ from dataclasses import replace
 
 from msl.check.findings import Report
 from msl.check.names.library import Module
-from msl.check.names.other_names import measure_meant
+from msl.check.names.other_names import metric_meant
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named, shipped_metrics
 from msl.check.strategies import Calls
 from msl.diagnostics.diagnostic import Label
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import apply, plain
-from msl.space.spec import (
-    DEFAULT_MEASURES,
-    MEASURES,
-    OF_POSITIVE,
-    Call,
-    Combined,
-    Loss,
-    Measured,
-    Objective,
-    Weight,
-    measures_of,
-)
+from msl.space.spec import Combined, Estimate, Loss, Measured, Objective, Weight, metrics_of
 from msl.space.values import BlockType
-
-_WRITTEN = {name: measure for name, measure in MEASURES.items() if measure.is_named}
 
 
 @record
 class Judging:
-    """Reads the goal of one file."""
+    """Reads the objectives of one file."""
 
     module: Module
     report: Report
@@ -59,34 +47,36 @@ class Judging:
             message = "several objectives say how they are estimated, and this one does not"
             self._error("MSL152", written, message, "give each of them a `by`, or one for all")
             return None
-        estimate = self.default_estimate() if by is None else self.calls.call("estimate", by, self.module)
+        estimate = self.default_estimate() if by is None else self.calls.estimate(by, self.module)
         if loss is None or estimate is None:
             return None
         self._direction(loss, goal, written)
-        self._estimate_fits(estimate, loss, by or written)
+        self._estimate_fits(estimate, loss, by, by or written)
         text = self.module.source.slice(written.expression.span)
         return Objective(" ".join(text.split()), loss, estimate, goal.minimize)
 
     def default_objectives(self) -> tuple[Objective, ...]:
-        """What is judged when a spec does not say: nothing until the task is known."""
+        """The objective of a spec that has none: nothing until the task is known."""
         if self.task is None:
             return ()
-        name = DEFAULT_MEASURES[self.task]
-        return (Objective(name, Measured(name), self.default_estimate()),)
+        name = DEFAULT_METRICS[self.task]
+        metric = self.calls.metric(ast.Path((ast.Name(name),)), self.module)
+        assert metric is not None
+        return (Objective(name, Measured(name, metric), self.default_estimate()),)
 
-    def default_estimate(self) -> Call:
-        call = self.calls.call("estimate", ast.Path((ast.Name("cv"),)), self.module)
-        assert call is not None
-        return call
+    def default_estimate(self) -> Estimate:
+        estimate = self.calls.estimate(ast.Path((ast.Name("cv"),)), self.module)
+        assert estimate is not None
+        return estimate
 
     def _of_model(self, loss: Loss) -> bool:
-        return all(MEASURES[name].of_model for name in measures_of(loss))
+        return all(metric.of_model for metric in metrics_of(loss))
 
     def _loss(self, expression: ast.Expression, alone: bool = False) -> Loss | None:
-        """What an objective comes to; `alone` if it is all that is optimised, so that its direction may change."""
+        """An objective as arithmetic; `alone` if it is all that is optimised, so that its direction may change."""
         match expression:
             case ast.Path():
-                return self._measure(expression, alone)
+                return self._measured(expression, alone)
             case ast.Number(value=value, unit=None):
                 return Weight(float(value))
             case ast.Negative(operand=operand):
@@ -99,8 +89,8 @@ class Judging:
                     total = None if total is None or right is None else self._combined(operation, total, right, operand)
                 return total
         text = self.module.source.slice(expression.span)
-        help = "an objective is a measure, or arithmetic on measures"
-        if isinstance(expression, ast.String) and expression.value in _WRITTEN:
+        help = "an objective is a metric, or arithmetic on metrics"
+        if isinstance(expression, ast.String) and expression.value in self._names():
             help = f"write `{expression.value}`, without quotes"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
@@ -113,61 +103,64 @@ class Judging:
             return Combined(operation, (left, right))
         return Weight(float(plain(apply(operation, [left.value, right.value]))))
 
-    def _measure(self, path: ast.Path, alone: bool = False) -> Measured | None:
+    def _names(self) -> list[str]:
+        """The metrics that a spec can name."""
+        shipped = shipped_metrics()
+        return [name for name in self.calls.names("metric") if name not in shipped or shipped[name].is_named]
+
+    def _measured(self, path: ast.Path, alone: bool = False) -> Measured | None:
         name = path.text
-        if name not in _WRITTEN:
-            help = measure_meant(name, alone) or did_you_mean(name, _WRITTEN) or f"measures are {listing(_WRITTEN, 20)}"
-            if name in self.calls.library.implied("estimate").declarations:
+        is_known = self.calls.knows("metric", name)
+        metric = self.calls.metric(path, self.module) if is_known else None
+        if not is_known or (metric is not None and not metric.is_named):
+            help = metric_meant(name, alone, lambda ours: metric_named(ours).larger_is_better)
+            help = help or did_you_mean(name, self._names()) or f"metrics are {listing(self._names(), 20)}"
+            if self.calls.knows("estimate", name):
                 help = f"an estimate stands behind `by`: write `by {name}`"
-            self._error("MSL150", path, f"`{name}` is not a measure", help)
+            self._error("MSL150", path, f"`{name}` is not a metric", help)
             return None
-        task = MEASURES[name].task
-        if task is not None and self.task is not None and task != self.task:
-            usual = DEFAULT_MEASURES[self.task]
-            message = f"`{name}` judges {task}, and this is {self.task}"
+        if metric is None:
+            return None
+        if metric.task is not None and self.task is not None and metric.task != self.task:
+            usual = DEFAULT_METRICS[self.task]
+            message = f"`{name}` judges {metric.task}, and this is {self.task}"
             self._error("MSL151", path, message, f"write `{usual}`, or set `task` in `data(…)`")
             return None
-        return Measured(name)
+        return Measured(name, metric)
 
     def _direction(self, loss: Loss, goal: ast.Goal, written: ast.Objective) -> None:
-        """A lone measure tells which way is better; arithmetic is the user's own."""
-        names = measures_of(loss)
-        if not names:
+        """A metric alone has a direction; that of arithmetic is up to the user."""
+        if not metrics_of(loss):
             text = self.module.source.slice(written.span)
-            self._error("MSL150", written, f"`{text}` is the same for every model", "name a measure")
+            self._error("MSL150", written, f"`{text}` is the same for every model", "name a metric")
             return
         if len(_tasks(loss)) > 1:
             message = "an objective cannot judge classes and numbers at once"
-            self._error("MSL151", written, message, "use measures of one task")
+            self._error("MSL151", written, message, "use metrics of one task")
         if not isinstance(loss, Measured):
             return
-        measure = MEASURES[loss.name]
-        if goal.minimize == measure.larger_is_better:
+        if goal.minimize == loss.metric.larger_is_better:
             right = "maximize" if goal.minimize else "minimize"
-            better = "larger" if measure.larger_is_better else "smaller"
+            better = "larger" if loss.metric.larger_is_better else "smaller"
             message = f"`{loss.name}` is better when it is {better}"
             self._error("MSL153", written.expression, message, f"write `{right} {loss.name}`")
 
-    def _estimate_fits(self, estimate: Call, loss: Loss, where: ast.Node) -> None:
-        names = set(measures_of(loss))
-        serves = self.calls.task("estimate", estimate.name)
+    def _estimate_fits(self, estimate: Estimate, loss: Loss, by: ast.Path | ast.Call | None, where: ast.Node) -> None:
+        path = by.path if isinstance(by, ast.Call) else by
+        serves = None if path is None else self.calls.task("estimate", path, self.module)
         if serves is not None and self.task is not None and serves != self.task:
             message = f"`{estimate.name}` estimates {serves}, and this is {self.task}"
             self._error("MSL151", where, message, "use another estimate, such as `cv(folds = 5)`")
-        elif estimate.name == "gcv" and not names <= {
-            "mse",
-            "rmse",
-            "features",
-            "feature_share",
-            "complexity",
-            "fit_time",
-        }:
-            message = "`gcv` corrects a squared error, and this objective is none"
-            self._error("MSL154", where, message, "use `mse` or `rmse`, or another estimate such as `cv(folds = 5)`")
+        elif estimate.shortcut == "gcv" and not all(
+            metric.of_squared_error or metric.of_model for metric in metrics_of(loss)
+        ):
+            fitting = " or ".join(f"`{name}`" for name, each in shipped_metrics().items() if each.of_squared_error)
+            message = f"`{estimate.name}` corrects a squared error, and this objective is none"
+            self._error("MSL154", where, message, f"use {fitting}, or another estimate such as `cv(folds = 5)`")
 
     def _together(self, goal: ast.Goal, found: list[Objective | None]) -> None:
         """Objectives that are the same, or judge different tasks."""
-        met: dict[tuple[Loss, Call], ast.Objective] = {}
+        met: dict[tuple[Loss, Estimate], ast.Objective] = {}
         tasks: dict[str, ast.Objective] = {}
         for written, objective in zip(goal.objectives, found, strict=True):
             if objective is None:
@@ -180,7 +173,7 @@ class Judging:
             if len(own) == 1 and other is not None:
                 message = f"one objective judges {other}, and this one {next(iter(own))}"
                 also = (Label(self.module.source, tasks[other].span, f"judges {other}"),)
-                help = "use measures of one task"
+                help = "use metrics of one task"
                 self.report.error("MSL151", self.module.source, written.span, message, "", help, also)
             for task in own:
                 tasks.setdefault(task, written)
@@ -196,16 +189,16 @@ def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
 
 def _of_positive(loss: Loss) -> Loss:
     match loss:
-        case Measured(name=name):
-            return Measured(OF_POSITIVE.get(name, name))
+        case Measured(metric=metric) if metric.of_positive is not None:
+            return Measured(metric.of_positive, metric_named(metric.of_positive))
         case Combined(operation=operation, operands=operands):
             return Combined(operation, tuple(map(_of_positive, operands)))
     return loss
 
 
 def _tasks(loss: Loss) -> set[str]:
-    """The tasks that an objective judges; measures of the model itself judge any."""
-    return {task for name in measures_of(loss) if (task := MEASURES[name].task) is not None}
+    """The tasks that an objective is for; metrics of the model itself are for any."""
+    return {metric.task for metric in metrics_of(loss) if metric.task is not None}
 
 
 def task_of(objectives: tuple[Objective, ...]) -> str | None:
@@ -214,7 +207,7 @@ def task_of(objectives: tuple[Objective, ...]) -> str | None:
     return tasks.pop() if len(tasks) == 1 else None
 
 
-# --- Weighable: the learners of which the complexity is known without loading them; of others nobody can minimise it.
+# --- learners of which the complexity is known without loading them ---------------------------------------------------
 
 
 #: The learners of scikit-learn that msl.blocks.base.complexity counts.

@@ -1,4 +1,4 @@
-"""Model: a model written as MSL, read with the names of a spec — a chain with nothing open."""
+"""Read a model (a pipeline with the value of every parameter) from MSL text, with the names of a spec."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from msl.space.values import BlockValue, Branches, Model, Step
 
 
 def text_to_model(text: str, spec: Source, read_file: ReadFile | None = None) -> tuple[Model | None, list[Diagnostic]]:
-    """The model of an expression, or None and why. Names mean what they mean in the spec, or in what it uses."""
+    """The model of an expression, or None and the errors. Names refer to the spec and to the files that it uses."""
     return ModelReader(spec, read_file).read(text)
 
 
 class ModelReader:
-    """Reads any number of models with the names of one spec, which is opened once."""
+    """Reads models with the names of one spec, which is opened once."""
 
     def __init__(self, spec: Source, read_file: ReadFile | None = None) -> None:
         self._report = Report()
@@ -37,9 +37,9 @@ class ModelReader:
         chain = file.statements[0]
         assert isinstance(chain, ast.Chain)
         report = self._report
-        report.diagnostics.clear()  # of the spec, which was checked before, or of the model before this one
+        report.diagnostics.clear()  # those of the spec, which was checked before, or of the previous model
         if len(file.statements) > 1:
-            message = "a model is one expression, and here another statement follows"
+            message = "a model is one expression, but another statement follows here"
             report.error("MSL067", source, file.statements[1].span, message, "", "remove it")
             return None, list(report.diagnostics)
         node = Spaces(report, self._blocks, quiet=True).expression(chain.space, _reading(source, self._module))
@@ -50,14 +50,14 @@ class ModelReader:
 
 
 def _reading(source: Source, module: Module) -> Module:
-    """A module that sees what the spec declares and uses, and what its files use, so that printed models read back."""
+    """A module with the names of the spec and of all files that it uses directly or indirectly."""
     reading = Module(source, ast.File(()), module.origin)
     reading.uses = dict(module.uses)
     waiting = list(module.uses.values())
     for used in waiting:
         for qualifier, deeper in used.uses.items():
             if not any(deeper is known for known in reading.uses.values()):
-                # A file `kms.msl` may hide the catalogue `kms` that it uses; its blocks are still found by their names.
+                # A file `kms.msl` may hide the catalogue `kms` that it uses; the blocks of both must be found.
                 free = qualifier if qualifier not in reading.uses else f"{qualifier} of {used.origin}"
                 reading.uses[free] = deeper
                 waiting.append(deeper)
@@ -70,13 +70,13 @@ def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Mod
         return Model(closed_steps(node))
     except TypeError:
         opened = ", ".join(f"`{name}`" for name in dict.fromkeys(_open_parameters(node)))
-        message = "this leaves something open" + (f": {opened}" if opened else "")
+        message = "this model has open parameters" + (f": {opened}" if opened else "")
         report.error("MSL067", source, span, message, "", "a model fixes every parameter with `=`")
         return None
 
 
 def closed_steps(node: Node) -> tuple[Step, ...]:
-    """The steps of a node with nothing open; a TypeError if something is."""
+    """The steps of a node without open parameters; raises TypeError if there are any."""
     match node:
         case BlockUse():
             value = node_value(node)

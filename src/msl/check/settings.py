@@ -1,4 +1,4 @@
-"""Settings: the statements that are lists of options — `data`, `budget`, `seed`."""
+"""Check the options of the statements `data`, `budget` and `seed`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_SEED = 2**63 - 1
 
 @record
 class Settings:
-    """Reads the options of one file."""
+    """Reads these statements of one file."""
 
     module: Module
     report: Report
@@ -64,7 +64,7 @@ class Settings:
         for name, rows in _DROP_OR_ERROR.items():
             if values.get(name) not in (None, "drop", "error"):
                 where = next(a for a in statement.arguments if a.key is not None and a.key.text == name)
-                message = f"`{values[name]}` is not what can be done with {rows}"
+                message = f"`{values[name]}` is not a way to treat {rows}"
                 help = "write `drop` to leave them out, or `error` to refuse the table"
                 self._error("MSL165", where.value, message, help)
                 del values[name]
@@ -72,18 +72,18 @@ class Settings:
         return DataStatement(**values)
 
     def _agree(self, statement: ast.Data, values: dict[str, Any]) -> None:
-        """What `data` says may not contradict itself."""
+        """Report options of `data` that contradict each other."""
         written = {a.key.text: a for a in reversed(statement.arguments) if a.key is not None}  # the first of each
         target = values.get("target")
         if target is not None and target in values.get("ignore", ()):
-            message = f"`{target}` is the target, and cannot be ignored"
+            message = f"`{target}` is the target and cannot be ignored"
             self._error("MSL161", written["ignore"].value, message, "take it out of `ignore`")
         for name in ("groups", "order"):
             if target is not None and values.get(name) == target:
-                message = f"`{target}` is the target, and cannot be `{name}` too"
+                message = f"`{target}` is the target and cannot be `{name}` too"
                 self._error("MSL161", written[name].value, message, f"name another column, or leave `{name}` out")
         if values.get("task") == "regression" and "positive" in values:
-            message = "`positive` names a class, and regression has none"
+            message = "`positive` names a class, but regression has none"
             self._error("MSL161", written["positive"], message, "remove it, or change `task`")
 
     def budget(self, statement: ast.Budget, objectives: int) -> Budget:
@@ -100,8 +100,8 @@ class Settings:
                 self.report.warning("MSL227", self.module.source, statement.span, message, "", f"lower `{inner}`")
                 break
         if "until" in values and objectives > 1:
-            message = f"with {objectives} objectives no one loss is good enough, so `until` has no effect"
-            help = "leave it out, or judge by one objective"
+            message = f"with {objectives} objectives no single loss decides, so `until` has no effect"
+            help = "leave it out, or use one objective"
             self.report.warning("MSL234", self.module.source, statement.span, message, "", help)
         return Budget(**values)
 
@@ -109,7 +109,7 @@ class Settings:
         number = statement.number
         if not isinstance(number.value, int) or number.unit is not None or number.value > MOST_SEED:
             self._error(
-                "MSL162", number, f"`{number.text}` is not a seed", f"a seed is a whole number from 0 to {MOST_SEED}"
+                "MSL162", number, f"`{number.text}` is not a seed", f"a seed is an integer from 0 to {MOST_SEED}"
             )
             return 0
         return number.value
@@ -141,7 +141,7 @@ class Settings:
                     "MSL096", argument if names_table else argument.key, f"`{owner}` has no option `{name}`", help
                 )
             elif argument.opens or argument.default is not None or argument.condition is not None:
-                message = f"an option of `{owner}` is one value: nothing searches it"
+                message = f"an option of `{owner}` is one value and cannot be searched"
                 text = self.module.source.slice(argument.value.span)
                 self._error("MSL140", argument, message, f"write `{argument.key.text} = {text}`")
             elif argument.key.text in found:
@@ -153,7 +153,7 @@ class Settings:
         return found
 
     def _of_data(self, name: str, argument: ast.Argument) -> Any:
-        """The value of one option of `data`; None where it is none."""
+        """The value of one option of `data`; None if it is invalid."""
         value = argument.value
         if name in _DATA_LISTS:
             return self._column_list(argument)
@@ -161,18 +161,20 @@ class Settings:
             if isinstance(value, ast.Boolean):
                 return value.value
             help = "write `true` if the first row holds names, `false` if it is data"
-            return self._error("MSL164", value, "`header` is true or false", help)
+            return self._error("MSL164", value, "`header` must be `true` or `false`", help)
         if name in _DATA_SIGNS:
             if isinstance(value, ast.String) and len(value.value) == 1:
                 return value.value
             example = '`","`' if name == "decimal" else '`";"`'
-            return self._error("MSL164", value, f"`{name}` is one character", f"write it in quotes, such as {example}")
+            return self._error(
+                "MSL164", value, f"`{name}` must be one character", f"write it in quotes, such as {example}"
+            )
         return self._text(value)
 
     def _column_list(self, argument: ast.Argument) -> tuple[str, ...] | None:
         if not isinstance(argument.value, ast.ListOf):
             text = self.module.source.slice(argument.value.span)
-            self._error("MSL160", argument.value, "a list is wanted here", f"write `[{text}]`")
+            self._error("MSL160", argument.value, "a list is needed here", f"write `[{text}]`")
             return None
         markers = argument.key is not None and argument.key.text == "missing"  # an empty cell may be one
         items = argument.value.items
@@ -192,7 +194,7 @@ class Settings:
         text = self.module.source.slice(expression.span)
         help = f'write it in quotes: `"{text[:40]}"`'
         if isinstance(expression, ast.ListOf) and len(expression.items) == 1:
-            help = f"one name is wanted here, not a list: write `{self.module.source.slice(expression.items[0].span)}`"
+            help = f"one name is needed here, not a list: write `{self.module.source.slice(expression.items[0].span)}`"
         elif isinstance(expression, ast.ListOf | ast.String):
             help = "write the name of a column"
         self._error("MSL160", expression, f"`{text}` is not a name", help)
@@ -207,21 +209,21 @@ class Settings:
             self._without_unit(expression, kind, name, units)
             return None
         if isinstance(expression, ast.Nothing):
-            self._error("MSL163", expression, f"`{name}` is a number", "leave it out for no limit")
+            self._error("MSL163", expression, f"`{name}` must be a number", "leave it out for no limit")
             return None
         if isinstance(expression, ast.Number) and expression.unit is not None:
-            message = f"`{expression.unit}` does not fit `{name}`"
+            message = f"`{name}` takes no unit `{expression.unit}`"
             self._error("MSL163", expression, message, f"write `{_EXAMPLES[kind]}`")
             return None
         amount = Bounds(self.module, self.report).amount(expression)
         if amount is None:
             return None
         if isinstance(amount, Formula):
-            self._error("MSL163", expression, f"`{name}` is a plain number", f"write `{_EXAMPLES[kind]}`")
+            self._error("MSL163", expression, f"`{name}` must be a plain number", f"write `{_EXAMPLES[kind]}`")
             return None
         if kind == "count" and not isinstance(amount, int):
             if not amount.is_integer():
-                self._error("MSL163", expression, f"`{name}` is a whole number", f"write `{math.ceil(amount)}`")
+                self._error("MSL163", expression, f"`{name}` must be an integer", f"write `{math.ceil(amount)}`")
                 return None
             amount = int(amount)
         return amount if kind == "number" else self._positive(amount, expression, name)
@@ -238,13 +240,13 @@ class Settings:
             help = f"write `{expression.value}`, without quotes"
         elif isinstance(expression, ast.Nothing):
             help = "leave it out for no limit"
-        what = "a duration" if kind == "duration" else "a size in memory"
-        self._error("MSL163", expression, f"`{name}` is {what}, which `{text}` is not", help)
+        what = "a duration" if kind == "duration" else "an amount of memory"
+        self._error("MSL163", expression, f"`{name}` must be {what}, and `{text}` is not", help)
 
     def _positive(self, value: float | int, where: ast.Node, name: str) -> float | int | None:
         if value > 0:
             return value
-        self._error("MSL163", where, f"`{name}` is above 0", "leave it out for no limit")
+        self._error("MSL163", where, f"`{name}` must be above 0", "leave it out for no limit")
         return None
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
@@ -252,6 +254,6 @@ class Settings:
 
 
 def _meant_limit(expression: ast.Expression) -> str:
-    """Which limit a value without a name was meant for, by its unit."""
+    """The limit that a value without a name was meant for, by its unit."""
     unit = expression.unit if isinstance(expression, ast.Number) else None
     return "time" if unit in SECONDS else "memory" if unit in BYTES else "evaluations"

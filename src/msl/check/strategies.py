@@ -8,9 +8,10 @@ from msl.check.domains.contains import Owner
 from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.capabilities import READ_BY_SEARCH
-from msl.check.names.catalogues import FILE, Offer, offers
+from msl.check.names.catalogues import OFFERED, Offer, offers
 from msl.check.names.library import Library, Module
 from msl.check.names.other_names import call_meant
+from msl.check.names.scoring_declarations import WrongDeclaration, declared_estimate, declared_metric, options_of
 from msl.check.structure.chains import Channels
 from msl.check.structure.expressions import Spaces
 from msl.check.structure.roles import NO_LEARNER, broken_paths
@@ -22,8 +23,9 @@ from msl.record import record
 from msl.space.capabilities import PLAIN
 from msl.space.defaults import closed, default_node
 from msl.space.logic import holds
+from msl.space.metric import Metric
 from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
-from msl.space.spec import DEFAULT_SEARCH, Call, Space, Stage
+from msl.space.spec import DEFAULT_SEARCH, Call, Estimate, Space, Stage
 from msl.space.values import BlockValue, Value, symbol_value
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.
@@ -31,6 +33,7 @@ _WORDS = {
     "strategy": ("a strategy", "strategies", "MSL141"),
     "estimate": ("an estimate", "estimates", "MSL142"),
     "combiner": ("an ensemble", "ensembles", "MSL143"),
+    "metric": ("a metric", "metrics", "MSL150"),
 }
 
 
@@ -50,16 +53,56 @@ class Calls:
         read_later = _read_by_search(declared)
         plain = tuple(argument for argument in arguments if argument.key is None or argument.key.text not in read_later)
         owner = Owner(path.text, "option", declared.labels, closed=True)
-        params = self.blocks.narrower(module).params(declared.params, plain, owner, written.span)
+        params = self.blocks.narrower(module).params(options_of(declared), plain, owner, written.span)
         if params is None:
             return None
         options = tuple((p.name, node_value(p.node if _closed(p.node) else default_node(p))) for p in params)
         return Call(path.text, declared.block.target, options, declared.capabilities)
 
-    def task(self, role: str, name: str) -> str | None:
+    def estimate(self, written: ast.Path | ast.Call, module: Module) -> Estimate | None:
+        """An estimate with all options filled in, and what its declaration states about it."""
+        call = self.call("estimate", written, module)
+        path = written if isinstance(written, ast.Path) else written.path
+        declared = None if call is None else self.declared("estimate", path, module)
+        if call is None or declared is None:
+            return None
+        try:
+            return declared_estimate(declared, call.options)
+        except WrongDeclaration as wrong:
+            self._wrong_declaration("estimate", declared, wrong, path, module)
+            return None
+
+    def metric(self, path: ast.Path, module: Module) -> Metric | None:
+        """The metric of that name."""
+        declared = self.declared("metric", path, module)
+        try:
+            return None if declared is None else declared_metric(declared)
+        except WrongDeclaration as wrong:
+            assert declared is not None
+            self._wrong_declaration("metric", declared, wrong, path, module)
+            return None
+
+    def knows(self, role: str, name: str) -> bool:
+        """Whether a name ships or is offered; that it is declared as it should be is another question."""
+        return name in self.library.implied(role).declarations or name in offers(role)
+
+    def names(self, role: str) -> list[str]:
+        """All that a spec can name, those that ship first."""
+        shipped = self.library.implied(role).declarations
+        return [*shipped, *(name for name in (offers(role) if role in OFFERED else ()) if name not in shipped)]
+
+    def task(self, role: str, path: ast.Path, module: Module) -> str | None:
         """The only task that a strategy, estimate or ensemble serves, or None."""
-        declared = self.blocks.declared(self.library.implied(role).declarations[name])
+        declared = self.declared(role, path, module)
         return None if declared is None else declared.block.task
+
+    def _wrong_declaration(
+        self, role: str, declared: Declared, wrong: WrongDeclaration, path: ast.Path, module: Module
+    ) -> None:
+        message = f"the declaration of `{declared.block.name}` is wrong: {wrong.message}"
+        label = declared.labels.get(wrong.field)
+        also = () if label is None else (label,)
+        self.report.error(_WORDS[role][2], module.source, path.span, message, "", wrong.help, also)
 
     def declared(self, role: str, path: ast.Path, module: Module) -> Declared | None:
         catalogue = self.library.implied(role)
@@ -67,8 +110,8 @@ class Calls:
         if declaration is not None:
             return self.blocks.declared(declaration)
         names = list(catalogue.declarations)
-        if role == "strategy":
-            offered = offers()
+        if role in OFFERED:
+            offered = offers(role)
             if path.text in offered:
                 return self._offered(offered[path.text], path, module)
             names += offered
@@ -79,17 +122,18 @@ class Calls:
         return None
 
     def _offered(self, offer: Offer, path: ast.Path, module: Module) -> Declared | None:
-        """A strategy of another package, as a file of that package declares it."""
-        before = len(self.report.diagnostics)
+        """A strategy, estimate or metric of another package, as a file of that package declares it."""
+        told = len(self.report.diagnostics)
         file = offer.declarations()
         declaration = None if file is None else self.library.offered(file).declarations.get(offer.name)
         declared = None if declaration is None else self.blocks.declared(declaration)
-        if declared is not None and (declared.block.role, declared.block.target) == ("strategy", offer.target):
+        if declared is not None and (declared.block.role, declared.block.target) == (offer.role, offer.target):
             return declared
-        if len(self.report.diagnostics) == before:  # the file is correct, but this strategy is not in it
-            message = f"the package `{offer.package}` offers the strategy `{offer.name}`, but does not declare it"
-            help = f'its `{FILE}` has to say `block {offer.name}: strategy "{offer.target}" {{ … }}`'
-            self.report.error("MSL141", module.source, path.span, message, "", help)
+        if len(self.report.diagnostics) == told:  # nothing is wrong with what the file says, but this is not in it
+            what = f"{offer.role} `{offer.name}`"
+            message = f"the package `{offer.package}` offers the {what}, but does not declare it"
+            help = f'its `{offer.file}` has to say `block {offer.name}: {offer.role} "{offer.target}" {{ … }}`'
+            self.report.error(_WORDS[offer.role][2], module.source, path.span, message, "", help)
         return None
 
 

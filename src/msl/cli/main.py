@@ -15,7 +15,8 @@ import typer
 
 from msl import __version__
 from msl.cli import verbs as verb_folder
-from msl.cli.shared.console import Clock, WrongUse, guard, guarded, tell
+from msl.cli.shared.console import Clock, guard, guarded, tell
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -58,7 +59,7 @@ def load_verb(name: str) -> Verb:
     except Exception as trouble:  # the import runs code of another package
         package = point.module if point.dist is None else point.dist.name
         message = f"the verb `{name}` of the package `{package}` cannot be loaded: {trouble}"
-        raise WrongUse(message, f"install a version of `{package}` that works, or remove it") from trouble
+        raise UserError(message, f"install a version of `{package}` that works, or remove it") from trouble
     return _verb(name, function, import_module(point.module))
 
 
@@ -68,7 +69,7 @@ def all_verbs() -> list[Verb]:
     for name in sorted(_offered().keys() - {verb.name for verb in found}):
         try:
             found.append(load_verb(name))
-        except WrongUse as trouble:
+        except UserError as trouble:
             tell(str(trouble))
     return ordered(found)
 
@@ -119,7 +120,7 @@ def command_line(names: Iterable[str] | None = None) -> typer.Typer:
     """The command with these verbs, or with all; their modules are imported."""
     app = typer.Typer(
         name="msl",
-        help="A declarative language for spaces of machine-learning models, and the interpreter that searches them.",
+        help="Search spaces of scikit-learn pipelines, described in a text file.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msl.diagnostics.user_error import UserError
+
 Severity = Literal["error", "warning"]
 #: Problems of one kind that are told one by one; a table may have thousands of columns.
 _MOST_ALIKE = 4
@@ -83,12 +85,14 @@ class DataProblem:
         return f"{self.severity}[{self.code}]: {self.message}\nhelp: {self.help}"
 
 
-class DataError(ValueError):
+class DataError(UserError):
     """A table that cannot be used; `problems` says why, all of it at once where possible."""
 
     def __init__(self, problems: Iterable[DataProblem]) -> None:
         self.problems = tuple(problems)
-        super().__init__(self.problems)
+        first = self.problems[0]
+        super().__init__("; ".join(each.message for each in self.problems), first.help or None)
+        self.args = (self.problems,)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.problems))

@@ -1,4 +1,4 @@
-"""Diagnostic: one thing to tell the user, as data; every renderer starts from it."""
+"""Define diagnostics (code, message, location, help), limit how many are shown, and read the page of each code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 @record
 class Label:
-    """A place in a source and what to say about it."""
+    """A span of a source, with an optional text about it."""
 
     source: Source
     span: Span
@@ -40,7 +40,7 @@ class Label:
 
 @record
 class Diagnostic:
-    """A stable code, one sentence in the user's words, where it is, and what to write instead."""
+    """A stable code, a one-sentence message, the location, and a help text that says what to write instead."""
 
     code: str
     severity: Severity
@@ -59,7 +59,7 @@ def has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def in_reading_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """By file (in the order first met), then by place; what is said twice is kept once."""
+    """Sorted by file (in the order of first appearance), then by position; duplicates are dropped."""
     files: dict[str, int] = {}
     distinct = list(dict.fromkeys(diagnostics))
     for diagnostic in distinct:
@@ -67,7 +67,7 @@ def in_reading_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(distinct, key=lambda d: (files[d.primary.source.name], d.primary.span, d.code))
 
 
-# --- Limit: how many diagnostics of one code a file may show — the rest is a count, in every format. ------------------
+# --- limit: the diagnostics of one code in one file that are shown; the rest are only counted -------------------------
 
 
 MOST_OF_A_CODE = 50
@@ -75,7 +75,7 @@ MOST_OF_A_CODE = 50
 
 @record
 class LeftOut:
-    """How many more diagnostics of one code a file has than are shown."""
+    """How many diagnostics of one code in one file are not shown."""
 
     file: str
     code: str
@@ -89,7 +89,7 @@ class LeftOut:
 
 
 def limited(diagnostics: Iterable[Diagnostic]) -> tuple[list[Diagnostic], list[LeftOut]]:
-    """The diagnostics to show, in their order, and what is left out."""
+    """The diagnostics to show, in their order, and how many are left out."""
     met: Counter[tuple[str, str, Severity]] = Counter()
     shown = []
     for diagnostic in diagnostics:
@@ -100,11 +100,11 @@ def limited(diagnostics: Iterable[Diagnostic]) -> tuple[list[Diagnostic], list[L
     return shown, [LeftOut(*key, count - MOST_OF_A_CODE) for key, count in met.items() if count > MOST_OF_A_CODE]
 
 
-# --- Format: the ways in which diagnostics can be written. ------------------------------------------------------------
+# --- output formats ---------------------------------------------------------------------------------------------------
 
 
 class Format(StrEnum):
-    """How diagnostics are written."""
+    """The output formats of diagnostics."""
 
     FULL = "full"
     SHORT = "short"
@@ -117,7 +117,7 @@ class Format(StrEnum):
         return self in (Format.FULL, Format.SHORT)
 
 
-# --- Codes: the page of each diagnostic code, a Markdown file whose first line is `# CODE: title`. --------------------
+# --- pages: a Markdown file for each code, whose first line is `# CODE: title` ----------------------------------------
 
 
 _PAGES = Path(__file__).parent / "pages"

@@ -1,6 +1,6 @@
-"""Formats: diagnostics for machines — JSON of our own, SARIF 2.1.0 for code scanners, GitHub workflow commands.
+"""Write diagnostics for other programs: JSON, SARIF 2.1.0 for code scanners, GitHub workflow commands.
 
-The JSON is one object; later versions may add keys, never change or remove one without a new `version`:
+The JSON is one object. Later versions may add keys; changing or removing one needs a new `version`:
 
     {
       "version": 1,
@@ -16,7 +16,7 @@ The JSON is one object; later versions may add keys, never change or remove one 
             "end": {"line": 6, "column": 44, "offset": 186},     // one past the last character
             "label": "not found in `clop`"     // may be empty
           },
-          "related": []                        // more places, in the same form
+          "related": []                        // more locations, in the same form
         }
       ],
       "errors": 1, "warnings": 0, "notes": 0,
@@ -24,8 +24,8 @@ The JSON is one object; later versions may add keys, never change or remove one 
     }
 
 No format shows more than 50 diagnostics of one code and file. `errors`, `warnings` and `notes` count all of them, and
-`left_out` says how many of what are not listed; in SARIF, notifications of the invocation say it, and for GitHub a
-command without a line.
+`left_out` lists how many of which code are missing. In SARIF these are notifications of the invocation, for GitHub
+commands without a line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _GITHUB_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 
 
 def json_text(diagnostics: Sequence[Diagnostic]) -> str:
-    """Our own JSON, as described above."""
+    """The JSON described above."""
     count = [diagnostic.severity for diagnostic in diagnostics].count
     shown, left_out = limited(diagnostics)
     return _dump(
@@ -63,7 +63,7 @@ def json_text(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def sarif_text(diagnostics: Sequence[Diagnostic]) -> str:
-    """A SARIF 2.1.0 log with one run; columns count Unicode code points, as everywhere in MSL."""
+    """A SARIF 2.1.0 log with one run; columns count Unicode code points."""
     codes = sorted({diagnostic.code for diagnostic in diagnostics})
     driver = {"name": "msl", "version": __version__, "rules": [_sarif_rule(code) for code in codes]}
     shown, left_out = limited(diagnostics)
@@ -160,7 +160,7 @@ def _uri(name: str) -> str:
 def _github_command(diagnostic: Diagnostic) -> str:
     start, end = diagnostic.primary.position, diagnostic.primary.end_position
     properties = {"file": diagnostic.primary.source.name, "line": start.line, "col": start.column, "endLine": end.line}
-    if end.line == start.line:  # GitHub knows an end column only within one line
+    if end.line == start.line:  # GitHub accepts an end column only within one line
         properties["endColumn"] = end.column
     properties["title"] = diagnostic.code
     text = diagnostic.message

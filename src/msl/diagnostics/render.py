@@ -1,12 +1,12 @@
-"""Render: diagnostics as text, for people (`full`, `short`) and, through `formats`, for machines.
+"""Render diagnostics as text, with source lines and underlines (`full`), on one line (`short`), or through `formats`.
 
-The full form, for one diagnostic:
+The full form of one diagnostic:
 
     error[MSL021]: `relif` is not a block or part
       --> specs/psms.msl:6:39
       |
     6 | part select = ftest | ttest | aucfs | relif
-      |                                       ^^^^^ not found in `clop`, the only catalogue in use
+      |                                       ^^^^^ not found in `clop`, the only one in use
       |
     help: did you mean `relief`?
 
@@ -26,7 +26,7 @@ from msl.record import record
 
 
 def render(diagnostics: Iterable[Diagnostic], format: Format | str = Format.FULL, colour: bool = False) -> str:
-    """Diagnostics in one text, in their order, no more than 50 of one code and file; `colour` is for people alone."""
+    """All diagnostics as one text, in order, at most 50 of each code and file; `colour` is for `full` and `short`."""
     diagnostics = list(diagnostics)
     match Format(format):
         case Format.FULL:
@@ -47,7 +47,7 @@ def render(diagnostics: Iterable[Diagnostic], format: Format | str = Format.FULL
 
 
 def full(diagnostic: Diagnostic, colour: bool = False) -> str:
-    """One diagnostic with the source lines that it speaks of."""
+    """One diagnostic with the source lines that it is about."""
     return "".join(f"{line}\n" for line in _full_lines(diagnostic, Paint(colour, diagnostic.severity)))
 
 
@@ -58,7 +58,7 @@ def short(diagnostic: Diagnostic, colour: bool = False) -> str:
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning`; empty when there is nothing to count."""
+    """`2 errors, 1 warning`; empty if there are none."""
     severities = [diagnostic.severity for diagnostic in diagnostics]
     counts = ((severities.count(severity), severity) for severity in Severity)
     return ", ".join(f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count)
@@ -83,7 +83,7 @@ def _full_lines(diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
 
 
 def _more(left_out: LeftOut, colour: bool) -> str:
-    """The line that stands for diagnostics of one code beyond the limit."""
+    """The line that counts the diagnostics of one code beyond the limit."""
     kind = Paint(colour, left_out.severity)(f"{left_out.severity}[{left_out.code}]", Style.HEAD)
     return f"{kind}: and {left_out.count:,} more in {safe(left_out.file)}\n"
 
@@ -99,14 +99,14 @@ def _place(label: Label) -> str:
 
 
 def _by_source(diagnostic: Diagnostic) -> list[list[tuple[Label, bool]]]:
-    """The labels of each source, the primary one's first."""
+    """The labels by source; the source of the primary label comes first."""
     groups: dict[Source, list[tuple[Label, bool]]] = {}
     for label in (diagnostic.primary, *diagnostic.secondary):
         groups.setdefault(label.source, []).append((label, label is diagnostic.primary))
     return list(groups.values())
 
 
-# --- Snippet: the lines of a source that a diagnostic speaks of, each with its underlines and labels below it. --------
+# --- source lines with underlines and labels --------------------------------------------------------------------------
 
 
 _LINE_ENDS = "\r\n"
@@ -114,7 +114,7 @@ _LINE_ENDS = "\r\n"
 
 @record
 class Mark:
-    """Characters `start` to `end` of a line, underlined, with what to say about them."""
+    """Characters `start` to `end` of a line, to be underlined and labelled with `text`."""
 
     line: int
     start: int
@@ -134,11 +134,11 @@ class _Underline:
 
 
 def marks_of(label: Label, primary: bool) -> list[Mark]:
-    """One mark for a span on one line; for a longer one, its first line and its last, which carries the label."""
+    """One mark for a span within a line; for a longer span two, its first line and its last, which has the label."""
     text = label.source.text
     start = min(max(label.span.start, 0), len(text))
     end = min(max(label.span.end, start), len(text))
-    while end > start and text[end - 1] in _LINE_ENDS:  # the line end that a span covers is not a line of its own
+    while end > start and text[end - 1] in _LINE_ENDS:  # a line end at the end of the span does not add a line
         end -= 1
     first, last = label.source.position(start), label.source.position(end)
     first_length = len(label.source.line(first.line))
@@ -155,7 +155,7 @@ def marks_of(label: Label, primary: bool) -> list[Mark]:
 
 
 def snippet(labels: list[tuple[Label, bool]], gutter: int, paint: Paint) -> Iterator[str]:
-    """The marked lines of one source, in order, `...` where lines are left out. All labels are of that source."""
+    """The marked lines of one source, in order, `...` where lines are left out. All labels belong to that source."""
     source = labels[0][0].source
     by_line: dict[int, list[Mark]] = {}
     for label, primary in labels:
@@ -177,7 +177,7 @@ def snippet(labels: list[tuple[Label, bool]], gutter: int, paint: Paint) -> Iter
 
 
 def bar(gutter: int, paint: Paint) -> str:
-    """The line between the numbers and the text."""
+    """The vertical bar between line numbers and text."""
     return paint(" " * (gutter + 1) + "|", Style.GUTTER)
 
 
@@ -188,13 +188,13 @@ def _numbered(number: int, line: ShownLine, gutter: int, paint: Paint) -> str:
 
 def _underline(mark: Mark, line: ShownLine) -> _Underline:
     start = line.column(mark.start)
-    beyond = mark.end - (line.first + len(line.edges) - 1)  # a mark may stand one past the end of the line
+    beyond = mark.end - (line.first + len(line.edges) - 1)  # a mark may be one past the end of the line
     end = line.column(mark.end) + (1 if beyond > 0 else 0)
     return _Underline(start, max(end, start + 1), safe(mark.text), mark.primary)
 
 
 def _underline_rows(underlines: list[_Underline], paint: Paint) -> Iterator[str]:
-    """The row of `^^^` and `---` with the label of the one that reaches farthest; the other labels hang below."""
+    """The row of `^^^` and `---` with the label of the rightmost one; the other labels are on rows below."""
     row = _Row()
     for underline in sorted(underlines, key=lambda u: u.primary):  # the primary one is drawn over the others
         row.put(underline.start, ("^" if underline.primary else "-") * (underline.end - underline.start), underline)
@@ -220,7 +220,7 @@ def _connectors(underlines: list[_Underline]) -> _Row:
 
 
 class _Row:
-    """One printed row, filled from several sides; each character knows whose it is, for its colour."""
+    """One printed row, filled piece by piece; each character remembers its underline, which decides the colour."""
 
     def __init__(self) -> None:
         self.cells: list[tuple[str, bool | None]] = []
@@ -237,11 +237,11 @@ class _Row:
         return "".join(pieces).rstrip()
 
 
-# --- Paint: terminal colours for messages, or none. -------------------------------------------------------------------
+# --- terminal colours -------------------------------------------------------------------------------------------------
 
 
 class Style(Enum):
-    """What a piece of a message is; the colour follows from it."""
+    """The kinds of pieces of a message, each with its colour."""
 
     HEAD = "head"
     MESSAGE = "message"
@@ -257,7 +257,7 @@ _STYLE_CODES = {Style.MESSAGE: "1", Style.GUTTER: "1;34", Style.SECONDARY: "1;34
 
 @record
 class Paint:
-    """Colours the pieces of a message of one severity; without `colour` the text stays as it is."""
+    """Colours the pieces of a message of one severity; without `colour` it changes nothing."""
 
     colour: bool
     severity: Severity

@@ -1,4 +1,4 @@
-"""Source: one text with a name, and Span: a stretch of it, counted in characters."""
+"""Source texts with a name, spans of characters in them, and safe reading of the files that a text names."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Span:
     end: int
 
     def to(self, other: Span) -> Span:
-        """The stretch that covers both."""
+        """The span that covers both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
     def __lt__(self, other: Span) -> bool:
-        """In reading order; of two that start together, the shorter."""
+        """In reading order; if both start together, the shorter first."""
         return (self.start, self.end) < (other.start, other.end)
 
 
 @record
 class Position:
-    """A place as people count it: lines and columns from 1, a column being one character."""
+    """A line and a column, both counted from 1; a column is one character."""
 
     line: int
     column: int
@@ -40,7 +40,7 @@ class Position:
 
 @record
 class Source:
-    """A text and the name that messages call it by; `path` is where it was read, None for text without a file."""
+    """A text and its name in messages; `path` is the file that it was read from, None if there is none."""
 
     name: str
     text: str
@@ -52,7 +52,7 @@ class Source:
         object.__setattr__(self, "_line_starts", starts)
 
     def position(self, offset: int) -> Position:
-        """Line and column of an offset; one past the end is a place too."""
+        """Line and column of an offset; one past the end is allowed."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self._line_starts, offset)
         return Position(line, offset - self._line_starts[line - 1] + 1)
@@ -75,10 +75,10 @@ class Source:
         return self.text[span.start : span.end]
 
 
-# --- Regular file: reading a file that a text names, without waiting for a pipe, a device or an end that never comes.
+# --- reading files: regular ones only, since a pipe or a device might block or never end ------------------------------
 
 
-MOST_BYTES = 16_000_000  # no spec within the language's own limit is longer
+MOST_BYTES = 16_000_000  # the limit of the language, in characters, is below this
 
 _KINDS = (
     (stat.S_ISDIR, "it is a folder"),
@@ -90,7 +90,7 @@ _KINDS = (
 
 
 class Refused(OSError):
-    """A file that is there, and is not read: `strerror` says why, `help` the way out."""
+    """A file exists but is not read: `strerror` says why, `help` what to do instead."""
 
     def __init__(self, why: str, help: str) -> None:
         super().__init__(0, why)
@@ -98,12 +98,12 @@ class Refused(OSError):
 
 
 def read_regular(path: str | Path, follow: bool = True) -> bytes:
-    """The bytes of a regular file. What else a name can stand for is refused, and so is a file that is too large.
+    """The bytes of a regular file. Folders, pipes, devices and files that are too large are refused.
 
-    Without `follow` the name itself may not be a link.
+    Without `follow` the file itself may not be a symbolic link.
     """
     _refuse_unless_regular(os.stat(path, follow_symlinks=follow).st_mode)  # opening a device may have effects
-    # A pipe may have taken the file's place since: opened so, it does not wait, and what was opened is looked at again.
+    # A pipe may have replaced the file since: O_NONBLOCK keeps `open` from blocking, and the file is checked again.
     flags = os.O_RDONLY | _flag("O_NONBLOCK") | _flag("O_CLOEXEC") | _flag("O_BINARY")
     with open(os.open(path, flags if follow else flags | _flag("O_NOFOLLOW")), "rb") as file:
         found = os.fstat(file.fileno())
@@ -115,11 +115,11 @@ def read_regular(path: str | Path, follow: bool = True) -> bytes:
 
 
 def real_path(target: str, base: str | PurePath, home: str | PurePath) -> Path:
-    """Where a path leads that a file in the folder `base` names; a link on it that leads elsewhere is refused.
+    """Resolve a path that is named by a file in the folder `base`; symbolic links that lead elsewhere are refused.
 
-    A path may leave the folder in words, as `../shared/x.msl` does: whoever reads the file sees it. Where a link leads
-    nobody sees, so links stay inside: in `base`, or in `home`, the folder of the spec; and on a path that leaves these,
-    below the folder that it goes back to and beside the name that it ends with.
+    A path may leave the folder openly, as `../shared/x.msl` does: a reader sees it. A reader does not see where a link
+    leads, so links must stay within `base` or within `home`, the folder of the spec. On a path that leaves `base`,
+    links must stay below the common parent folder and within the folder of the target.
     """
     folder = Path(base).resolve()
     written = Path(os.path.normpath(folder / target))
@@ -136,14 +136,12 @@ def real_path(target: str, base: str | PurePath, home: str | PurePath) -> Path:
 
 
 def _flag(name: str) -> int:
-    """A flag of the system for opening files; none where the system lacks it."""
+    """A flag for opening files; 0 on systems that lack it."""
     return int(getattr(os, name, 0))
 
 
 def _refuse_unless_regular(mode: int) -> None:
     if not stat.S_ISREG(mode):
         why = next((words for is_kind, words in _KINDS if is_kind(mode)), "it is not a file")
-        help = (
-            "name a file in it" if stat.S_ISDIR(mode) else "name a file; what comes from a pipe has to be saved first"
-        )
+        help = "name a file in it" if stat.S_ISDIR(mode) else "name a file; save the output of a pipe to a file first"
         raise Refused(why, help)

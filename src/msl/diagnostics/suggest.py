@@ -1,4 +1,4 @@
-"""Suggestions: which known names a misspelt one was probably meant to be."""
+"""Suggest the known names that a misspelt name was probably meant to be."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _LONGEST = 60  # longer "names" are not typos, and the distance is quadratic
 
 
 def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
-    """Up to `most` candidates that a typing slip could have turned into `name`, the likeliest first."""
+    """Up to `most` candidates that `name` may be a misspelling of, the most likely first."""
     if len(name) > _LONGEST:
         return []
-    allowed = max(1, len(name) // 3) if len(name) > 1 else 0  # any two letters are one slip apart
+    allowed = max(1, len(name) // 3) if len(name) > 1 else 0  # any two letters are one edit apart
     wanted = name.casefold()
     letters = set(wanted)
     scored = []
@@ -29,7 +29,7 @@ def closest(name: str, candidates: Iterable[str], most: int = 3) -> list[str]:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """The sentence for a `help:` line, or None when nothing is close."""
+    """The sentence for a `help:` line, or None if no candidate is similar."""
     names = closest(name, candidates)
     if not names:
         return None
@@ -54,7 +54,7 @@ def _same_words(one: str, other: str) -> bool:
 
 
 def _edits(one: str, other: str, limit: int) -> int:
-    """Damerau-Levenshtein distance (neighbouring letters swapped count once); above `limit` it stops looking."""
+    """Damerau-Levenshtein distance (neighbouring letters swapped count once); it stops once it exceeds `limit`."""
     before: list[int] = []
     previous = list(range(len(other) + 1))
     for i, a in enumerate(one, 1):

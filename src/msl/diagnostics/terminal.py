@@ -1,4 +1,4 @@
-"""Columns: how a text looks on a terminal — what stands for each character, and how wide it is."""
+"""Make text safe to print on a terminal: visible replacements for control characters, and display widths."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from msl.record import record
 
 _TAB = "    "
 _REPLACEMENT = "\ufffd"
-#: Characters that reorder a line, so that it shows something other than what is read.
+#: Characters that reorder a line, so that it reads differently from what is in the file.
 _REORDERING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
-_STEERING_CLASS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_STEERING = re.compile(_STEERING_CLASS)
-#: The colours that messages and differences have; none of them hides anything.
-_STEERING_OR_COLOUR = re.compile(r"\x1b\[(?:0|1|2|3[1-6]|1;3[1-6])m|" + _STEERING_CLASS)
+_CONTROL_CLASS = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_CONTROL = re.compile(_CONTROL_CLASS)
+#: The colours that MSL itself prints; none of them hides text.
+_CONTROL_OR_COLOUR = re.compile(r"\x1b\[(?:0|1|2|3[1-6]|1;3[1-6])m|" + _CONTROL_CLASS)
 
 
 def shown(character: str) -> str:
-    """What is printed for a character; nothing that a text holds may steer the terminal or reorder the line."""
+    """What is printed for a character: control and reordering characters are replaced by visible ones."""
     if " " <= character <= "~":
         return character
     if character == "\t":
@@ -34,8 +34,8 @@ def shown(character: str) -> str:
 
 
 def safe_lines(text: str, *, colours: bool = False) -> str:
-    """Lines of ours that may quote others: nothing in them steers the terminal, but our own colours where they are."""
-    return (_STEERING_OR_COLOUR if colours else _STEERING).sub(_shown_match, text)
+    """Output that may quote user text, without control characters; `colours` keeps the colours that MSL prints."""
+    return (_CONTROL_OR_COLOUR if colours else _CONTROL).sub(_shown_match, text)
 
 
 def _shown_match(found: re.Match[str]) -> str:
@@ -43,14 +43,14 @@ def _shown_match(found: re.Match[str]) -> str:
 
 
 def width(text: str) -> int:
-    """How many columns a text takes: wide characters two, combining ones none."""
+    """The display width of a text: wide characters take two columns, combining ones none."""
     if text.isascii():
         return len(text)
     return sum(_character_width(character) for character in text)
 
 
 def safe(text: str) -> str:
-    """A text of ours that may quote the user's, fit to print on one line."""
+    """Output that may quote user text, safe to print on one line."""
     return text if text.isascii() and text.isprintable() else "".join(map(shown, text))
 
 
@@ -66,21 +66,21 @@ def _character_width(character: str) -> int:
 
 @record
 class ShownLine:
-    """A line as printed, or the window of it that starts at character `first`; `edges[i]` is where its i-th begins."""
+    """A line as printed, or a window from character `first` on; `edges[i]` is the column of its i-th character."""
 
     text: str
     first: int
     edges: tuple[int, ...]
 
     def column(self, character: int) -> int:
-        """Where a character of the line is printed; those outside the window stand at its `…`."""
+        """The column of a character of the line; for those outside the window, that of its `…`."""
         if character < self.first:
             return 0
         return self.edges[min(character - self.first, len(self.edges) - 1)]
 
 
 def show_line(line: str, around: tuple[int, int], most: int = 120) -> ShownLine:
-    """A line as printed; of one longer than `most` characters, the window that holds the characters `around`."""
+    """A line as printed; if it is longer than `most` characters, a window around the characters `around`."""
     first, last = _window(len(line), around, most)
     pieces = [shown(character) for character in line[first:last]]
     left, right = "…" if first else "", "…" if last < len(line) else ""

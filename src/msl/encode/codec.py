@@ -8,12 +8,13 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from msl.diagnostics.user_error import UserError
 from msl.encode.columns import Column, Cube, Flags, all_rows, as_vectors
 from msl.encode.compile import compile_space
 from msl.encode.layout import Dimension, Encoding, Group, Layout, Meaning
 from msl.encode.scale import Shares
 from msl.encode.value_plan import DecodePlan, DimensionPlan
-from msl.space.enumerate.watch import Watch
+from msl.space.abstraction import Abstraction
 from msl.space.logic import Derivation
 from msl.space.membership import Deriver, NotInSpace, requirement_broken
 from msl.space.spec import Space
@@ -21,6 +22,10 @@ from msl.space.values import Model, Step
 
 #: What `encode` puts where the model has nothing to say.
 _UNUSED = 0.5
+
+
+class NeedsTable(UserError):
+    """A space whose bounds depend on a table, and no table is given."""
 
 
 def space_to_layout(space: Space, encoding: Encoding = "shared") -> Layout:
@@ -32,7 +37,7 @@ def space_to_codec(space: Space, encoding: Encoding = "shared") -> Codec:
     """The codec of a space that has been resolved against a table, or needs none."""
     compiled = compile_space(space, encoding)
     if compiled.plan is None:
-        raise ValueError("bounds of this space depend on the table: resolve it against one first")
+        raise NeedsTable("bounds of this space depend on the table: resolve it against one first")
     return Codec(Space(compiled.root, space.requirements, space.facts), compiled.layout, compiled.plan)
 
 
@@ -43,7 +48,7 @@ class Codec:
         self.space = space
         self.layout = layout
         self._plan = plan
-        self._watch = Watch(space.requirements, space.facts)
+        self._watch = Abstraction(space.requirements, space.facts)
         self._deriver = Deriver(space, self._watch)
 
     @property
@@ -108,7 +113,7 @@ class Batch(Sequence[Outcome]):
     go by `models` or by iterating, which takes less time for each.
     """
 
-    def __init__(self, watch: Watch, cube: Cube, column: Column) -> None:
+    def __init__(self, watch: Abstraction, cube: Cube, column: Column) -> None:
         self._watch = watch
         self._cube = cube
         self._column = column
@@ -177,5 +182,5 @@ class Batch(Sequence[Outcome]):
         return self._verdict(model, tuple(parts))
 
     def _verdict(self, model: Model, parts: tuple[tuple[str, tuple[Step, ...]], ...]) -> Outcome:
-        broken = self._watch.verdict(self._watch.sights(Derivation(model, parts)))
+        broken = self._watch.first_broken(self._watch.traits(Derivation(model, parts)))
         return model if broken is None else requirement_broken(broken)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from msl.diagnostics.user_error import UserError
 from msl.encode.scale import Scale, Shares, Values
 from msl.space.values import side_by_side
 
@@ -88,9 +89,7 @@ def as_vectors(vectors: ArrayLike, n_dimensions: int) -> NDArray[np.float64]:
     """Vectors as an array of one row each; raises ValueError if they do not have that many dimensions."""
     array = np.asarray(vectors, dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != n_dimensions:
-        raise ValueError(
-            f"vectors of this space have {n_dimensions} dimensions, and these have the shape {array.shape}"
-        )
+        raise UserError(f"vectors of this space have {n_dimensions} dimensions, and these have the shape {array.shape}")
     return array
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from msl.diagnostics.user_error import UserError
 from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of, shaped
 from msl.encode.scale import Scale, Steps, scale_of
 from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrangement_count
@@ -83,10 +84,10 @@ class Compiled:
 def compile_space(space: Space, encoding: Encoding) -> Compiled:
     """Lays a space out; raises ValueError where it does not fit the cube."""
     if encoding not in ("shared", "separate"):
-        raise ValueError(f"an encoding is `shared` or `separate`, not {encoding!r}")
+        raise UserError(f"an encoding is `shared` or `separate`, not {encoding!r}")
     root = shaped(space.root)
     if (depth := _depth(root)) > MOST_NESTED:
-        raise ValueError(f"choices and branches nest {depth} deep; {MOST_NESTED} is the most that can be encoded")
+        raise UserError(f"choices and branches nest {depth} deep; {MOST_NESTED} is the most that can be encoded")
     compiler = _Compiler(space, encoding)
     plan, end = compiler.steps(root, 0, _Place())
     layout = layout_of(encoding, end, compiler.meanings, compiler.labels)
@@ -272,8 +273,8 @@ class _Compiler:
     def _scale(self, node: IntRange | RealRange | Bool, place: _Place) -> Scale:
         try:
             return scale_of(node)
-        except ValueError as error:
-            raise ValueError(f"`{'.'.join(place.path)}`: {error}") from None
+        except UserError as error:
+            raise UserError(f"`{'.'.join(place.path)}`: {error}") from None
 
     def _vector(self, size: Amount, element: Any, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         width = None if isinstance(size, Formula) else int(size)
@@ -357,7 +358,7 @@ class _Compiler:
         unit: int | None = None,
     ) -> Meaning:
         if slot is not None and slot + (width or 0) > MOST_DIMENSIONS:
-            raise ValueError(f"the space has more than {MOST_DIMENSIONS:,} dimensions")
+            raise UserError(f"the space has more than {MOST_DIMENSIONS:,} dimensions")
         path = ".".join(place.path) or place.label or range_
         assert place.group is not None
         alternative = ", ".join(filter(None, (place.alternative, place.time)))

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from msl.diagnostics.user_error import UserError
 from msl.encode.codec import Batch, Codec
 from msl.space.enumerate.count import Models, count
 from msl.space.enumerate.disjoint_sets import OpenReal, TooCostly
@@ -26,11 +27,12 @@ _MOST_AT_ONCE = 4_096
 _PROBES = 1_000
 
 
-class AlmostEmpty(ValueError):
+class AlmostEmpty(UserError):
     """Requirements leave nothing, or so little that drawing hardly ever finds it; `rejected` counts the reasons."""
 
     def __init__(self, text: str, rejected: Counter[str] | None = None) -> None:
-        super().__init__(text)
+        super().__init__(text, "loosen the requirement that rejects most")
+        self.args = (text, rejected)
         self.rejected: Counter[str] = Counter() if rejected is None else rejected
 
 
@@ -45,13 +47,13 @@ def sample(codec: Codec, n: int, rng: np.random.Generator, by: By = "choices") -
     Raises AlmostEmpty after a bounded number of points.
     """
     if n < 0:
-        raise ValueError(f"a sample has 0 models or more, not {n}")
+        raise UserError(f"a sample has 0 models or more, not {n}")
     if by == "choices":
         vectors = _by_choices(codec, n, rng)
     elif by == "models":
         vectors = _by_models(codec, n, Random(int(rng.integers(2**63))))
     else:
-        raise ValueError(f"models are drawn by `choices` or by `models`, not by {by!r}")
+        raise UserError(f"models are drawn by `choices` or by `models`, not by {by!r}")
     return codec.decode(vectors)
 
 
@@ -126,7 +128,7 @@ def enumerate_models(codec: Codec, steps: int | None = None) -> Iterator[Model]:
     real raises ValueError.
     """
     if steps is not None and steps < 1:
-        raise ValueError(f"a real takes 1 value or more, not {steps}")
+        raise UserError(f"a real takes 1 value or more, not {steps}")
     try:
         models = Models(codec.space, steps)
         is_judged = True

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from msl.diagnostics.user_error import UserError
 from msl.space.limits import MOST_LEVELS, MOST_LOG
 from msl.space.nodes import Bool, IntRange, RealRange
 from msl.space.numbers import DIGITS, decimals, ends, level_count, level_value, tidy, whole_numbers
@@ -68,7 +69,7 @@ class Steps:
 
     def __post_init__(self) -> None:
         if self.levels > MOST_LEVELS:
-            raise ValueError(f"{self.levels:,} values are more than one dimension can tell apart")
+            raise UserError(f"{self.levels:,} values are more than one dimension can tell apart")
 
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         levels = np.minimum((shares * self.levels).astype(np.int64), self.levels - 1)
@@ -135,9 +136,9 @@ class LogWhole:
 
     def __post_init__(self) -> None:
         if self.numbers[0] < 1:
-            raise ValueError(f"`log` needs a low end above 0, and this is {self.numbers[0]}")
+            raise UserError(f"`log` needs a low end above 0, and this is {self.numbers[0]}")
         if self.numbers[-1] > MOST_LOG:
-            raise ValueError(f"`log` up to {self.numbers[-1]:,} is more than one dimension can tell apart")
+            raise UserError(f"`log` up to {self.numbers[-1]:,} is more than one dimension can tell apart")
 
     @property
     def levels(self) -> int:
@@ -199,7 +200,7 @@ class OpenReal:
 
     def __post_init__(self) -> None:
         if self.node.log and ends(self.node)[0] <= 0:
-            raise ValueError(f"`log` needs a low end above 0, and this is {ends(self.node)[0]}")
+            raise UserError(f"`log` needs a low end above 0, and this is {ends(self.node)[0]}")
 
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         low, high = ends(self.node)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from msl.encode.columns import Column, Cube, Kept, Looked, Made, Picked, Plain, Rows, Same, Scaled, Sparse
 from msl.encode.layout import Meaning
 from msl.encode.scale import Scale, Steps
+from msl.space.abstraction import Params
 from msl.space.conditions import Condition, Sibling, terms
-from msl.space.enumerate.watch import Params
 from msl.space.formulas import Facts
 from msl.space.logic import holds
 from msl.space.membership_of_values import ABSENT

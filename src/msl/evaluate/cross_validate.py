@@ -1,4 +1,4 @@
-"""Case: one request to judge a model, and what has been found out about it so far."""
+"""Cross-validate a model: fit it on every split of a resampling, score the pooled outputs, collect its metrics."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from msl.blocks.base.block import Floats
 from msl.blocks.base.load import load_class
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
+from msl.evaluate.metrics import model_metric
 from msl.evaluate.model_plan import ModelPlan, ModelPlanner
 from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.prefix_cache import PrefixCache
@@ -21,7 +22,8 @@ from msl.evaluate.resampling import Resampling
 from msl.evaluate.shortcuts import GcvResult, GcvShortcut, LooShortcut
 from msl.evaluate.splits import Split
 from msl.space.canonical.digest import model_digest
-from msl.space.spec import MEASURES, Call
+from msl.space.metric import Metric
+from msl.space.spec import Estimate
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 
@@ -41,13 +43,16 @@ class EvaluationRequest:
 
 @dataclass(slots=True)
 class EvaluationState:
-    """`figures` are those of the fits of each estimate; `generalised` is what was judged together with siblings."""
+    """One request while it is worked on.
+
+    `figures` are those of the fits of each estimate; `gcv` are results that were computed together with other models.
+    """
 
     request: EvaluationRequest
     digest: str
     log: EvaluationLog
-    figures: dict[Call, FitFigures] = field(default_factory=dict)
-    generalised: dict[Call, GcvResult] = field(default_factory=dict)
+    figures: dict[Estimate, FitFigures] = field(default_factory=dict)
+    gcv: dict[Estimate, GcvResult] = field(default_factory=dict)
     _plan: ModelPlan | None = None
 
     @classmethod
@@ -56,71 +61,71 @@ class EvaluationState:
 
     @property
     def stream(self) -> int:
-        """A number that stands for the model, to draw its own splits from."""
+        """A number derived from the model, to draw its own splits from."""
         return int(self.digest[:15], 16)
 
     def plan(self, planner: ModelPlanner) -> ModelPlan:
-        """The plan of the model, made once; raises BlockProblem when there is none."""
+        """The plan of the model, made once. Raises BlockProblem when there is none."""
         if self._plan is None:
             self._plan = planner.plan(self.request.model)
         return self._plan
 
 
-# --- Judge: a planned model and the splits of an estimate in, its measures out. ---------------------------------------
+# --- from a planned model and splits to metrics -----------------------------------------------------------------------
 
 
 class CrossValidator:
-    """Judges models on one table; `weighs_all` says that the complexity of every fit counts."""
+    """Evaluates models on one table; with `weighs_all` the complexity of every fit is computed."""
 
     def __init__(self, fitter: Fitter, keeps: bool, weighs_all: bool) -> None:
         self._fitter, self._weighs_all = fitter, weighs_all
-        self._left_out = LooShortcut(fitter, keeps)
-        self._generaliser = GcvShortcut(fitter)
+        self._loo = LooShortcut(fitter, keeps)
+        self._gcv = GcvShortcut(fitter)
 
     def measures(
         self,
         plan: ModelPlan,
-        trial: Resampling,
-        wanted: Collection[str],
+        resampling: Resampling,
+        wanted: Collection[Metric],
         log: EvaluationLog,
         figures: FitFigures,
         race: Race | None,
     ) -> dict[str, float]:
-        """The measures that are asked for; raises LostRace when a race makes the rest superfluous.
+        """The metrics `wanted`. Raises LostRace when a race shows that the rest cannot matter.
 
-        `relative_error` comes as the error itself: only the caller knows that of the model with all features.
+        Relative metrics are returned undivided: only the caller knows the value of the other model.
         """
-        of_outputs = [name for name in wanted if not MEASURES[name].of_model]
-        outputs = self.outputs(plan, trial, log, figures, race)
-        found = {name: trial.score(name, outputs, self._fitter.dataset.n_classes) for name in of_outputs}
+        outputs = self.outputs(plan, resampling, log, figures, race)
+        found = {metric.name: resampling.score(metric, outputs) for metric in wanted if not metric.of_model}
         return found | self._of_fits(figures, wanted)
 
-    def generalised(self, plans: Sequence[ModelPlan], trial: Resampling, log: EvaluationLog) -> list[GcvResult]:
-        """Generalised cross-validation of models, which may be siblings."""
-        fold = self._fitter.fold(trial.splits[0], trial.fold_key(0))
-        return self._generaliser.judge(plans, fold, log)
+    def gcv(self, plans: Sequence[ModelPlan], resampling: Resampling, log: EvaluationLog) -> list[GcvResult]:
+        """Generalised cross-validation of models; those that differ in few parameters share work."""
+        fold = self._fitter.fold(resampling.splits[0], resampling.fold_key(0))
+        return self._gcv.results(plans, fold, log)
 
-    def generalised_measures(
-        self, judged: GcvResult, wanted: Collection[str], figures: FitFigures, seconds: float
+    def gcv_metrics(
+        self, result: GcvResult, wanted: Collection[Metric], figures: FitFigures, seconds: float
     ) -> dict[str, float]:
-        """The measures that are asked for, out of a generalised cross-validation."""
-        figures.add(judged.features, judged.complexity, seconds)
-        errors = {"mse": judged.score, "rmse": float(np.sqrt(judged.score))}
-        return {name: errors[name] for name in wanted if name in errors} | self._of_fits(figures, wanted)
+        """The metrics `wanted`, from the result of generalised cross-validation."""
+        figures.add(result.features, result.complexity, seconds)
+        errors = {"mean": result.score, "root_mean": float(np.sqrt(result.score))}
+        found = {each.name: errors[str(each.additive_over_rows)] for each in wanted if each.of_squared_error}
+        return found | self._of_fits(figures, wanted)
 
     def outputs(
-        self, plan: ModelPlan, trial: Resampling, log: EvaluationLog, figures: FitFigures, race: Race | None = None
+        self, plan: ModelPlan, resampling: Resampling, log: EvaluationLog, figures: FitFigures, race: Race | None = None
     ) -> list[Floats]:
-        """The outputs of each pool, in the order of its rows; raises LostRace when a race makes them superfluous."""
-        if trial.is_by_row and (left_out := self._left_out.outputs(plan, trial, log, figures)) is not None:
-            return [left_out]
-        outputs: list[list[Floats]] = [[] for _ in trial.pools]
-        for position, split in enumerate(trial.splits):
-            # Unless it is an objective, complexity only tells equals apart, for which that of one fit will do.
+        """The outputs of each pool, in the order of its rows. Raises LostRace when the rest cannot matter."""
+        if resampling.has_loo_shortcut and (found := self._loo.outputs(plan, resampling, log, figures)) is not None:
+            return [found]
+        outputs: list[list[Floats]] = [[] for _ in resampling.pools]
+        for position, split in enumerate(resampling.splits):
+            # Unless it is an objective, complexity only breaks ties, and that of one fit is enough.
             is_weighed = self._weighs_all or position == 0
-            fold = self._fitter.fold(split, trial.fold_key(position), is_weighed)
+            fold = self._fitter.fold(split, resampling.fold_key(position), is_weighed)
             outputs[split.pool].append(self._fitter.outputs(plan, fold, log, figures))
-            left = len(trial.splits) - position - 1
+            left = len(resampling.splits) - position - 1
             if race is not None and left:
                 try:
                     race.add(split.pool, outputs[split.pool][-1], figures)
@@ -129,21 +134,21 @@ class CrossValidator:
                     raise
         return [np.concatenate(pool) for pool in outputs]
 
-    def _of_fits(self, figures: FitFigures, wanted: Collection[str]) -> dict[str, float]:
-        known = figures.means(self._fitter.dataset.columns.n_columns)
-        return {name: value for name, value in known.items() if name in wanted}
+    def _of_fits(self, figures: FitFigures, wanted: Collection[Metric]) -> dict[str, float]:
+        n_features = self._fitter.dataset.columns.n_columns
+        return {each.name: model_metric(each, figures, n_features) for each in wanted if each.of_model}
 
 
-# --- With all features: the model that `relative_error` compares with — the same, but nothing selected. ---------------
+# --- the model that relative metrics compare with ---------------------------------------------------------------------
 
 
 _PASSTHROUGH = BlockValue(BlockType("passthrough", "sklearn", "transformer", None, "msl.blocks:Passthrough"), ())
 
 
 def with_all_features(model: Model, task: str, trusted: Collection[str] = ()) -> Model:
-    """Every block that keeps some of its columns hands on all, and every mask of features is on.
+    """The same model without feature selection: selectors pass all columns through, and masks of features are all on.
 
-    Blocks that build features, such as principal components or encodings, stay: without them it were another model.
+    Blocks that build features, such as principal components or encodings, stay: without them it would be another model.
     """
     return Model(tuple(_step(step, task, trusted) for step in model.steps))
 
@@ -161,11 +166,11 @@ def _all_on(value: Value) -> Value:
     return (True,) * len(value) if isinstance(value, tuple) and is_mask else value
 
 
-# --- Split outputs: what a model says of one part of the rows when it is fitted on another, as an evaluation would.
+# --- single splits ----------------------------------------------------------------------------------------------------
 
 
 class SplitOutputs:
-    """Fits models on splits of one table, and keeps nothing of them."""
+    """Fits models on single splits of one table, as an evaluation would, and caches nothing."""
 
     def __init__(self, dataset: Dataset, seed: int, trusted: Collection[str]) -> None:
         self._fitter = Fitter(dataset, PrefixCache(0))

@@ -1,4 +1,4 @@
-"""Ground: the rows that models are judged on, and what is known of their columns."""
+"""The table as arrays for an evaluation: rows, targets, and which columns are categorical or have missing values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import ColumnKinds
 from msl.data.table import Table
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.splits import Rows, SplitGroups
 
 
@@ -30,7 +31,7 @@ class Dataset:
     def of(cls, table: Table) -> Dataset:
         """The rows of a table whose target is known."""
         if table.y is None:
-            raise ValueError(f"models can only be judged where the target is known, and {table.origin} lacks it")
+            raise UserError(f"models can only be judged where the target is known, and {table.origin} lacks it")
         n_classes = len(table.classes)
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
@@ -39,7 +40,7 @@ class Dataset:
 
     @classmethod
     def of_arrays(cls, X: Floats, y: NDArray[Any], n_classes: int) -> Dataset:
-        """Rows of numbers, some of them perhaps missing, in no groups and no order."""
+        """Rows of numbers, some of which may be missing, without groups or order."""
         population = SplitGroups(len(X), y if n_classes else None)
         incomplete = tuple(np.flatnonzero(np.isnan(X).any(axis=0)).tolist())
         return cls(X, y, n_classes, population, ColumnKinds(X.shape[1], (), incomplete))
@@ -49,18 +50,17 @@ class Dataset:
         return "classification" if self.n_classes else "regression"
 
 
-# --- Late rows: rows that are not made before they are needed, and views instead of copies where rows lie side by -----
-# side.
+# --- rows that are gathered only when needed --------------------------------------------------------------------------
 #
-# Of a large table, what a fold is judged on need not be in memory while models are fitted on the rest of it.
+# The test rows of a large table need not be in memory while models are fitted on the others.
 
 
 class LazyRows:
-    """Rows that are made when they are first asked for; what they are made of is let go then."""
+    """Rows that are made at the first use, which frees what they are made of."""
 
     __slots__ = ("_made", "_make")
 
-    #: What is still to be made has no size, so that no cache may keep it.
+    #: The size is not known yet, so that no cache may keep it.
     nbytes: ClassVar[int] = sys.maxsize
 
     def __init__(self, make: Callable[[], Floats]) -> None:
@@ -76,18 +76,18 @@ class LazyRows:
 
 
 def at_hand(rows: Floats | LazyRows) -> Floats:
-    """The rows, made now if they are not there."""
+    """The rows, made now if they are lazy."""
     return rows.rows() if isinstance(rows, LazyRows) else rows
 
 
 def taken(values: NDArray[Any], rows: Rows) -> NDArray[Any]:
-    """These rows, read-only: a view of rows that follow each other, such as all of them, else a copy."""
+    """These rows, read-only: a view if they are consecutive, else a copy."""
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
         return read_only(values[rows[0] : rows[-1] + 1])
     return read_only(values[rows])
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The array, guarded: what models share must not be changed by one of them."""
+    """The array, read-only: models that share it must not change it."""
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""What a run asks of its last models beside losses: outputs for rows held out, and fits on every row of the table.
+"""Fit the final models of a run: their outputs for rows held out, and fits on every row of the table.
 
 Both are tasks of the executors, like evaluations, so that they run in the workers, with the same number of threads.
 """
@@ -15,6 +15,7 @@ from sklearn import config_context
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import sum_to_one
+from msl.blocks.base.estimator_code import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
@@ -22,12 +23,12 @@ from msl.evaluate.model_plan import ModelPlanner
 from msl.evaluate.outcome import EvaluationLog, FitFigures, failure_of
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.resampling import Resampling, ResamplingPlan, cv
-from msl.space.spec import Call, Objective
+from msl.space.spec import Estimate, Objective
 from msl.space.values import Model
 
-#: What random numbers are for, so that no two uses of one seed draw the same.
+#: A stream of random numbers, so that no two uses of one seed draw the same.
 _COMMON_FOLDS = 3
-COMMON_FOLDS = Call("cv", "", (("folds", 5), ("repeats", 1)))
+COMMON_FOLDS = Estimate("cv", "msl.evaluate:cv", (("folds", 5), ("repeats", 1)), follows_order=True)
 #: Rows that show whether a model gives probabilities: margins do not sum to one on any of them.
 _SHOWING = 256
 
@@ -36,20 +37,20 @@ _SHOWING = 256
 class OutputsRequest:
     """The outputs of a model for rows that it was not fitted on.
 
-    The splits are those of an estimate, as the model with this `stream` met them in these `turns`; or the five folds
-    that are common to all models of a run (`COMMON_FOLDS`), which are none of any estimate.
+    The splits are those of an estimate for the model with this `stream`, in so many `repeats` from `repeat` on; or the
+    five folds that are common to all models of a run (`COMMON_FOLDS`), which no estimate uses.
     """
 
     model: Model
-    estimate: Call
+    estimate: Estimate
     stream: int = 0
     repeat: int = 0
-    turns: int = 1
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitRequest:
-    """A model to fit on every row of the table; with `rows`, to be asked for its outputs of them."""
+    """A model to fit on every row of the table; with `rows`, its outputs for them are computed too."""
 
     model: Model
     rows: Floats | None = None
@@ -66,51 +67,53 @@ class FittedModel:
 
 
 def request_stream(model: Model) -> int:
-    """The number that stands for a model, which its own splits are drawn from."""
+    """The number derived from a model, which its own splits are drawn from."""
     return EvaluationState.of(EvaluationRequest(model), EvaluationLog()).stream
 
 
-def requested_trials(
+def requested_resamplings(
     dataset: Dataset, objectives: Sequence[Objective], seed: int, request: OutputsRequest
 ) -> list[Resampling]:
-    """The splits that a request is about, one trial a turn."""
+    """The splits that a request is about, one resampling per repeat."""
     if request.estimate == COMMON_FOLDS:
         rng = np.random.default_rng([seed, _COMMON_FOLDS])
         splits = cv(dataset.population, dict(COMMON_FOLDS.options), rng)
         return [Resampling.of(COMMON_FOLDS, splits, dataset.y, "common folds")]
-    trials = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
-    turns = range(request.repeat, request.repeat + request.turns)
-    return [trials.trial(request.estimate, request.stream, 1.0, repeat) for repeat in turns]
+    resamplings = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
+    repeats = range(request.repeat, request.repeat + request.repeats)
+    return [resamplings.resampling(request.estimate, request.stream, 1.0, repeat) for repeat in repeats]
 
 
 class FinalFitter:
-    """Answers such requests for one search on one table. Whatever a block raises comes through."""
+    """Answers such requests for one search on one table. Raises whatever a block raises."""
 
     def __init__(
         self, dataset: Dataset, objectives: tuple[Objective, ...], seed: int, trusted: Collection[str], cache_bytes: int
     ) -> None:
-        self._ground, self._objectives, self._seed, self._trusted = dataset, objectives, seed, trusted
+        self._dataset, self._objectives, self._seed, self._trusted = dataset, objectives, seed, trusted
         self._planner = ModelPlanner(dataset.columns, dataset.task, seed, trusted)
-        self._judge = CrossValidator(Fitter(dataset, PrefixCache(cache_bytes)), keeps=False, weighs_all=False)
+        self._cross_validator = CrossValidator(Fitter(dataset, PrefixCache(cache_bytes)), keeps=False, weighs_all=False)
 
     def outputs(self, request: OutputsRequest, log: EvaluationLog) -> tuple[Floats, ...]:
-        """The outputs of each pool of each turn, in the order of its rows."""
+        """The outputs of each pool of each repeat, in the order of its rows."""
         with config_context(assume_finite=True, skip_parameter_validation=True):
             plan = self._planner.plan(request.model)
             found: list[Floats] = []
-            for trial in requested_trials(self._ground, self._objectives, self._seed, request):
-                found.extend(self._judge.outputs(plan, trial, log, FitFigures()))
+            for resampling in requested_resamplings(self._dataset, self._objectives, self._seed, request):
+                found.extend(self._cross_validator.outputs(plan, resampling, log, FitFigures()))
             return tuple(found)
 
     def fitted(self, request: FitRequest) -> FittedModel:
-        dataset = self._ground
+        dataset = self._dataset
         chain = model_to_chain(request.model, dataset.task, self._seed, self._trusted, dataset.columns)
-        X = np.array(dataset.X)  # of its own: a model may keep its rows, and those of a job are mapped from a file
-        chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes)
-        gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
+        X = np.array(dataset.X)  # a copy: a model may keep its rows, and those of a job are mapped from a file
+        with estimator_code:
+            chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes)
+            gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
         if request.rows is None:
             return FittedModel(chain, gives)
         try:
-            return FittedModel(chain, gives, chain.outputs(request.rows))
-        except Exception as reason:  # of whatever class a block comes from: rows that it cannot take cost no fit
+            with estimator_code:
+                return FittedModel(chain, gives, chain.outputs(request.rows))
+        except Exception as reason:  # of any class: rows that the model cannot take do not cost the fit
             return FittedModel(chain, gives, no_outputs=failure_of(reason, "").message)

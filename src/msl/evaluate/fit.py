@@ -1,9 +1,9 @@
-"""Fitting: a planned model fitted on one fold and asked for its outputs, with everything shared that can be.
+"""Fit a planned model on one fold and compute its outputs, sharing work with other models.
 
-Steps that models have in common are fitted once a fold; blocks share work with their siblings through `prepare` and
-`prepare_query`. What two models have in common shows in the rows rather than in the models: selectors with other
-parameters that keep the same columns leave the same rows to whatever comes next. None of this changes a number.
-Rows were validated when the table was read, and are not again.
+Steps that models have in common are fitted once per fold, and blocks that differ in few parameters share work through
+`prepare` and `prepare_query`. What two models have in common is recognised by the rows, not by the models: selectors
+that keep the same columns give the same rows to the next step. None of this changes a result. Rows were validated when
+the table was read, and are not validated again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from msl.blocks.base.block import Block, Codes, Floats
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.base.complexity import complexity, learner_complexity
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.outputs import checked_columns, checked_outputs
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, read_only, taken
 from msl.evaluate.model_plan import (
@@ -35,7 +36,7 @@ from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.splits import Split
 
-#: Rows that take fewer bytes are made at once: there is nothing to gain by making them late.
+#: Rows that take fewer bytes are gathered at once: there is nothing to gain by doing so later.
 _LARGE = 1 << 23
 
 
@@ -57,32 +58,32 @@ class Fitter:
     def _gather(self, fold: Fold) -> FoldData:
         table, split = self.dataset.X, fold.split
         X = taken(table, split.train)
-        is_late = self._is_late(X, fold)
-        X_test = LazyRows(lambda: taken(table, split.test)) if is_late else taken(table, split.test)
+        is_lazy = self._is_lazy(X, fold)
+        X_test = LazyRows(lambda: taken(table, split.test)) if is_lazy else taken(table, split.test)
         return FoldData("", X, X_test, np.arange(table.shape[1]))
 
-    def _is_late(self, X: Floats, fold: Fold) -> bool:
-        """Whether the rows to judge on are to be made late: beside these, which are large and which no cache keeps."""
+    def _is_lazy(self, X: Floats, fold: Fold) -> bool:
+        """Whether the test rows are gathered only when needed: these rows are large, and no cache keeps them."""
         return X.nbytes > _LARGE and (fold.key is None or not self.cache.has_room(X.nbytes))
 
     def outputs(self, plan: ModelPlan, fold: Fold, log: EvaluationLog, figures: FitFigures) -> Floats:
-        """What a model, fitted on the one part of a fold, says of the other."""
-        way = self.way(plan.before, fold, log)
-        learnt = said = self._learnt(plan, way, fold, log)
-        parts: list[PrefixResult | Predictions] = [way, learnt]
+        """The outputs for the test rows of a fold of a model fitted on its training rows."""
+        prefix = self.prefix(plan.before, fold, log)
+        learned = predictions = self._learned(plan, prefix, fold, log)
+        parts: list[PrefixResult | Predictions] = [prefix, learned]
         for post in plan.after:
-            said = self._corrected(post, said, fold, log)
-            parts.append(said)
+            predictions = self._after_post(post, predictions, fold, log)
+            parts.append(predictions)
         weight = sum(part.complexity for part in parts) if fold.is_weighed else None
-        figures.add(learnt.features, weight, sum(part.seconds for part in parts))
-        return said.outputs
+        figures.add(learned.features, weight, sum(part.seconds for part in parts))
+        return predictions.outputs
 
     # --- steps before the learner ---
 
-    def way(
+    def prefix(
         self, steps: tuple[PlannedStep, ...], fold: Fold, log: EvaluationLog, start: FoldData | None = None
     ) -> PrefixResult:
-        """What steps make of the rows of a fold, or of the stage where they start."""
+        """The rows of a fold (or of `start`) after some steps."""
         stage = start or self.start(fold)
         complexity = seconds = 0.0
         for planned in steps:
@@ -110,13 +111,16 @@ class Fitter:
         start = perf_counter()
         if isinstance(estimator, Block):
             self._fit_block(estimator, planned, before, fold)
-            X: Floats = estimator.transform_arrays(before.X)
+            with estimator_code:
+                X: Floats = estimator.transform_arrays(before.X)
         else:
             X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes)
         seconds = perf_counter() - start
         X = checked_columns(X, before.X)
-        X_test = self._judged_rows(estimator, planned, before.X_test, log, self._is_late(X, fold))
-        kept = kept_columns(estimator)
+        X_test = self._test_rows(estimator, planned, before.X_test, log, self._is_lazy(X, fold))
+        with estimator_code:
+            kept = kept_columns(estimator)
+            size = complexity(estimator, X.shape[1])
         if X is before.X and X_test is before.X_test:
             identity = before.identity
         elif kept is not None:
@@ -124,24 +128,26 @@ class Fitter:
         else:
             identity = identity_of(before.identity, planned.text.encode())
         sources = sources_after(estimator, planned.role, kept, before.sources, X.shape[1])
-        return FoldData(identity, read_only(X), X_test, sources, complexity(estimator, X.shape[1]), seconds)
+        return FoldData(identity, read_only(X), X_test, sources, size, seconds)
 
-    def _judged_rows(
-        self, estimator: Any, planned: PlannedStep, before: Floats | LazyRows, log: EvaluationLog, is_late: bool
+    def _test_rows(
+        self, estimator: Any, planned: PlannedStep, before: Floats | LazyRows, log: EvaluationLog, is_lazy: bool
     ) -> Floats | LazyRows:
-        """What a fitted step makes of the rows to judge on."""
+        """The test rows after a fitted step."""
 
         def made() -> Floats:
             rows = at_hand(before)
-            if is_late or isinstance(before, LazyRows):
+            if is_lazy or isinstance(before, LazyRows):
                 log.at(planned.name)  # other steps have been at work since it was fitted
-            return read_only(checked_columns(apply_steps([estimator], rows), rows))
+            with estimator_code:
+                transformed = apply_steps([estimator], rows)
+            return read_only(checked_columns(transformed, rows))
 
-        return LazyRows(made) if is_late else made()
+        return LazyRows(made) if is_lazy else made()
 
     def _fit_branches(self, planned: PlannedStep, before: FoldData, fold: Fold, log: EvaluationLog) -> FoldData:
-        ways = [self.way(branch, fold, log, before) for branch in planned.branches]
-        ends = [way.end for way in ways]
+        prefixes = [self.prefix(branch, fold, log, before) for branch in planned.branches]
+        ends = [prefix.end for prefix in prefixes]
         X, tests = read_only(np.hstack([end.X for end in ends])), [end.X_test for end in ends]
 
         def joined() -> Floats:
@@ -150,122 +156,146 @@ class Fitter:
         return FoldData(
             identity=identity_of("&", "&".join(end.identity for end in ends).encode()),
             X=X,
-            X_test=LazyRows(joined) if self._is_late(X, fold) else joined(),
+            X_test=LazyRows(joined) if self._is_lazy(X, fold) else joined(),
             sources=joined_sources([end.sources for end in ends], before.sources),
-            complexity=sum(way.complexity for way in ways),
-            seconds=sum(way.seconds for way in ways),
+            complexity=sum(prefix.complexity for prefix in prefixes),
+            seconds=sum(prefix.seconds for prefix in prefixes),
         )
 
     def _fit_block(self, block: Block, planned: PlannedStep, before: FoldData, fold: Fold) -> None:
-        """Fits; the part that siblings share comes from the cache."""
+        """Fits a block; what it shares with blocks that differ in other parameters comes from the cache."""
         X, n_classes = before.X, self.dataset.n_classes
         if block.shared_parameters is None:
-            block.fit_arrays(X, fold.y, n_classes)
+            with estimator_code:
+                block.fit_arrays(X, fold.y, n_classes)
             return
         key = fold.key_of(before.identity, "fit", planned.part_text(block.shared_parameters))
         prepared = self.cache.get(key, lambda: guarded(self._prepared(block, before, fold)), shared=(X, fold.y)).value
         start = perf_counter()
-        block.fit_prepared(prepared, X, fold.y, n_classes)
+        with estimator_code:
+            block.fit_prepared(prepared, X, fold.y, n_classes)
         self.cache.weigh(key, perf_counter() - start, shared=(X, fold.y))
 
     def _prepared(self, block: Block, before: FoldData, fold: Fold) -> Any:
         laid_out = self.laid_out(block, before)
-        if laid_out is None:
-            return block.prepare(before.X, fold.y, self.dataset.n_classes)
-        return block.prepare_in(laid_out, before.X, fold.y, self.dataset.n_classes)
+        with estimator_code:
+            if laid_out is None:
+                return block.prepare(before.X, fold.y, self.dataset.n_classes)
+            return block.prepare_with(laid_out, before.X, fold.y, self.dataset.n_classes)
 
     def laid_out(self, block: Block, before: FoldData) -> Any:
-        """What the places among a block's parameters refer to: the whole table. Behind other steps, which make other
-        rows of it on every fold, it is the rows that the block is fitted on, and this is None."""
-        if before.identity or not block.has_places:
+        """What the places among a block's parameters refer to: the whole table. After other steps, which change the
+        rows on every fold, they refer to the rows that the block is fitted on, and this is None."""
+        if before.identity or not block.has_coordinates:
             return None
-        return self.cache.get(("laid out", type(block)), lambda: block.lay_out(self.dataset.X)).value
+
+        def made() -> Any:
+            with estimator_code:
+                return block.fit_coordinates(self.dataset.X)
+
+        return self.cache.get(("laid out", type(block)), made).value
 
     # --- the learner and what comes after it ---
 
-    def _learnt(self, plan: ModelPlan, way: PrefixResult, fold: Fold, log: EvaluationLog) -> Predictions:
+    def _learned(self, plan: ModelPlan, prefix: PrefixResult, fold: Fold, log: EvaluationLog) -> Predictions:
         log.at(plan.learner.name)
-        key = fold.key_of(way.end.identity, "learnt" if plan.after else "judged", plan.learner.text)
-        got = self.cache.get(key, lambda: self._learn(plan, way, fold, log))
+        key = fold.key_of(prefix.end.identity, "learnt" if plan.after else "judged", plan.learner.text)
+        got = self.cache.get(key, lambda: self._fit_learner(plan, prefix, fold, log))
         if not got.is_new:
             log.fits_saved += 1
         return got.value
 
-    def _learn(self, plan: ModelPlan, way: PrefixResult, fold: Fold, log: EvaluationLog) -> Predictions:
+    def _fit_learner(self, plan: ModelPlan, prefix: PrefixResult, fold: Fold, log: EvaluationLog) -> Predictions:
         log.fits += 1
         learner = plan.learner.estimator()
         start = perf_counter()
         if isinstance(learner, Block):
-            self._fit_block(learner, plan.learner, way.end, fold)
+            self._fit_block(learner, plan.learner, prefix.end, fold)
         else:
-            fit_learner(learner, way.end.X, fold.y, self.dataset.n_classes)
+            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes)
         seconds = perf_counter() - start
-        identity, sources, X_test = way.end.identity, way.end.sources, way.end.X_test
+        identity, sources, X_test = prefix.end.identity, prefix.end.sources, prefix.end.X_test
         training_outputs = None
         if plan.after:
-            training_outputs = self._asked(learner, plan.learner, identity, fold, way.end.X, "own query")
-        del way.end  # so that the rows fitted on are gone when those to judge on come
+            training_outputs = self._learner_outputs(learner, plan.learner, identity, fold, prefix.end.X, "own query")
+        del prefix.end  # frees the training rows before the test rows are gathered
         if isinstance(X_test, LazyRows):
             X_test = X_test.rows()
             log.at(plan.learner.name)
+        outputs = self._learner_outputs(learner, plan.learner, identity, fold, X_test, "query")
+        with estimator_code:
+            size = learner_complexity(learner) if fold.is_weighed else 0.0
+            features = float(features_seen(learner, sources))
         return Predictions(
             identity=identity_of(identity, plan.learner.text.encode()),
-            outputs=self._asked(learner, plan.learner, identity, fold, X_test, "query"),
+            outputs=outputs,
             training_outputs=training_outputs,
-            complexity=learner_complexity(learner) if fold.is_weighed else 0.0,
+            complexity=size,
             seconds=seconds,
-            features=float(features_seen(learner, sources)),
+            features=features,
         )
 
-    def _asked(self, learner: Any, planned: PlannedStep, identity: str, fold: Fold, X: Floats, kind: str) -> Floats:
-        """The learner's outputs for the rows to judge on, or for its own; the part of the answer that siblings share
-        comes from the cache."""
+    def _learner_outputs(
+        self, learner: Any, planned: PlannedStep, identity: str, fold: Fold, X: Floats, kind: str
+    ) -> Floats:
+        """The learner's outputs for the test rows, or for its training rows; what it shares with learners that differ
+        in other parameters comes from the cache."""
         if isinstance(learner, Block) and learner.query_parameters is not None:
             key = fold.key_of(identity, kind, planned.part_text(learner.query_parameters))
-            query = self.cache.get(key, lambda: guarded(learner.prepare_query(X)), shared=(X,)).value
+            query = self.cache.get(key, lambda: guarded(_query(learner, X)), shared=(X,)).value
             start = perf_counter()
-            outputs = learner.outputs_prepared(query)
+            with estimator_code:
+                outputs = learner.outputs_prepared(query)
             self.cache.weigh(key, perf_counter() - start, shared=(X,))
         else:
-            outputs = learner_outputs(learner, X, self.dataset.n_classes)
+            with estimator_code:
+                outputs = learner_outputs(learner, X, self.dataset.n_classes)
         return read_only(checked_outputs(outputs, len(X), self.dataset.n_classes))
 
-    def _corrected(self, post: PlannedStep, said: Predictions, fold: Fold, log: EvaluationLog) -> Predictions:
+    def _after_post(self, post: PlannedStep, predictions: Predictions, fold: Fold, log: EvaluationLog) -> Predictions:
         """The outputs after a post."""
         log.at(post.name)
-        got = self.cache.get(fold.key_of(said.identity, post.text), lambda: self._correct(post, said, fold, log))
+        key = fold.key_of(predictions.identity, post.text)
+        got = self.cache.get(key, lambda: self._fit_post(post, predictions, fold, log))
         if not got.is_new:
             log.fits_saved += 1
         return got.value
 
-    def _correct(self, post: PlannedStep, said: Predictions, fold: Fold, log: EvaluationLog) -> Predictions:
-        assert said.training_outputs is not None
+    def _fit_post(self, post: PlannedStep, predictions: Predictions, fold: Fold, log: EvaluationLog) -> Predictions:
+        assert predictions.training_outputs is not None
         log.fits += 1
         estimator = post.estimator()
         start = perf_counter()
-        training = fit_step(estimator, said.training_outputs, fold.y, self.dataset.n_classes)
-        seconds = perf_counter() - start
-        outputs = apply_steps([estimator], said.outputs)
+        with estimator_code:
+            training = fit_step(estimator, predictions.training_outputs, fold.y, self.dataset.n_classes)
+            seconds = perf_counter() - start
+            outputs = apply_steps([estimator], predictions.outputs)
+            size = complexity(estimator, training.shape[1])
         return Predictions(
-            identity=identity_of(said.identity, post.text.encode()),
-            outputs=read_only(checked_outputs(outputs, len(said.outputs), self.dataset.n_classes)),
+            identity=identity_of(predictions.identity, post.text.encode()),
+            outputs=read_only(checked_outputs(outputs, len(predictions.outputs), self.dataset.n_classes)),
             training_outputs=read_only(checked_outputs(training, len(fold.y), self.dataset.n_classes)),
-            complexity=complexity(estimator, training.shape[1]),
+            complexity=size,
             seconds=seconds,
         )
 
 
 def identity_of(before: str, step: bytes) -> str:
-    """A name for what a step makes of what had a name."""
+    """The identity of rows after a step, from that of the rows before it."""
     return blake2b(before.encode() + b"\n" + step, digest_size=16).hexdigest()
 
 
 def features_seen(learner: Any, sources: Codes) -> int:
-    """How many features have a say in what a learner says."""
+    """How many features the outputs of a learner depend on."""
     used = learner.n_features_used() if isinstance(learner, Block) else None
     return len(np.unique(sources)) if used is None or used == len(sources) else used
 
 
+def _query(learner: Block, X: Floats) -> Any:
+    with estimator_code:
+        return learner.prepare_query(X)
+
+
 def guarded(value: Any) -> Any:
-    """What siblings share, guarded where it is an array."""
+    """A shared value, read-only if it is an array."""
     return read_only(value) if isinstance(value, np.ndarray) else value

@@ -1,13 +1,13 @@
-"""Scoring: the measures of a model's outputs, all on arrays, all with weights of rows.
+"""Compute metrics: one function per metric, on arrays, with weights of rows, and bounds of what is not yet known.
 
-Outputs have one score a class, the largest of which is the prediction (one number a row for regression). Weights let
-one pool hold rows that were judged several times.
+Outputs have one score per class, the largest of which is the prediction; for regression one number per row. Weights
+let one pool hold rows that were scored several times. `catalogue/metrics.msl` declares each metric (`Metric`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,46 +16,90 @@ from scipy.stats import rankdata
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import are_probabilities, probabilities
+from msl.evaluate.outcome import FitFigures, MetricFailed
+from msl.evaluate.targets import load_function
+from msl.space.metric import Interval, Metric
 from msl.space.spec import Combined, Loss, Measured, Weight
 
 
-def score(measure: str, y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats | None = None) -> float:
-    """One measure of outputs against the truth."""
+def score(metric: Metric, y: NDArray[Any], outputs: Floats, weights: Floats | None = None) -> float:
+    """One metric of outputs against the truth. Raises MetricFailed."""
     if weights is None:
         weights = np.ones(len(y))
-    if n_classes:
-        return _OF_CLASSES[measure](y, outputs, n_classes, weights)
-    return _OF_NUMBERS[measure](np.asarray(y, dtype=np.float64), outputs, weights)
+    truth = y if outputs.ndim == 2 else np.asarray(y, dtype=np.float64)
+    return _number(metric, _result(metric, metric.function, truth, outputs, weights))
 
 
-def confusion(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> Floats:
-    """Weight of rows by true class (rows) and predicted class (columns)."""
+def row_terms(metric: Metric, y: NDArray[Any], outputs: Floats) -> Floats:
+    """What each row adds to a metric that is additive over rows. Raises MetricFailed."""
+    assert metric.row_function is not None
+    terms = np.asarray(_result(metric, metric.row_function, y, outputs))
+    if terms.shape != (len(y),):
+        raise MetricFailed(f"the row function of the metric `{metric.name}` did not return one number per row")
+    return terms.astype(np.float64, copy=False)
+
+
+def model_metric(metric: Metric, figures: FitFigures, n_features: int, n_fits: int | None = None) -> float:
+    """One metric of the fitted models themselves: the mean over `n_fits`, of which those still to come count as 0."""
+    return _number(metric, _result(metric, metric.function, figures, n_features, n_fits or len(figures.seconds)))
+
+
+def _result(metric: Metric, target: str, *arguments: object) -> object:
+    function = load_function("metric", metric.name, target)
+    try:
+        return function(*arguments)
+    except Exception as reason:  # it may be of any package: the evaluation has failed, not the run
+        raise MetricFailed(f"the metric `{metric.name}` raised {type(reason).__name__}: {reason}") from reason
+
+
+def _number(metric: Metric, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        kind = type(value).__name__
+        raise MetricFailed(f"the metric `{metric.name}` returned {kind}, which is not a number") from None
+
+
+def load_metric(metric: Metric) -> None:
+    """Imports the functions of a metric. Raises CannotLoad."""
+    load_function("metric", metric.name, metric.function)
+    if metric.row_function is not None:
+        load_function("metric", metric.name, metric.row_function)
+
+
+# --- classification ---------------------------------------------------------------------------------------------------
+
+
+def confusion(y: NDArray[Any], outputs: Floats, weights: Floats) -> Floats:
+    """Total weight by true class (rows) and predicted class (columns)."""
+    n_classes = outputs.shape[1]
     cells = y * n_classes + outputs.argmax(axis=1)
     counts: Floats = np.bincount(cells, weights, n_classes * n_classes).reshape(n_classes, n_classes)  # type: ignore[assignment]
     return counts
 
 
-def _ber(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
-    counts = confusion(y, outputs, n_classes, weights)
+def ber(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    counts = confusion(y, outputs, weights)
     totals = counts.sum(axis=1)
     present = totals > 0
     return float(np.mean(1.0 - counts.diagonal()[present] / totals[present]))
 
 
-def _error(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+def error(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     return float(weights[outputs.argmax(axis=1) != y].sum() / weights.sum())
 
 
-def _logloss(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+def logloss(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     certain = np.finfo(np.float64).eps
     chosen = np.clip(probabilities(outputs)[np.arange(len(y)), y], certain, 1.0 - certain)
     return float(-(weights * np.log(chosen)).sum() / weights.sum())
 
 
-def _auc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
-    """Of two classes the usual one, for the last class; of more the mean over classes against the rest."""
+def auc(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """With two classes that of the last one; with more the mean over classes against the rest."""
+    n_classes = outputs.shape[1]
     if n_classes == 2:
-        # The difference would round away what small probabilities differ by.
+        # Small probabilities would be lost in the rounding of the difference.
         scores = outputs[:, 1] if are_probabilities(outputs) else outputs[:, 1] - outputs[:, 0]
         return _binary_auc(y == 1, scores, weights)
     areas = [_binary_auc(y == c, outputs[:, c], weights) for c in range(n_classes) if 0 < (y == c).sum() < len(y)]
@@ -63,7 +107,7 @@ def _auc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> f
 
 
 def _binary_auc(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
-    """The chance that a positive row outranks a negative one; half for ties."""
+    """The probability that a positive row outranks a negative one; ties count half."""
     if (weights == weights[0]).all():
         n_positive = int(positive.sum())
         n_negative = len(positive) - n_positive
@@ -79,34 +123,45 @@ def _binary_auc(positive: NDArray[np.bool_], scores: Floats, weights: Floats) ->
     return float((up * (below + 0.5 * down)).sum() / total) if total else float("nan")
 
 
-def _f1(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
+def f1(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     """The mean over the classes that occur in the truth or in the predictions."""
-    counts = confusion(y, outputs, n_classes, weights)
+    counts = confusion(y, outputs, weights)
     right, predicted, true = counts.diagonal(), counts.sum(axis=0), counts.sum(axis=1)
     present = predicted + true > 0
     return float(np.mean(2 * right[present] / (predicted + true)[present]))
 
 
-def _positive_f1(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
-    """That of the last class alone, which is the positive one; 0 where it neither occurs nor is predicted."""
-    counts = confusion(y, outputs, n_classes, weights)
+def positive_f1(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """That of the last class, which is the positive one; 0 where it neither occurs nor is predicted."""
+    counts = confusion(y, outputs, weights)
     concerned = counts[:, -1].sum() + counts[-1].sum()
     return float(2 * counts[-1, -1] / concerned) if concerned else 0.0
 
 
-def _mcc(y: NDArray[Any], outputs: Floats, n_classes: int, weights: Floats) -> float:
-    counts = confusion(y, outputs, n_classes, weights)
+def mcc(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    counts = confusion(y, outputs, weights)
     total, predicted, true = counts.sum(), counts.sum(axis=0), counts.sum(axis=1)
     covariance = counts.trace() * total - predicted @ true
     spread = (total**2 - predicted @ predicted) * (total**2 - true @ true)
     return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def _mse(y: Floats, outputs: Floats, weights: Floats) -> float:
+# --- regression -------------------------------------------------------------------------------------------------------
+
+
+def mse(y: Floats, outputs: Floats, weights: Floats) -> float:
     return float((weights * (y - outputs) ** 2).sum() / weights.sum())
 
 
-def _r2(y: Floats, outputs: Floats, weights: Floats) -> float:
+def rmse(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float(np.sqrt(mse(y, outputs, weights)))
+
+
+def mae(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float((weights * np.abs(y - outputs)).sum() / weights.sum())
+
+
+def r2(y: Floats, outputs: Floats, weights: Floats) -> float:
     mean = (weights * y).sum() / weights.sum()
     spread, missed = (weights * (y - mean) ** 2).sum(), (weights * (y - outputs) ** 2).sum()
     if spread == 0.0:
@@ -114,47 +169,50 @@ def _r2(y: Floats, outputs: Floats, weights: Floats) -> float:
     return float(1.0 - missed / spread)
 
 
-_OF_CLASSES: Mapping[str, Callable[[NDArray[Any], Floats, int, Floats], float]] = {
-    "ber": _ber,
-    "error": _error,
-    "relative_error": _error,
-    "logloss": _logloss,
-    "auc": _auc,
-    "f1": _f1,
-    "positive_f1": _positive_f1,
-    "mcc": _mcc,
-}
-_OF_NUMBERS: Mapping[str, Callable[[Floats, Floats, Floats], float]] = {
-    "mse": _mse,
-    "rmse": lambda y, outputs, weights: float(np.sqrt(_mse(y, outputs, weights))),
-    "mae": lambda y, outputs, weights: float((weights * np.abs(y - outputs)).sum() / weights.sum()),
-    "r2": _r2,
-}
+# --- terms of single rows ---------------------------------------------------------------------------------------------
 
 
-# --- Bounds: between which values an objective lies when its measures are only known to lie between some. -------------
+def wrong(y: NDArray[Any], outputs: Floats) -> Floats:
+    return np.asarray(outputs.argmax(axis=1) != y, dtype=np.float64)
 
 
-Interval = tuple[float, float]
+def squared_error(y: Floats, outputs: Floats) -> Floats:
+    return np.asarray(np.square(y - outputs))
+
+
+def absolute_error(y: Floats, outputs: Floats) -> Floats:
+    return np.asarray(np.abs(y - outputs))
+
+
+# --- the fitted model itself ------------------------------------------------------------------------------------------
+
+
+def features(figures: FitFigures, n_features: int, n_fits: int) -> float:
+    return sum(figures.features) / n_fits
+
+
+def feature_share(figures: FitFigures, n_features: int, n_fits: int) -> float:
+    return features(figures, n_features, n_fits) / n_features
+
+
+def complexity(figures: FitFigures, n_features: int, n_fits: int) -> float:
+    return sum(figures.complexities) / n_fits
+
+
+def fit_time(figures: FitFigures, n_features: int, n_fits: int) -> float:
+    return sum(figures.seconds) / n_fits
+
+
+# --- bounds of an objective whose metrics are only known to lie in intervals ------------------------------------------
 
 ANYTHING: Interval = (-math.inf, math.inf)
-#: What a measure can be before anything is known; any other is a number of at least 0.
-_LIMITS: Mapping[str, Interval] = {
-    "ber": (0.0, 1.0),
-    "error": (0.0, 1.0),
-    "auc": (0.0, 1.0),
-    "f1": (0.0, 1.0),
-    "positive_f1": (0.0, 1.0),
-    "mcc": (-1.0, 1.0),
-    "r2": (-math.inf, 1.0),
-}
 
 
 def loss_bounds(loss: Loss, known: Mapping[str, Interval]) -> Interval:
-    """The bounds of an objective, given those of measures; of others, what they can be at all."""
+    """The bounds of an objective, given those of some metrics by name; of the others, their ranges."""
     match loss:
-        case Measured(name=name):
-            return known.get(name) or _LIMITS.get(name, (0.0, math.inf))
+        case Measured(metric=metric):
+            return known.get(metric.name, metric.range)
         case Weight(value=value):
             return (value, value)
         case Combined(operation=operation, operands=(left,)):
@@ -179,6 +237,6 @@ def _combined(operation: str, left: Interval, right: Interval) -> Interval:
 
 
 def _product(left: Interval, right: Interval) -> Interval:
-    # Nothing of what is boundless is nothing: a measure itself is always a number.
+    # 0 · ∞ is 0 here: a metric itself is always finite.
     corners = [0.0 if 0.0 in (a, b) else a * b for a in left for b in right]
     return (min(corners), max(corners))

@@ -1,4 +1,4 @@
-"""Plan: a model taken apart once, to be fitted on many folds — its steps with the names that caches know them by."""
+"""Plan the fit of a model: its steps, each with a text that identifies it in caches, and the data between them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from msl.space.values import BlockValue, Branches, Model, Step, Value
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedStep:
-    """A block, or branches side by side, which have no recipe.
+    """A block, or parallel branches, which have no recipe.
 
-    Steps with the same `text` do the same to the same rows. `drawn_at` is the place that it draws random numbers from,
+    Steps with the same `text` do the same to the same rows. `drawn_at` names the stream of its random numbers; it is
     empty when it draws none.
     """
 
@@ -50,12 +50,12 @@ class PlannedStep:
         return sum(inner.n_fits for branch in self.branches for inner in branch) if self.branches else 1
 
     def estimator(self) -> Any:
-        """A fresh one of the block."""
+        """A new, unfitted estimator."""
         assert self.recipe is not None
         return self.recipe.make()
 
     def part_text(self, parameters: frozenset[str]) -> str:
-        """The text with these of its parameters alone: the same for siblings that differ in others."""
+        """The text with only these parameters: the same for blocks that differ in others."""
         if parameters not in self._part_texts:
             assert self.recipe is not None
             chosen = {name: value for name, value in self.parameters.items() if name in parameters}
@@ -80,7 +80,7 @@ class ModelPlanner:
         self._columns, self._task, self._seed, self._trusted = columns, task, seed, trusted
 
     def plan(self, model: Model) -> ModelPlan:
-        """Raises BlockProblem for a model that this table has no use for."""
+        """Raises BlockProblem for a model that cannot be used on this table."""
         adapted = adapt_model(model, self._columns, self._task, self._trusted)
         before, _, _ = split_at_learner(adapted)
         steps = tuple(self._step(step, f"{self._seed}/{position}") for position, step in enumerate(adapted.steps))
@@ -112,15 +112,15 @@ def _spelled_parameters(parameters: dict[str, Value]) -> str:
     return f"({','.join([f'{name}={spelled(given)}' for name, given in parameters.items()])})"
 
 
-# --- Stages: what becomes of the rows of a fold on their way through a model. -----------------------------------------
+# --- data on its way through a model ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """A split with the targets to fit on; `key` names it in the cache, None when nobody else meets it.
+    """A split with the targets to fit on; `key` names it in the cache, None if only one evaluation uses it.
 
-    Its rows are not here: who has a fold in hand would hold them until the last step is done. `is_weighed` says that
-    the complexity of learners is asked for: it may cost more than their fit.
+    It does not hold its rows, which would stay in memory until the last step is done. With `is_weighed` the complexity
+    of learners is computed, which may cost more than their fit.
     """
 
     key: Hashable | None
@@ -134,10 +134,10 @@ class Fold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldData:
-    """How far some steps have brought the rows of a fold, those to fit on and those to judge on, all of them read-only;
-    `seconds` is what the last of the steps took to fit.
+    """The training and test rows of a fold after some steps, all read-only; `seconds` is the time that fitting the last
+    step took.
 
-    On one fold, stages with the same `identity` have the same rows.
+    On one fold, data with the same `identity` has the same rows.
     """
 
     identity: str
@@ -150,9 +150,9 @@ class FoldData:
 
 @dataclass(slots=True, eq=False)
 class PrefixResult:
-    """Where some steps have led, and what all of them add to the figures of the fit. The rows of the steps between are
-    not held: of a large table they would be many times its memory. It belongs to one evaluation, which takes the end
-    away when it has no more use for it."""
+    """The data after some steps, and the complexity and seconds of all of them. The rows between steps are not held:
+    for a large table they would take many times its memory. It belongs to one evaluation, which deletes `end` when it
+    does not need it any more."""
 
     end: FoldData
     complexity: float
@@ -161,8 +161,8 @@ class PrefixResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
-    """Outputs for the rows to judge on, and for those fitted on where these are needed; and what the block that gave
-    them adds to the figures of the fit."""
+    """Outputs for the test rows, and for the training rows where a later step needs them; and the complexity and the
+    seconds of the block that gave them."""
 
     identity: str
     outputs: Floats
@@ -172,14 +172,14 @@ class Predictions:
     features: float = 0.0
 
 
-# --- Column sources: which features of the table the columns that reach a learner come from. --------------------------
+# --- which features of the table the columns come from ----------------------------------------------------------------
 #
-# A feature that was encoded as several columns is one feature. Columns that are built of many, such as principal
-# components, count as features of their own; they have numbers above those of the table's features.
+# A feature that was encoded as several columns is one feature. Columns that are built from many, such as principal
+# components, count as new features; their numbers are above those of the table's features.
 
 
 def kept_columns(estimator: Any) -> Codes | None:
-    """The columns that a fitted step hands on just as they are, in this order; None when it may do anything else."""
+    """The columns that a fitted step passes through unchanged, in this order; None if it may do anything else."""
     kind = type(estimator)
     if isinstance(estimator, FeatureSelector):
         return estimator.selected_ if kind.transform_arrays is FeatureSelector.transform_arrays else None
@@ -206,7 +206,7 @@ def first_built(sources: Codes) -> int:
 
 
 def joined_sources(branches: Sequence[Codes], before: Codes) -> Codes:
-    """The sources of columns side by side: what branches have built of the columns before them stays apart."""
+    """The sources of the joined columns of branches: columns that different branches built stay different."""
     lowest = free = first_built(before)
     joined = []
     for sources in branches:

@@ -1,4 +1,4 @@
-"""Outcome: what the evaluation of one model came to — losses, or a failure with its cause."""
+"""The result of an evaluation: losses, or a failure with its cause, with the effort and the warnings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
+from msl.blocks.base.estimator_code import is_raised_by_estimator
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import BadOutputs
+from msl.diagnostics.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a model has no loss: the kind of trouble, the block it came from, and the words of whoever complained.
+    """Why a model has no loss: the cause, a message, and the block in which it happened.
 
     Causes: `block` (cannot be built), `exception`, `memory`, `shape` (outputs of the wrong shape), `not a number`
-    (outputs or losses that are none), `prediction` (no class, number or probability), `estimate` (cannot be judged in
-    this way).
+    (outputs or losses that are none), `prediction` (no class, number or probability), `metric` (a metric that raises an
+    exception or returns no number), `estimate` (cannot be estimated in this way).
     """
 
     cause: str
@@ -29,7 +31,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What an evaluation cost, and what caches and early stops saved; `remembered` when it had been done before."""
+    """The cost of an evaluation, and what caches and racing saved; `remembered` if it had been done before."""
 
     seconds: float = 0.0
     fits: int = 0
@@ -42,9 +44,9 @@ class Effort:
 class Outcome:
     """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds.
 
-    `measures` are what the losses were made of; one that two estimates give is named after its estimate, as in
+    `measures` are the metrics of the objectives; the second of two estimates that give one has its name added, as in
     `mse by gcv`. `complexity` is that of the first fit, or the mean over all fits where it is an objective. `product`
-    is what a task asked for instead of losses: outputs, or a fitted model.
+    is the result of a task that does not compute losses: outputs, or a fitted model.
     """
 
     losses: tuple[float, ...]
@@ -57,39 +59,56 @@ class Outcome:
     product: Any = None
 
 
-# --- Trouble: what can go wrong with a model that is judged, and how it is told in an outcome. ------------------------
+# --- failures ---------------------------------------------------------------------------------------------------------
 
 
 #: Longer messages, such as those that print an array, are cut.
 _LONGEST = 1000
 
 
+class MetricFailed(Exception):
+    """A metric that raised an exception or did not return a number."""
+
+
+def is_model_failure(reason: BaseException) -> bool:
+    """Whether an exception is the failure of the model that is evaluated; any other is a bug in msl.
+
+    A model fails if an estimator raises, if its outputs cannot be used, or if memory runs out, which may happen
+    anywhere. A `UserError` is a model that cannot be used with this table or estimate.
+    """
+    return isinstance(reason, BadOutputs | MetricFailed | MemoryError | UserError) or is_raised_by_estimator(reason)
+
+
 def failure_of(reason: BaseException, step: str) -> Failure:
-    """The failure behind an exception that a block has raised."""
+    """The failure for an exception; raises it again if it is a bug and not a failure of the model."""
+    if not is_model_failure(reason):
+        raise reason
     if isinstance(reason, BlockProblem):
         return Failure("block", reason.message, reason.block or step)
     if isinstance(reason, BadOutputs):
-        return Failure(reason.cause, _words(reason), step)
+        return Failure(reason.cause, _message(reason), step)
+    if isinstance(reason, MetricFailed):
+        return Failure("metric", _message(reason))
     if isinstance(reason, MemoryError):
-        return Failure("memory", _words(reason) or "not enough memory", step)
-    return Failure("exception", f"{type(reason).__name__}: {_words(reason)}", step)
+        return Failure("memory", _message(reason) or "not enough memory", step)
+    kind = "ValueError" if type(reason) is UserError else type(reason).__name__  # as estimators of scikit-learn refuse
+    return Failure("exception", f"{kind}: {_message(reason)}", step)
 
 
-def _words(reason: BaseException) -> str:
+def _message(reason: BaseException) -> str:
     try:
         words = str(reason)
-    except Exception:  # even its words may be broken
+    except Exception:  # even its text may be broken
         return "(no words)"
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]} …"
 
 
-# --- Diary: what one evaluation notes down as it goes — the step it is at, what it fitted, and the figures of its -----
-# fits.
+# --- what is recorded during an evaluation ----------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class FitFigures:
-    """Figures of the models that an estimate has fitted, one entry a fit; complexities of some or all of them."""
+    """Figures of the fits of one estimate, one entry per fit; complexities of some or all of them."""
 
     features: list[float] = field(default_factory=list)
     complexities: list[float] = field(default_factory=list)
@@ -103,27 +122,13 @@ class FitFigures:
 
     @property
     def complexity(self) -> float:
-        """The mean over the fits that were weighed."""
+        """The mean over the fits for which it was computed."""
         return sum(self.complexities) / len(self.complexities) if self.complexities else 0.0
-
-    def means(self, n_features: int, n_fits: int | None = None) -> dict[str, float]:
-        """The measures of the models themselves: means over the fits, those that are still to come taken for nothing.
-
-        `n_features` are those of the table.
-        """
-        count = n_fits or len(self.seconds)
-        features = sum(self.features) / count
-        return {
-            "features": features,
-            "feature_share": features / n_features,
-            "complexity": sum(self.complexities) / count,
-            "fit_time": sum(self.seconds) / count,
-        }
 
 
 @dataclass(slots=True)
 class EvaluationLog:
-    """`step` is the block at work, for whoever has to say where trouble came from; `on_step` hears of it."""
+    """`step` is the block at work, for the message of a failure; `on_step` is called with it."""
 
     on_step: Callable[[str], None] | None = None
     step: str = ""
@@ -138,33 +143,33 @@ class EvaluationLog:
             self.on_step(step)
 
 
-# --- Listening: the warnings that an evaluation raises, heard and cut short however many they are. --------------------
+# --- warnings ---------------------------------------------------------------------------------------------------------
 
 
-#: Different warnings that are worth telling.
+#: The most different warnings that are kept.
 _MOST = 5
 _LONGEST_WARNING = 300
 
 
 class WarningCapture:
-    """While entered, hears every warning and keeps the first few different ones."""
+    """A context manager that records the first few different warnings."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, None] = {}
+        self._warnings: dict[str, None] = {}
         self._guard = warnings.catch_warnings()
 
     @property
     def told(self) -> tuple[str, ...]:
-        return tuple(self._heard)
+        return tuple(self._warnings)
 
     def forget(self) -> None:
-        self._heard.clear()
+        self._warnings.clear()
 
     def __enter__(self) -> Self:
         self._guard.__enter__()
-        # "once" would keep a register of every message ever heard.
+        # "once" would keep a register of every message ever issued.
         warnings.simplefilter("always")
-        warnings.showwarning = self._hear  # type: ignore[assignment]
+        warnings.showwarning = self._record  # type: ignore[assignment]
         return self
 
     def __exit__(
@@ -172,6 +177,6 @@ class WarningCapture:
     ) -> None:
         self._guard.__exit__(kind, reason, trace)
 
-    def _hear(self, message: Warning | str, *where: Any) -> None:
-        if len(self._heard) < _MOST:
-            self._heard.setdefault(str(message)[:_LONGEST_WARNING])
+    def _record(self, message: Warning | str, *where: Any) -> None:
+        if len(self._warnings) < _MOST:
+            self._warnings.setdefault(str(message)[:_LONGEST_WARNING])

@@ -1,8 +1,7 @@
-"""PrefixCache: what steps made of a fold, kept for the next model that starts with the same steps.
+"""Cache fitted prefixes: the rows of a fold after some steps, for the next model that starts with the same steps.
 
-Capped in bytes. What saves the fewest seconds for each byte goes first; what was not used for long counts less and
-less, so that a cache does not stay full of what a search has left behind (Cherkasova, 1998: greedy dual size
-frequency).
+Its size is limited in bytes. What saves the fewest seconds per byte is evicted first, and what has not been used for
+long counts less and less (greedy dual size frequency; Cherkasova, 1998).
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ import numpy as np
 
 T = TypeVar("T")
 
-#: Nothing larger than this part of the cap is kept: it would push out everything else.
+#: Nothing larger than this share of the limit is kept: it would evict everything else.
 _LARGEST_PART = 0.25
-#: Down to this part of the cap is room made, so that it is made rarely.
+#: An eviction goes on down to this share of the limit, so that it is rare.
 _REST = 0.9
 
 
@@ -34,7 +33,7 @@ class Got(NamedTuple, Generic[T]):
 @dataclass(slots=True)
 class _Entry:
     value: Any
-    #: What it took to compute, and with what it grew by later.
+    #: The time that it took to compute, and with the time of what it grew by later.
     first_seconds: float
     seconds: float
     size: int
@@ -44,8 +43,8 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class CacheFigures:
-    """What a cache has done so far: uses and the seconds that they saved at least, what was computed and dropped, and
-    the bytes that it keeps and kept at most."""
+    """Statistics of a cache: hits and the seconds that they saved at least, misses, evictions, and its bytes now and at
+    most."""
 
     hits: int
     misses: int
@@ -91,7 +90,7 @@ class PrefixCache:
         return Got(value, True)
 
     def weigh(self, key: Hashable | None, seconds: float, shared: Collection[Any] = ()) -> None:
-        """Weighs a value again that may have grown by a use that took so many seconds."""
+        """Measures a value again that may have grown by a use that took so many seconds."""
         entry = None if key is None else self._entries.get(key)
         if entry is None or isinstance(entry.value, np.ndarray):
             return
@@ -112,15 +111,15 @@ class PrefixCache:
         )
 
     def has_room(self, size: int) -> bool:
-        """Whether a value of so many bytes may be kept."""
+        """Whether a value of so many bytes is kept."""
         return size <= self._largest
 
     def _size(self, value: Any, shared: Collection[Any]) -> int:
-        """The bytes that a value adds. Parts too large to be kept on their own are kept by it, if at all."""
+        """The bytes that a value adds. Shared parts that are too large for an entry of their own count as its own."""
         return approximate_size(value, [*self._lent, *[part for part in shared if part.nbytes <= self._largest]])
 
     def _worth(self, seconds: float, uses: int, size: int) -> float:
-        """Seconds saved by a use, for each byte; `_age` is what the last entry dropped was worth."""
+        """Seconds saved by a use, per byte; `_age` is the worth of the last entry that was evicted."""
         return self._age + seconds * uses / size
 
     def _keep(self, key: Hashable, value: Any, seconds: float, shared: Collection[Any]) -> None:
@@ -143,13 +142,12 @@ class PrefixCache:
             self._evictions += 1
 
 
-# --- Size: the bytes that a value keeps in memory, to a good approximation. One that has `nbytes` is taken at its -----
-# word.
+# --- the bytes that a value takes, approximately ----------------------------------------------------------------------
 
 
-#: Deeper than this nothing large is hidden, and whatever refers to half the program must not be walked through.
+#: Nothing large is nested deeper, and objects that refer to half the program must not be walked through.
 _DEEPEST = 8
-#: Kinds of values that are small and have no parts, and about how small: not worth a closer look.
+#: Types of small values without parts, and about how many bytes they take.
 _SMALL: frozenset[type] = frozenset({int, float, complex, bool, type(None)})
 _SMALL_BYTES = 32
 _ATOMS: tuple[type, ...] = (str, bytes, *_SMALL, type, types.ModuleType)
@@ -158,8 +156,11 @@ Reader = Callable[[Any], Iterable[Any]]
 
 
 def approximate_size(value: Any, but: Collection[Any] = ()) -> int:
-    """The bytes of the arrays and objects inside a value, each counted once; those in `but` belong to others."""
-    # The objects themselves are held, so that no number stands for two that come one after the other.
+    """The bytes of the arrays and objects inside a value, each counted once; those in `but` are not counted.
+
+    A value that has `nbytes` is not looked into.
+    """
+    # The objects themselves are held, so that no id is reused while they are counted.
     met = {id(owner): owner for owner in map(_owner, but)}
     total, level = 0, [value]
     for depth in range(_DEEPEST + 1):
@@ -192,14 +193,14 @@ def approximate_size(value: Any, but: Collection[Any] = ()) -> int:
 
 
 def _owner(array: Any) -> Any:
-    """The array whose memory a view looks at."""
+    """The array that owns the memory of a view."""
     while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
         array = array.base
     return array
 
 
-#: Found once a type, since a cache asks for the sizes of a few kinds of values over and over: how to get at the parts
-#: of its values, and whether they may tell their bytes themselves.
+#: By type, since a cache measures values of a few types over and over: how to list the parts of a value, and whether it
+#: may have `nbytes`.
 _readers: dict[type, tuple[Reader | None, bool]] = {}
 
 
@@ -208,7 +209,7 @@ def _reader(kind: type) -> tuple[Reader | None, bool]:
 
 
 def _parts_of(kind: type) -> Reader | None:
-    """How to get at the parts of the values of a type; None if they have none."""
+    """How to list the parts of the values of a type; None if they have none."""
     if issubclass(kind, _ATOMS):
         return None
     if issubclass(kind, Mapping):
@@ -239,6 +240,6 @@ def _attributes(value: Any) -> Iterable[Any]:
     if callable(value):
         return ()
     try:
-        return (value.__getstate__(),)  # compiled classes tell what they hold as they do to pickle
+        return (value.__getstate__(),)  # compiled classes list what they hold for pickle
     except Exception:
         return ()

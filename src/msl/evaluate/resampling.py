@@ -1,12 +1,12 @@
-"""Estimates: the splits behind `holdout`, `cv`, `loo`, `gcv` and `bootstrap632`.
+"""Resample the rows: one function per estimate that returns its splits, and how the scored outputs become one figure.
 
-Without `shuffle` and `subsample` they depend on the seed, the table and the estimate alone, so that every model of a
-search meets the same ones.
+Without `shuffle` and `subsample`, splits depend only on the seed, the table and the estimate, so that all models of a
+search are compared on the same ones. `catalogue/estimates.msl` declares each estimate (`Estimate`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import score
 from msl.evaluate.splits import (
@@ -27,7 +28,9 @@ from msl.evaluate.splits import (
     holdout_split,
     time_splits,
 )
-from msl.space.spec import Call
+from msl.evaluate.targets import load_function
+from msl.space.metric import Metric
+from msl.space.spec import Estimate
 
 Options = Mapping[str, Any]
 
@@ -38,67 +41,54 @@ def holdout(population: SplitGroups, options: Options, rng: np.random.Generator)
 
 
 def cv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """Every row judged once in each repeat; along time there is one way to do it, so it is not repeated."""
+    """Every row is scored once in each repeat. Folds along an order are not random, so they are not repeated."""
     if population.order is not None:
         return time_splits(population, int(options["folds"]))
     return fold_splits(population, int(options["folds"]), int(options["repeats"]), rng)
 
 
 def loo(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """Each row, or each group where there are groups, judged by a model of all others."""
+    """Each row, or each group where there are groups, is scored by a model of all others."""
     return SplitsByUnit(np.arange(population.n_rows) if population.groups is None else population.groups)
 
 
 def gcv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """All rows, to fit and to judge on: what is too good about that is corrected in the score."""
+    """All rows, to fit and to score on; the score corrects the optimism."""
     rows = np.arange(population.n_rows)
     return [Split(rows, rows)]
 
 
 def bootstrap632(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """First all rows, to fit and to judge on; then the resamples, each judged on the rows that it lacks."""
+    """First all rows, to fit and to score on; then the resamples, each scored on the rows that it lacks."""
     rows = np.arange(population.n_rows)
     resamples = bootstrap_splits(population, int(options["samples"]), rng)
     return [Split(rows, rows), *(Split(split.train, split.test, pool=1) for split in resamples)]
 
 
-ESTIMATES: Mapping[str, Callable[[SplitGroups, Options, np.random.Generator], Splits]] = {
-    "holdout": holdout,
-    "cv": cv,
-    "loo": loo,
-    "gcv": gcv,
-    "bootstrap632": bootstrap632,
-}
-
-
-def check_estimate(estimate: Call, population: SplitGroups) -> None:
+def check_estimate(estimate: Estimate, population: SplitGroups) -> None:
     """Raises ValueError, with what to do about it, for an estimate that this table cannot give."""
     if population.n_rows < 2:
-        raise ValueError("the table has a single row, and none would be left to judge a model by; add rows")
-    if estimate.name == "gcv":
+        raise UserError("the table has a single row, and none would be left to judge a model by; add rows")
+    if estimate.held_out is None:
         return
     if population.order is not None:
-        if estimate.name in ("loo", "bootstrap632"):
-            raise ValueError(
+        if not estimate.follows_order:
+            raise UserError(
                 f"`{estimate.name}` fits on rows that came later than those it judges, and the table has an order; "
                 "use `cv` or `holdout`, which follow it, or leave `order` out of `data(…)`"
             )
         if len(np.unique(population.order)) < 2:
-            raise ValueError("all rows have the same place in the order, and none comes later; leave `order` out")
+            raise UserError("all rows have the same place in the order, and none comes later; leave `order` out")
     if population.groups is not None and len(np.unique(population.groups)) < 2:
-        raise ValueError("all rows are of one group, and none would be left to judge by; leave `groups` out")
+        raise UserError("all rows are of one group, and none would be left to judge by; leave `groups` out")
 
 
-# --- Trial: the splits that a model goes through for one estimate, and how its outputs there become one figure. -------
-
-
-#: What the training error counts in the .632 bootstrap, and what the error on rows that a resample lacks.
-_TRAINING, _LACKING = 0.368, 0.632
+# --- the splits of one estimate, and the pools that their outputs are scored in ---------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutputPool:
-    """Rows whose outputs are scored together; `share` is what their score counts. `weights` are those of the rows."""
+    """Rows whose outputs are scored together, with their weights; `share` is the weight of their score."""
 
     share: float
     rows: Rows
@@ -108,134 +98,167 @@ class OutputPool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """`key` names the splits in caches; it is None for splits that one evaluation alone meets."""
+    """`key` names the splits in caches; it is None for splits that only one evaluation uses."""
 
-    estimate: Call
+    estimate: Estimate
     splits: Splits
     pools: tuple[OutputPool, ...]
     key: Hashable | None
 
     @classmethod
-    def of(cls, estimate: Call, splits: Splits, y: NDArray[Any], key: Hashable | None) -> Resampling:
+    def of(cls, estimate: Estimate, splits: Splits, y: NDArray[Any], key: Hashable | None) -> Resampling:
         by_pool: dict[int, list[Rows]] = {}
         for split in splits:
             by_pool.setdefault(split.pool, []).append(split.test)
-        judged = [np.concatenate(by_pool[pool]) for pool in sorted(by_pool)]
-        if estimate.name == "bootstrap632":
-            pools = _bootstrap_pools(judged, y)
-        else:
-            pools = tuple(OutputPool(1.0 / len(judged), rows, y[rows]) for rows in judged)
+        scored = [np.concatenate(by_pool[pool]) for pool in sorted(by_pool)]
+        shares = _pool_shares(estimate, len(scored))
+        first_repeating = (1 if estimate.training_weight else 0) if estimate.rows_repeat else len(scored)
+        pools = tuple(
+            OutputPool(share, rows, y[rows], _once_each(rows) if number >= first_repeating else None)
+            for number, (share, rows) in enumerate(zip(shares, scored, strict=True))
+        )
         return cls(estimate, splits, pools, key)
 
     @property
-    def is_by_row(self) -> bool:
-        """Whether every row is judged by a model of all others."""
-        return isinstance(self.splits, SplitsByUnit) and len(self.splits) == len(self.pools[0].rows)
+    def has_loo_shortcut(self) -> bool:
+        """Whether every row is scored by a model of all others, so that a learner may do without the refits."""
+        is_by_row = isinstance(self.splits, SplitsByUnit) and len(self.splits) == len(self.pools[0].rows)
+        return self.estimate.shortcut == "loo" and is_by_row
 
     def fold_key(self, position: int) -> Hashable | None:
         return None if self.key is None else (self.key, position)
 
-    def score(self, measure: str, outputs: Sequence[Floats], n_classes: int) -> float:
-        """One measure, from the outputs of each pool."""
+    def score(self, metric: Metric, outputs: Sequence[Floats]) -> float:
+        """One metric, from the outputs of each pool."""
         return sum(
-            pool.share * score(measure, pool.y, given, n_classes, pool.weights)
+            pool.share * score(metric, pool.y, given, pool.weights)
             for pool, given in zip(self.pools, outputs, strict=True)
         )
 
 
-def joined(trials: Sequence[Resampling]) -> Resampling:
-    """Several trials of one estimate as one, whose score is the mean of theirs."""
-    if len(trials) == 1:
-        return trials[0]
-    pools = [replace(pool, share=pool.share / len(trials)) for trial in trials for pool in trial.pools]
-    return Resampling(trials[0].estimate, [split for trial in trials for split in trial.splits], tuple(pools), None)
+def joined(resamplings: Sequence[Resampling]) -> Resampling:
+    """Several resamplings of one estimate as one; its score is the mean of theirs."""
+    if len(resamplings) == 1:
+        return resamplings[0]
+    pools = [
+        replace(pool, share=pool.share / len(resamplings)) for resampling in resamplings for pool in resampling.pools
+    ]
+    return Resampling(
+        resamplings[0].estimate,
+        [split for resampling in resamplings for split in resampling.splits],
+        tuple(pools),
+        None,
+    )
 
 
-def _bootstrap_pools(judged: list[Rows], y: NDArray[Any]) -> tuple[OutputPool, ...]:
-    """All rows under the model of all rows, and each row under the resamples that lack it, which count as one row."""
-    everything, *lacking = judged
-    if not lacking:
-        return (OutputPool(1.0, everything, y[everything]),)
-    rows = lacking[0]
-    weights = 1.0 / np.bincount(rows)[rows]
-    return OutputPool(_TRAINING, everything, y[everything]), OutputPool(_LACKING, rows, y[rows], weights)
+def _pool_shares(estimate: Estimate, n_pools: int) -> list[float]:
+    """What the score of each pool counts: the same, unless pool 0 is the training error with a weight of its own."""
+    if n_pools == 1 or not estimate.training_weight:
+        return [1.0 / n_pools] * n_pools
+    return [estimate.training_weight, *[(1.0 - estimate.training_weight) / (n_pools - 1)] * (n_pools - 1)]
 
 
-# --- Trials: the splits that each evaluation meets — the same for all models, or drawn afresh for each. ---------------
+def _once_each(rows: Rows) -> Floats:
+    """Weights with which a row that is there several times counts as one."""
+    return np.asarray(1.0 / np.bincount(rows)[rows])
 
 
-# What random numbers are for, so that no two uses of one seed draw the same.
+# --- the splits of each evaluation: the same for all models, or drawn for each ----------------------------------------
+
+
+# Streams of random numbers, so that no two uses of one seed draw the same.
 _SPLITS, _OWN, _ROWS = 1, 2, 3
-#: Trials of later turns that are kept at once: a batch is of one turn, or every evaluation of it of its own.
-_MOST_TURNS = 16
+#: Resamplings of later repeats that are kept at once: a batch has one repeat, or each of its evaluations its own.
+_MOST_REPEATS = 16
 
 
 class ResamplingPlan:
     """Draws splits for the estimates of one search on one table."""
 
-    def __init__(self, dataset: Dataset, estimates: Iterable[Call], seed: int) -> None:
+    def __init__(self, dataset: Dataset, estimates: Iterable[Estimate], seed: int) -> None:
         """Raises ValueError for an estimate that this table cannot give."""
-        self._ground, self._seed = dataset, seed
+        self._dataset, self._seed = dataset, seed
         self.estimates = tuple(dict.fromkeys(estimates))
         for estimate in self.estimates:
             check_estimate(estimate, dataset.population)
-        # Two views of one fit: beside a holdout, `gcv` judges the part that the holdout leaves to fit on.
-        holdouts = [estimate for estimate in self.estimates if estimate.name == "holdout"]
+        # Two views of one fit: beside a holdout, `gcv` scores the part that the holdout leaves to fit on.
+        holdouts = [estimate for estimate in self.estimates if estimate.held_out == "one"]
         self._holdout = holdouts[0] if len(holdouts) == 1 else None
         self._shared: dict[Hashable, Resampling] = {}
         self._later: dict[Hashable, Resampling] = {}
         for estimate in self.estimates:
             if not self.is_fresh(estimate):
-                self.trial(estimate, 0, 1.0, 0)
+                self.resampling(estimate, 0, 1.0, 0)
 
-    def is_fresh(self, estimate: Call) -> bool:
+    def is_fresh(self, estimate: Estimate) -> bool:
         """Whether each evaluation draws splits of its own."""
         source = self._source(estimate)
-        return bool(source["shuffle"]) or float(source["subsample"]) < 1.0  # type: ignore[arg-type]
+        return bool(dict(source.options).get("shuffle")) or _subsample(source) < 1.0
 
-    def _source(self, estimate: Call) -> Call:
+    def _source(self, estimate: Estimate) -> Estimate:
         """The estimate whose splits this one uses."""
-        return self._holdout if estimate.name == "gcv" and self._holdout is not None else estimate
+        return self._holdout if estimate.held_out is None and self._holdout is not None else estimate
 
-    def trial(self, estimate: Call, stream: int, share: float, repeat: int) -> Resampling:
-        """The trial of one evaluation: `stream` stands for the model, `share` is the share of rows to judge on.
+    def resampling(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
+        """The resampling of one evaluation: `stream` identifies the model, `share` is the share of rows to evaluate on.
 
-        Turn 0 has the splits that all models meet, a later turn splits of its own, again the same for all models.
+        Repeat 0 has the splits that all models share, each later repeat others, again the same for all models.
         """
         if self.is_fresh(estimate):
             return self._own(estimate, stream, share, repeat)
         kept = self._later if repeat else self._shared
         key = (estimate, share, repeat)
         if key not in kept:
-            if len(self._later) >= _MOST_TURNS * len(self.estimates):
+            if len(self._later) >= _MOST_REPEATS * len(self.estimates):
                 del self._later[next(iter(self._later))]
             again = [repeat] if repeat else []
             rows = None
             if share < 1.0:
-                rows = self._ground.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
+                rows = self._dataset.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
             splits = self._splits(estimate, rows, np.random.default_rng([self._seed, _SPLITS, *again]))
             name = (estimate.name, self.estimates.index(estimate), share, repeat)
-            kept[key] = Resampling.of(estimate, splits, self._ground.y, name)
+            kept[key] = Resampling.of(estimate, splits, self._dataset.y, name)
         return kept[key]
 
-    def _own(self, estimate: Call, stream: int, share: float, repeat: int) -> Resampling:
+    def _own(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
         rng = np.random.default_rng([self._seed, _OWN, stream, repeat])
-        part = float(self._source(estimate)["subsample"]) * share  # type: ignore[arg-type]
-        rows = self._ground.population.subsample(part, rng) if part < 1.0 else None
-        return Resampling.of(estimate, self._splits(estimate, rows, rng), self._ground.y, None)
+        part = _subsample(self._source(estimate)) * share
+        rows = self._dataset.population.subsample(part, rng) if part < 1.0 else None
+        return Resampling.of(estimate, self._splits(estimate, rows, rng), self._dataset.y, None)
 
-    def _splits(self, estimate: Call, rows: Rows | None, rng: np.random.Generator) -> Splits:
-        population = self._ground.population if rows is None else self._ground.population.part(rows)
+    def _splits(self, estimate: Estimate, rows: Rows | None, rng: np.random.Generator) -> Splits:
+        population = self._dataset.population if rows is None else self._dataset.population.part(rows)
         source = self._source(estimate)
-        splits = ESTIMATES[source.name](population, dict(source.options), rng)
+        splits = _returned_splits(source, population, rng)
         if source is not estimate:
             splits = [Split(split.train, split.train) for split in splits]
         if isinstance(splits, SplitsByUnit):
             return splits.of(rows)
         usable = [split for split in splits if len(split.train) and len(split.test)]
         if not usable:
-            raise ValueError(
+            raise UserError(
                 f"`{estimate.name}` finds no rows to fit on and to judge by at once; "
                 "look at `groups` and `order`, or use another estimate"
             )
         return usable if rows is None else [split.of(rows) for split in usable]
+
+
+def _subsample(estimate: Estimate) -> float:
+    return float(dict(estimate.options).get("subsample", 1.0))  # type: ignore[arg-type]
+
+
+def _returned_splits(estimate: Estimate, population: SplitGroups, rng: np.random.Generator) -> Splits:
+    """What the function of an estimate returns. One of another package may raise anything, or return anything."""
+    function = load_function("estimate", estimate.name, estimate.target)
+    try:
+        splits = function(population, dict(estimate.options), rng)
+        found = splits if isinstance(splits, SplitsByUnit) else list(splits)
+    except Exception as reason:
+        if isinstance(reason, UserError) or estimate.target.startswith("msl."):
+            raise
+        raise UserError(f"the estimate `{estimate.name}` raised {type(reason).__name__}: {reason}") from reason
+    if isinstance(found, SplitsByUnit):
+        return found
+    if not all(isinstance(split, Split) for split in found):
+        raise UserError(f"the estimate `{estimate.name}` did not return a list of `msl.evaluate.Split`")
+    return found

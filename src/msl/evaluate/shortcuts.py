@@ -1,4 +1,4 @@
-"""Left out: leave-one-out without refits, for learners that offer it."""
+"""Leave-one-out and generalised cross-validation from one fit, for learners that can do so."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.utils import get_tags
 
-from msl.blocks.base.block import Block, Floats, GeneralisedTable, LeaveOneOutTable
+from msl.blocks.base.block import Block, Floats, GcvTable, LooTable
 from msl.blocks.base.complexity import learner_complexity
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.base.outputs import checked_outputs
 from msl.evaluate.fit import Fitter, features_seen
@@ -24,19 +25,21 @@ from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.resampling import Resampling
 from msl.evaluate.splits import Split
 
-#: What a learner may keep of a table, such as the distances between all rows feature by feature. It never depends on
-#: the cache, since sums in another order may differ in their last digits.
+#: The bytes that a learner may use for a table, such as the distances between all rows per feature. It does not depend
+#: on the size of the cache, since sums in another order may differ in their last digits.
 _MEMORY = 1 << 28
 
 
 class LooShortcut:
-    """Judges row by row in one go: exact only where no step before the learner looks at the rows left out."""
+    """Leave-one-out outputs without refits: exact only where no step before the learner uses the row left out."""
 
     def __init__(self, fitter: Fitter, keeps: bool) -> None:
         self._fitter, self._keeps = fitter, keeps
-        self._kept: tuple[Any, LeaveOneOutTable | None] | None = None
+        self._kept: tuple[Any, LooTable | None] | None = None
 
-    def outputs(self, plan: ModelPlan, trial: Resampling, log: EvaluationLog, figures: FitFigures) -> Floats | None:
+    def outputs(
+        self, plan: ModelPlan, resampling: Resampling, log: EvaluationLog, figures: FitFigures
+    ) -> Floats | None:
         """The outputs for all rows, in their order; None when each fold has to be fitted."""
         if plan.after or not all(map(self._is_row_by_row, plan.before)):
             return None
@@ -44,31 +47,33 @@ class LooShortcut:
         learner = plan.learner.estimator()
         if not isinstance(learner, Block) or _family(learner) is _family(Block()):
             return None
-        rows = trial.pools[0].rows
+        rows = resampling.pools[0].rows
         start = perf_counter()
-        # One row to judge on, since some steps refuse none at all.
-        fold = self._fitter.fold(Split(rows, rows[:1]), None if trial.key is None else (trial.key, "all"))
-        way = self._fitter.way(plan.before, fold, log)
+        # One test row, since some steps refuse an empty table.
+        fold = self._fitter.fold(Split(rows, rows[:1]), None if resampling.key is None else (resampling.key, "all"))
+        prefix = self._fitter.prefix(plan.before, fold, log)
         log.at(plan.learner.name)
-        table = self._table(plan, trial, learner, way.end, fold)
-        if table is None or not table.serves(learner):
-            return None
-        left = table.left_out(learner)
+        table = self._table(plan, resampling, learner, prefix.end, fold)
+        with estimator_code:
+            if table is None or not table.serves(learner):
+                return None
+            loo = table.loo(learner)
         log.fits_saved += len(rows)
-        figures.add(left.features, way.complexity + left.complexity, (perf_counter() - start) / len(rows))
-        return checked_outputs(left.outputs, len(rows), self._fitter.dataset.n_classes)
+        figures.add(loo.features, prefix.complexity + loo.complexity, (perf_counter() - start) / len(rows))
+        return checked_outputs(loo.outputs, len(rows), self._fitter.dataset.n_classes)
 
     def _table(
-        self, plan: ModelPlan, trial: Resampling, learner: Block, stage: FoldData, fold: Fold
-    ) -> LeaveOneOutTable | None:
-        """What siblings share. Only that of the last siblings is kept: it may be large."""
-        key = (trial.key, stage.identity, _family(learner))
+        self, plan: ModelPlan, resampling: Resampling, learner: Block, stage: FoldData, fold: Fold
+    ) -> LooTable | None:
+        """The table that learners of one family share. Only the last one is kept, since it may be large."""
+        key = (resampling.key, stage.identity, _family(learner))
         if self._kept is not None and self._kept[0] == key:
             return self._kept[1]
-        # Behind other steps the table is another one for almost every model, and not worth much memory.
+        # After other steps almost every model has a table of its own, which is not worth much memory.
         memory = 0 if plan.before else _MEMORY
-        table = learner.leave_one_out_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
-        if self._keeps and trial.key is not None and not plan.before:
+        with estimator_code:
+            table = learner.loo_table(stage.X, fold.y, self._fitter.dataset.n_classes, memory)
+        if self._keeps and resampling.key is not None and not plan.before:
             self._kept = (key, table)
         return table
 
@@ -80,24 +85,24 @@ class LooShortcut:
 
 
 def _family(learner: Block) -> Any:
-    """Blocks that make their tables in the same way are siblings, whatever their classes."""
-    return getattr(type(learner).leave_one_out_table, "__func__", None)
+    """Blocks that make their tables by the same method are one family, whatever their classes."""
+    return getattr(type(learner).loo_table, "__func__", None)
 
 
 def _requires_fit(estimator: Any) -> bool:
     try:
         return bool(get_tags(estimator).requires_fit)
-    except Exception:  # a class that is no scikit-learn estimator says nothing of itself
+    except Exception:  # a class that is not a scikit-learn estimator has no tags
         return True
 
 
-# --- Generalised: models judged by generalised cross-validation, p · SSE / (p - m)², from one fit on all rows. --------
+# --- generalised cross-validation: p · SSE / (p - m)², from one fit on all rows ---------------------------------------
 #
 # m is the effective number of parameters: the trace of the matrix that turns targets into outputs. Only learners whose
 # outputs are linear in the targets have one.
 
 
-#: Those of scikit-learn's learners whose outputs are linear in the targets.
+#: The learners of scikit-learn whose outputs are linear in the targets.
 _LINEAR = (LinearRegression, Ridge, KernelRidge)
 
 
@@ -111,16 +116,16 @@ class GcvResult:
 
 
 class GcvShortcut:
-    """Judges models on all rows of a fold, siblings together."""
+    """GCV of models on the training rows of a fold; those with the same class of learner share work."""
 
     def __init__(self, fitter: Fitter) -> None:
         self._fitter = fitter
 
-    def judge(self, plans: Sequence[ModelPlan], fold: Fold, log: EvaluationLog) -> list[GcvResult]:
-        """One for each plan; whether others are judged with it changes no number."""
+    def results(self, plans: Sequence[ModelPlan], fold: Fold, log: EvaluationLog) -> list[GcvResult]:
+        """One for each plan; other plans beside it do not change a result."""
         siblings: dict[tuple[str, type], list[int]] = defaultdict(list)
         learners: list[Any] = []
-        ways: list[PrefixResult] = []
+        prefixes: list[PrefixResult] = []
         start = self._fitter.start(fold)
         for place, plan in enumerate(plans):
             log.at(plan.learner.name)
@@ -128,17 +133,17 @@ class GcvShortcut:
                 message = f"`gcv` cannot judge what `{plan.after[0].name}` makes of the outputs"
                 raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.after[0].name)
             learners.append(plan.learner.estimator())
-            ways.append(self._fitter.way(plan.before, fold, log, start))
-            siblings[ways[-1].end.identity, type(learners[-1])].append(place)
-        judged: dict[int, GcvResult] = {}
+            prefixes.append(self._fitter.prefix(plan.before, fold, log, start))
+            siblings[prefixes[-1].end.identity, type(learners[-1])].append(place)
+        found: dict[int, GcvResult] = {}
         for places in siblings.values():
-            plan, stage = plans[places[0]], ways[places[0]].end
+            plan, stage = plans[places[0]], prefixes[places[0]].end
             log.at(plan.learner.name)
-            together = self._siblings([learners[place] for place in places], plan, stage, fold, log)
+            scored = self._siblings([learners[place] for place in places], plan, stage, fold, log)
             features = float(features_seen(None, stage.sources))
-            for place, (score, own) in zip(places, together, strict=True):
-                judged[place] = GcvResult(score, ways[place].complexity + own, features)
-        return [judged[place] for place in range(len(plans))]
+            for place, (score, own) in zip(places, scored, strict=True):
+                found[place] = GcvResult(score, prefixes[place].complexity + own, features)
+        return [found[place] for place in range(len(plans))]
 
     def _siblings(
         self, learners: list[Any], plan: ModelPlan, stage: FoldData, fold: Fold, log: EvaluationLog
@@ -146,24 +151,27 @@ class GcvShortcut:
         """The score and the complexity of learners of one class on the same rows."""
         log.fits += len(learners)
         table = self._table(learners[0], stage, fold)
-        if table is not None:
-            scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
-            return list(zip(scores, sizes, strict=True))
-        if isinstance(learners[0], _LINEAR):
-            return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
+        with estimator_code:
+            if table is not None:
+                scores, sizes = table.gcv(learners).tolist(), table.complexities(learners).tolist()
+                return list(zip(scores, sizes, strict=True))
+            if isinstance(learners[0], _LINEAR):
+                return [(linear_gcv(learner, stage.X, fold.y), learner_complexity(learner)) for learner in learners]
         message = f"`gcv` needs a learner that is linear in its targets, and `{plan.learner.name}` is not known to be"
         raise BlockProblem("MSL405", message, "use another estimate, such as `cv`", plan.learner.name)
 
-    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GeneralisedTable | None:
+    def _table(self, learner: Any, stage: FoldData, fold: Fold) -> GcvTable | None:
         if not isinstance(learner, Block):
             return None
         key = fold.key_of(stage.identity, "gcv", type(learner).__qualname__)
         n_classes = self._fitter.dataset.n_classes
-        return self._fitter.cache.get(
-            key,
-            lambda: learner.generalised_table(stage.X, fold.y, n_classes, self._fitter.laid_out(learner, stage)),
-            shared=(stage.X, fold.y),
-        ).value
+
+        def made() -> GcvTable | None:
+            laid_out = self._fitter.laid_out(learner, stage)
+            with estimator_code:
+                return learner.gcv_table(stage.X, fold.y, n_classes, laid_out)
+
+        return self._fitter.cache.get(key, made, shared=(stage.X, fold.y)).value
 
 
 def linear_gcv(learner: Any, X: Floats, y: Floats) -> float:

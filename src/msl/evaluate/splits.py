@@ -1,4 +1,4 @@
-"""Splits: which rows a model is fitted on and which it is judged on."""
+"""Assign rows to training and test parts: folds, holdouts, bootstrap resamples, with classes, groups and order."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-#: Beyond this, it takes little time beside a fit to make a split anew, and much memory to keep those of all folds.
+#: For larger tables a split is made when needed: that takes little time beside a fit, and keeping all much memory.
 MANY_ROWS = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows to fit on and rows to judge on. `pool` numbers the pools that are scored apart, such as repeats."""
+    """Rows to fit on and rows to score on. Pools, such as repeats, are numbered and scored separately."""
 
     train: Rows
     test: Rows
@@ -30,8 +30,8 @@ Splits = Sequence[Split]
 
 
 class SplitsByUnit(Sequence[Split]):
-    """Each unit (a row, or a group of rows) judged by a model of all others; made when asked for, since the rows of
-    all splits together are the square of those of the table."""
+    """Each unit (a row, or a group of rows) scored by a model of all others. A split is made when it is needed, since
+    all of them together have the square of the table's number of rows."""
 
     def __init__(self, units: Rows, rows: Rows | None = None) -> None:
         self._units, self._rows = units, rows
@@ -57,7 +57,7 @@ class SplitsByUnit(Sequence[Split]):
 
 
 def fold_splits(population: SplitGroups, folds: int, repeats: int, rng: np.random.Generator) -> Splits:
-    """Every row judged once a repeat, by a model of the other folds."""
+    """Every row is scored once per repeat, by a model of the other folds."""
     if repeats == 1 and folds < MANY_ROWS < population.n_rows:
         return SplitsByUnit(deal(population, folds, rng))
     splits = []
@@ -77,8 +77,8 @@ def deal(population: SplitGroups, folds: int, rng: np.random.Generator) -> Rows:
 
 
 def deal_rows(strata: Rows, folds: int, rng: np.random.Generator) -> Rows:
-    """The fold of each row. A class goes on where the last one ended, so that folds differ by at most one row, of each
-    class and together."""
+    """The fold of each row, stratified. A class starts at the fold where the last one ended, so that folds differ by at
+    most one row, in each class and in total."""
     fold_of = np.empty(len(strata), dtype=np.intp)
     dealt = 0
     for stratum in np.unique(strata):
@@ -89,8 +89,8 @@ def deal_rows(strata: Rows, folds: int, rng: np.random.Generator) -> Rows:
 
 
 def deal_groups(groups: Rows, strata: Rows, folds: int, rng: np.random.Generator) -> Rows:
-    """The fold of each row, whole groups together: the largest first, each to the fold that has the least of what it
-    brings, class by class."""
+    """The fold of each row, whole groups together: the largest first, each to the fold that has the fewest rows of its
+    classes."""
     names, group_of = np.unique(groups, return_inverse=True)
     folds = min(folds, len(names))
     kinds, stratum_of = np.unique(strata, return_inverse=True)
@@ -109,7 +109,7 @@ def deal_groups(groups: Rows, strata: Rows, folds: int, rng: np.random.Generator
 
 
 def time_splits(population: SplitGroups, folds: int) -> list[Split]:
-    """Each fold judged by a model of what came before it; what happened at one moment stays together."""
+    """Each fold is scored by a model of the rows before it; rows of the same moment stay together."""
     assert population.order is not None
     moments = np.unique(population.order)
     later = np.array_split(moments, min(folds, len(moments) - 1) + 1)[1:]
@@ -117,7 +117,7 @@ def time_splits(population: SplitGroups, folds: int) -> list[Split]:
 
 
 def _from(population: SplitGroups, first: int, last: int) -> Split:
-    """The rows from one moment to another, judged by earlier ones, of other groups where there are groups."""
+    """Test rows from one moment to another and the earlier rows to fit on, of other groups where there are groups."""
     assert population.order is not None
     test = (population.order >= first) & (population.order <= last)
     train = population.order < first
@@ -127,7 +127,7 @@ def _from(population: SplitGroups, first: int, last: int) -> Split:
 
 
 def holdout_split(population: SplitGroups, share: float, rng: np.random.Generator) -> Split:
-    """A share of the rows held out: the latest, whole groups, or of every class in its proportion."""
+    """A share of the rows is held out: the latest, whole groups, or stratified by class."""
     if population.order is not None:
         moments, counts = np.unique(population.order, return_counts=True)
         first = _nearest_end(counts[::-1], share * population.n_rows)
@@ -145,7 +145,7 @@ def holdout_split(population: SplitGroups, share: float, rng: np.random.Generato
 
 
 def _nearest_end(counts: Rows, wanted: float) -> int:
-    """How many of these parts, from the first on, are nearest to so many rows: at least one, and not all."""
+    """How many of these parts, from the first on, come nearest to so many rows: at least one, and not all."""
     ends = np.cumsum(counts)[:-1]
     return int(np.abs(ends - wanted).argmin()) + 1
 
@@ -161,13 +161,13 @@ def _quotas(population: SplitGroups, share: float, rng: np.random.Generator) -> 
     quotas[np.argsort(quotas - exact, kind="stable")[: wanted - int(quotas.sum())]] += 1
     quotas = np.minimum(quotas, counts - 1)
     if not quotas.any():
-        # Nothing but classes of one row, or a share of none: one row is judged all the same.
+        # Only classes of one row, or too small a share: one row is held out all the same.
         quotas[counts.argmax()] = 1
     return list(zip(by_class, quotas.tolist(), strict=True))
 
 
 def bootstrap_splits(population: SplitGroups, samples: int, rng: np.random.Generator) -> list[Split]:
-    """Resamples with replacement (of rows, or of whole groups), each judged on the rows that it lacks."""
+    """Resamples with replacement (of rows, or of whole groups), each scored on the rows that it lacks."""
     units = np.arange(population.n_rows) if population.groups is None else population.groups
     names, unit_of = np.unique(units, return_inverse=True)
     rows_of = np.split(np.argsort(unit_of, kind="stable"), np.cumsum(np.bincount(unit_of))[:-1])
@@ -176,7 +176,7 @@ def bootstrap_splits(population: SplitGroups, samples: int, rng: np.random.Gener
         drawn = np.sort(rng.integers(0, len(names), len(names)))
         train = np.concatenate([rows_of[unit] for unit in drawn])
         absent = np.setdiff1d(population.strata, population.strata[train])
-        # Every class keeps a row to learn from.
+        # Every class has a row to fit on.
         extra = [rng.choice(np.flatnonzero(population.strata == stratum)) for stratum in absent]
         lacking = np.ones(len(names), dtype=np.bool_)
         lacking[drawn] = False
@@ -187,7 +187,7 @@ def bootstrap_splits(population: SplitGroups, samples: int, rng: np.random.Gener
     return splits
 
 
-# --- Population: what splits may look at — the classes, the groups that stay together, the order in time. -------------
+# --- what splits depend on --------------------------------------------------------------------------------------------
 
 
 Rows = NDArray[np.intp]
@@ -204,7 +204,7 @@ class SplitGroups:
 
     @property
     def strata(self) -> Rows:
-        """What each split is to have in proportion: the classes, or one stratum of all rows."""
+        """What splits are stratified by: the classes, or one stratum of all rows."""
         return np.zeros(self.n_rows, dtype=np.intp) if self.classes is None else self.classes
 
     def part(self, rows: Rows) -> SplitGroups:
@@ -216,7 +216,7 @@ class SplitGroups:
         return SplitGroups(len(rows), cut(self.classes), cut(self.groups), cut(self.order))
 
     def subsample(self, share: float, rng: np.random.Generator) -> Rows:
-        """A share of the rows: whole groups, or every class in its proportion with two rows of each where it has two.
+        """A share of the rows: whole groups, or stratified, with at least two rows of a class that has two.
 
         The same draw with a larger share gives these rows and more.
         """

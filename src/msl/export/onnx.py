@@ -1,4 +1,4 @@
-"""Export ONNX: a trained model as a graph of operators that runs without Python, and is proven to predict the same.
+"""Export a trained model as an ONNX graph that runs without Python, and verify that it predicts the same.
 
 Blocks of scikit-learn are translated by skl2onnx, each alone: with double precision where the runtime has it and the
 result agrees, else with single. What a block becomes is compared with the block itself on made-up rows, and so is the
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, apply_steps, learner_outputs
+from msl.diagnostics.user_error import UserError
 from msl.export.onnx_blocks import OPSETS, Graph, translation_of
 from msl.export.python_file import Exportable, probe_rows
 
@@ -26,7 +27,7 @@ _PROBES = 256
 _PRECISIONS = {"double": 1e-9, "float": 1e-5}
 
 
-class NoOnnx(ValueError):
+class NoOnnx(UserError):
     """A model that cannot be written as ONNX: the block that is in the way, and why."""
 
 

@@ -1,4 +1,4 @@
-"""ONNX graph: nodes added one after the other, and whole models of others put in between."""
+"""Build ONNX graphs, and translate blocks of msl to ONNX operators."""
 
 from __future__ import annotations
 

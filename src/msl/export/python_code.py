@@ -1,4 +1,4 @@
-"""Python code: text that is known to be code because of how it was made, so that no name or label can become a command.
+"""Build Python code from pieces that are known to be code, so that no name or label can become a command.
 
 A `Code` is made of a template of ours, of values written as literals, of comments and of checked names, and of nothing
 else: what comes from a table, a spec, a store or an estimator has no other way into a file that is generated.
@@ -21,11 +21,12 @@ from typing import Any, final
 import numpy as np
 
 from msl.blocks.base.chain import Branch
+from msl.diagnostics.user_error import UserError
 
 _PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
 
 
-class Unwritable(ValueError):
+class Unwritable(UserError):
     """A value that no expression can make."""
 
 

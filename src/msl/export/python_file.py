@@ -1,4 +1,4 @@
-"""Public steps: what scikit-learn does as well as the blocks of ours that a table makes necessary.
+"""Export a trained model as a Python file, with classes of scikit-learn alone where that is possible.
 
 Encoding symbols, filling in what is missing and routing columns are in every model of a table with symbols or gaps: a
 model of public classes alone should not need this package because of them.

@@ -1,4 +1,4 @@
-"""Export template: the text around a model in an exported file — fitting, predicting, its own test.
+"""The text around a model in an exported file: fitting, predicting and its own test.
 
 `{{name}}` is where a piece of code stands; see `python_code`. How tables are read is `exported_table`.
 """

@@ -1,4 +1,4 @@
-"""Exported table: how an exported file reads tables — as `msl predict` does, without this package.
+"""How an exported file reads tables: as `msl predict` does, without msl.
 
 All that follows the line of `=` below stands in every exported file as it stands here. What is above it the file
 defines itself, with the names and labels of its own table. The rules are those of `msl.evaluate`; the two are compared

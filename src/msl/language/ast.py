@@ -1,7 +1,7 @@
-"""The abstract syntax of MSL: frozen nodes, each with the span it was read from.
+"""Define the nodes of the syntax tree: frozen, each with the span that it was read from.
 
-The tree says what was written, not what it means: `svc`, `0.5` and `int 1..3` may stand anywhere a space may, and the
-checker says what may stand where. Parentheses leave no node; nodes compare by content, never by place.
+The tree represents what was written, not what it means: `svc`, `0.5` and `int 1..3` are allowed wherever a space is,
+and the checker decides what may be where. Parentheses have no node. Nodes compare by content, not by position.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOWHERE = Span(0, 0)
 
 @record
 class Node:
-    """Anything that was written somewhere."""
+    """The base of all nodes."""
 
     span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
@@ -27,7 +27,7 @@ class Node:
 
 @record
 class Name(Node):
-    """One word, or a quoted one where a reserved or odd name is meant; both spellings are the same name."""
+    """One word, in quotes if it is reserved or not a plain word; both spellings are the same name."""
 
     text: str
 
@@ -170,7 +170,7 @@ class Negative(Node):
 
 @record
 class Argument(Node):
-    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` tells `:` from `=`."""
+    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`."""
 
     key: Name | None
     opens: bool
@@ -369,7 +369,7 @@ Statement = Edition | Use | Data | Block | Derive | Part | Chain | Require | Goa
 
 @record
 class Comment:
-    """`# …` with its span; `text` includes the `#`, without trailing blanks."""
+    """A comment; `text` includes the `#`, without trailing blanks."""
 
     text: str
     span: Span
@@ -377,7 +377,7 @@ class Comment:
 
 @record
 class Broken:
-    """A statement that could not be read: its keyword, and the name that it would have declared."""
+    """A statement that could not be parsed: its keyword, and the name that it would have declared."""
 
     keyword: str | None
     name: str | None
@@ -385,7 +385,7 @@ class Broken:
 
 @record
 class File:
-    """All statements that could be read, in order; what could not; and every comment."""
+    """All statements that could be parsed, in order, those that could not, and every comment."""
 
     statements: tuple[Statement, ...]
     comments: tuple[Comment, ...] = field(default=(), compare=False)
@@ -393,7 +393,7 @@ class File:
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below one, in the order written."""
+    """The direct child nodes, in the order written."""
     for item in fields(node):
         value = getattr(node, item.name)
         if isinstance(value, Node):
@@ -403,7 +403,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def most_terms(node: Node) -> int:
-    """How many steps the longest computation in a tree takes, one inside the other: `a + b + c` takes 2."""
+    """The number of nested operations in the longest arithmetic expression of a tree: 2 for `a + b + c`."""
     longest: dict[int, int] = {}
     pending = [(node, False)]
     while pending:
@@ -421,7 +421,7 @@ def most_terms(node: Node) -> int:
 
 
 def depth(node: Node) -> int:
-    """How deep the tree below a node is, found without recursion."""
+    """The depth of the tree below a node, computed without recursion."""
     deepest, level = 0, [node]
     while level:
         deepest += 1

@@ -1,7 +1,7 @@
-"""Build: what the parser does on each rule of the grammar — it makes the nodes of the AST.
+"""Build the syntax tree: one callback for each rule of the grammar.
 
-The callbacks run while the parser reduces, so no tree of Lark's is ever made and depth costs no recursion. Mistakes
-that the grammar lets through are noted here, each with the node that stands for what was probably meant.
+The callbacks run while the parser reduces, so no Lark tree is made and deep nesting needs no recursion. Some mistakes
+are accepted by the grammar and reported here, with a node for what was probably meant.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def _is(child: Any, terminal: str) -> bool:
 
 
 class _Arguments(tuple[ast.Argument, ...]):
-    """The arguments between brackets, on their way to the node that owns them."""
+    """The arguments between brackets, before the node that owns them is built."""
 
     __slots__ = ()
 
 
 @record
 class _Fields:
-    """`{ … }`, on its way to the block that owns it."""
+    """`{ … }`, before the block that owns it is built."""
 
     arguments: _Arguments
     span: Span
@@ -61,14 +61,14 @@ class _Modifier:
 
 
 class AstBuilder(Transformer[Token, Any]):
-    """One method for each rule; `problems` collects what the grammar let through."""
+    """One method for each rule; `problems` collects the mistakes that the grammar accepts."""
 
     def __init__(self) -> None:
         super().__init__()
         self.begin(Source("", ""))
 
     def begin(self, source: Source) -> None:
-        """Forgets the last text and takes up the next."""
+        """Start with a new text."""
         self.source = source
         self.problems: list[Diagnostic] = []
 
@@ -182,7 +182,7 @@ class AstBuilder(Transformer[Token, Any]):
         return _OPERATOR_NODES[written[0]](tuple(operands), span=span)
 
     def _mixed(self, operands: list[Any], written: list[str], operators: list[Token]) -> None:
-        """Both readings, as the user could write them; with three kinds of operators there are too many to show."""
+        """Report mixed operators, with both readings in the help; with three kinds there are too many to show."""
         at = next(i for i, operator in enumerate(written) if operator != written[0])
         texts = [self.source.slice(operand.span) for operand in operands]
         help = f"write `{_grouped(texts, written, written[0])}` or `{_grouped(texts, written, written[at])}`"
@@ -190,9 +190,9 @@ class AstBuilder(Transformer[Token, Any]):
             help = "put one of them in parentheses"
         self._problem(
             "MSL009",
-            f"`{written[0]}` and `{written[at]}` do not mix without parentheses",
+            f"`{written[0]}` and `{written[at]}` cannot be mixed without parentheses",
             token_span(operators[at]),
-            f"after `{written[0]}`, which binds first?",
+            "which of the two binds first?",
             help=help,
         )
 
@@ -209,9 +209,9 @@ class AstBuilder(Transformer[Token, Any]):
         if not isinstance(item, ast.Path | ast.Call | ast.AnyOf | ast.Choice | ast.Sequence | ast.Union | ast.Optional):
             self._problem(
                 "MSL020",
-                "`?` makes a step optional, and this is not a step",
+                "`?` makes a step optional, but this is not a step",
                 token_span(children[1]),
-                "follows a value",
+                "after a value",
                 help="for a parameter that may have no value write `none | …`",
             )
         return ast.Optional(item, span=_span(children))
@@ -260,7 +260,7 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Call(children[0], tuple(children[2]), span=_span(children))
 
     def quoted_call(self, children: list[Any]) -> ast.Call:
-        """`"step"(…)`: an alternative whose name cannot stand without quotes."""
+        """`"step"(…)`: an alternative whose name needs quotes."""
         name: ast.Name = children[0]
         return ast.Call(ast.Path((name,), span=name.span), tuple(children[2]), span=_span(children))
 
@@ -302,7 +302,7 @@ class AstBuilder(Transformer[Token, Any]):
         span = first.span.to(names[-1].span)
         path = ast.Path(names, span=span)
         if any(after.span.start - before.span.end != 1 for before, after in pairwise(names)):
-            self._problem("MSL016", "a path has no spaces", span, help=f"write `{path_text(path)}`")
+            self._problem("MSL016", "a path is written without spaces", span, help=f"write `{path_text(path)}`")
         return path
 
     def quoted(self, children: list[Any]) -> ast.Name:
@@ -333,7 +333,7 @@ class AstBuilder(Transformer[Token, Any]):
             if len(help) > 200 or "\n" in help or "\r" in help:
                 help = "write two comparisons with `and` between them"
             self._problem(
-                "MSL014", "comparisons do not chain", token_span(children[3]), "a second comparison", help=help
+                "MSL014", "comparisons cannot be chained", token_span(children[3]), "a second comparison", help=help
             )
         return ast.Compare(str(children[1]), children[0], children[2], span=_span(children))
 

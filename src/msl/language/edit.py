@@ -1,7 +1,7 @@
-"""Override: one `PATH=VALUE` — a change to the text of a spec, made before anything is checked.
+"""Apply `--set PATH=VALUE`: change the text of a spec before it is checked.
 
-Because the text itself is changed, the checker judges the new value as if it had been written there, digests follow
-it, and the store keeps what was really run. What is wrong with a value is told at the place where the user wrote it.
+Because the text itself is changed, the new value is checked as if it had been written there, it is part of digests, and
+the store records what was run. Errors in a value are reported at the place where the user wrote it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import did_you_mean, listing
+from msl.diagnostics.user_error import UserError
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.space.spec import DEFAULT_SEARCH, Budget, DataStatement
@@ -19,7 +20,7 @@ from msl.space.spec import DEFAULT_SEARCH, Budget, DataStatement
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What is changed and to what; `source` is how the user wrote it, for messages."""
+    """A path and its new value; `source` is what the user wrote, for messages."""
 
     path: tuple[str, ...]
     value: str
@@ -27,18 +28,18 @@ class Override:
 
     @property
     def value_span(self) -> Span:
-        """Where the value stands in the source."""
+        """The span of the value in the source."""
         end = len(self.source.text)
         return Span(end - len(self.value), end)
 
     def name_span(self, place: int) -> Span:
-        """Where one name of the path stands in the source."""
+        """The span of one name of the path in the source."""
         start = sum(len(name) + 1 for name in self.path[:place])
         return Span(start, start + len(self.path[place]))
 
 
-class WrongOverride(ValueError):
-    """A change that cannot be made; `diagnostics` says why."""
+class WrongOverride(UserError):
+    """A change that cannot be made; `diagnostics` say why."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -47,13 +48,13 @@ class WrongOverride(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Overridden:
-    """A spec with its changes; `inserted` says which stretches of its text come from which change."""
+    """A spec with its changes; `inserted` records which spans of its text come from which change."""
 
     source: Source
     inserted: tuple[Inserted, ...] = ()
 
     def relocated(self, diagnostic: Diagnostic) -> Diagnostic:
-        """A diagnostic about what a change has inserted, at the place where the user wrote that."""
+        """The diagnostic, moved from inserted text to the place where the user wrote it."""
         primary = self._label(diagnostic.primary)
         return replace(diagnostic, primary=primary, secondary=tuple(map(self._label, diagnostic.secondary)))
 
@@ -68,7 +69,7 @@ class Overridden:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A stretch of the new text, and the stretch of the user's words that it is."""
+    """A span of the new text, and the span of the user's text that it comes from."""
 
     start: int
     end: int
@@ -77,14 +78,14 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Inserted:
-    """A stretch of the new text that a change has put there."""
+    """A span of the new text that was inserted by a change."""
 
     span: Span
     override: Override
     anchors: tuple[Anchor, ...]
 
     def origin(self, span: Span) -> Span:
-        """The user's words behind a part of it; the blanks between two anchors belong to both."""
+        """The user's text for a part of it; blanks between two anchors belong to both."""
         first = next(anchor for anchor in self.anchors if anchor.end >= span.start)
         last = next(anchor for anchor in reversed(self.anchors) if anchor.start <= span.end)
         start = first.origin.start + max(0, span.start - first.start)
@@ -97,13 +98,13 @@ class Inserted:
 
 
 def text_to_override(text: str, name: str = "--set") -> Override:
-    """The change that `PATH=VALUE` asks for; raises WrongOverride where it is not of this form."""
+    """Parse `PATH=VALUE`; raises WrongOverride if it does not have this form."""
     left, equals, value = text.partition("=")
     path, value = left.strip(), value.strip()
     source = Source(name, f"{path}={value}" if equals else path)
     names = tuple(path.split("."))
     if not equals or not value or not all(names):
-        what = "has no value" if path and not value else "is no path and value"
+        what = "has no value" if path and not value else "is not of the form PATH=VALUE"
         raise wrong_override(source, Span(0, len(source.text)), f"`{text}` {what}", f"write `{name} search.swarm=10`")
     return Override(names, value, source)
 
@@ -112,10 +113,10 @@ def wrong_override(source: Source, span: Span, message: str, help: str) -> Wrong
     return WrongOverride([Diagnostic("MSL096", Severity.ERROR, message, Label(source, span), help=help)])
 
 
-# --- Overriding: the text of a spec with its overrides made in it, one after the other. -------------------------------
+# --- applying overrides -----------------------------------------------------------------------------------------------
 
 
-#: What a path may begin with, and the statement it means.
+#: The first names of paths, and the statements that they refer to.
 _STATEMENTS: dict[str, type[ast.Node]] = {
     "budget": ast.Budget,
     "data": ast.Data,
@@ -126,7 +127,7 @@ _STATEMENTS: dict[str, type[ast.Node]] = {
     "seed": ast.Seed,
 }
 _WITH_OPTIONS = ("budget", "data", "ensemble", "search")
-#: Statements of which an option can be taken back, so that there is no limit, or the table itself tells.
+#: Statements whose options can be removed with `none`: then there is no limit, or it is inferred from the table.
 _OPTIONAL = {
     "budget": [field.name for field in fields(Budget)],
     "data": [field.name for field in fields(DataStatement)],
@@ -134,7 +135,7 @@ _OPTIONAL = {
 
 
 def override_text(source: Source, overrides: Sequence[Override]) -> Overridden:
-    """The spec with its changes, made one after the other; raises WrongOverride where one cannot be made."""
+    """Apply changes one after the other; raises WrongOverride if one cannot be made."""
     changed = Overridden(source)
     for override in overrides:
         changed = _Editor(changed, override).edited()
@@ -142,7 +143,7 @@ def override_text(source: Source, overrides: Sequence[Override]) -> Overridden:
 
 
 class _Editor:
-    """Makes one change to a text."""
+    """Applies one change to a text."""
 
     def __init__(self, before: Overridden, override: Override) -> None:
         self.before, self.override = before, override
@@ -152,7 +153,7 @@ class _Editor:
     def edited(self) -> Overridden:
         if self.head not in _STATEMENTS:
             help = did_you_mean(self.head, _STATEMENTS) or f"a path begins with {listing(_STATEMENTS)}"
-            raise self._wrong_name(0, f"`{self.head}` is nothing that can be set", help)
+            raise self._wrong_name(0, f"`{self.head}` cannot be set", help)
         if not self.rest:
             return self._whole()
         if self.head not in _WITH_OPTIONS:
@@ -165,7 +166,7 @@ class _Editor:
     # --- a statement as a whole ---
 
     def _whole(self) -> Overridden:
-        """`seed=3`, `search=random(evaluations = 5)`; `none` takes the statement away."""
+        """`seed=3`, `search=random(evaluations = 5)`; `none` removes the statement."""
         statement, value = self._statement(), self.override.value
         if value == "none" and self.head != "seed":
             return self.before if statement is None else self._replaced(statement.span, "", ())
@@ -173,7 +174,7 @@ class _Editor:
             help = (
                 f"set one of its options, as in `{self.head}.{'time=10min' if self.head == 'budget' else 'target=y'}`"
             )
-            raise self._wrong_name(0, f"`{self.head}` is set option by option", help)
+            raise self._wrong_name(0, f"`{self.head}` is set one option at a time", help)
         self._parses(f"{self.head} ")
         text = f"{self.head} {value}"
         anchors = ((0, len(self.head), self.override.name_span(0)), self._value_anchor(len(self.head) + 1))
@@ -227,7 +228,7 @@ class _Editor:
                 choices = " or ".join(
                     f"`search.{self._stage_name(stages, n)}.{self.rest[0]}`" for n in range(len(stages))
                 )
-                raise self._wrong_name(1, f"the search has {len(stages)} stages", f"say which one: {choices}")
+                raise self._wrong_name(1, f"the search has {len(stages)} stages", f"write {choices}")
             return self._in_call(stages[0], self.rest[0])
         return self._in_call(stages[self._stage_number(stages)], self._last_name(self.rest[1:]))
 
@@ -240,7 +241,7 @@ class _Editor:
             return names.index(wanted)
         if wanted in names:
             numbers = " or ".join(f"`search.{n + 1}`" for n, name in enumerate(names) if name == wanted)
-            raise self._wrong_name(1, f"`{wanted}` is {names.count(wanted)} stages of the search", f"say {numbers}")
+            raise self._wrong_name(1, f"the search has {names.count(wanted)} stages `{wanted}`", f"write {numbers}")
         help = did_you_mean(wanted, names) or f"its stages are {', '.join(f'`{name}`' for name in names)}"
         raise self._wrong_name(1, f"the search has no stage `{wanted}`", help)
 
@@ -248,7 +249,7 @@ class _Editor:
         names = [_strategy(stage) for stage in stages]
         return names[number] if names.count(names[number]) == 1 else str(number + 1)
 
-    # --- texts ---
+    # --- changing the text ---
 
     def _in_call(self, call: ast.Path | ast.Call, name: str) -> Overridden:
         if isinstance(call, ast.Call):
@@ -257,7 +258,7 @@ class _Editor:
         return self._replaced(Span(call.span.end, call.span.end), f"({text})", anchors)
 
     def _in_arguments(self, arguments: tuple[ast.Argument, ...], closing: int, name: str) -> Overridden:
-        """Replaces the value of an argument, or adds one after the others."""
+        """Replace the value of an argument, or add one after the others."""
         for argument in arguments:
             if argument.key is not None and argument.key.text == name:
                 return self._replaced(argument.value.span, self.override.value, (self._value_anchor(0),))
@@ -267,7 +268,7 @@ class _Editor:
         return self._replaced(Span(where, where), f"{joint}{text}", anchors)
 
     def _argument(self, name: str, start: int) -> tuple[str, tuple[tuple[int, int, Span], ...]]:
-        """`name = value`, and what of it the user wrote where, for a text that begins at `start`."""
+        """`name = value`, and the anchors of its name and value, for a text that begins at `start`."""
         own = (start, start + len(name), self.override.name_span(len(self.override.path) - 1))
         return f"{name} = {self.override.value}", (own, self._value_anchor(start + len(name) + 3))
 
@@ -291,7 +292,7 @@ class _Editor:
             kept.append(Inserted(Span(placed[0].start, placed[-1].end), self.override, placed))
         return Overridden(source, tuple(kept))
 
-    # --- what may be wrong ---
+    # --- errors ---
 
     def _statement(self) -> ast.Statement | None:
         kind = _STATEMENTS[self.head]
@@ -305,7 +306,7 @@ class _Editor:
         return names[0]
 
     def _parses(self, before: str) -> None:
-        """Looks at the value alone, as the end of a statement: what is wrong with it must not spoil the rest."""
+        """Parse the value by itself, as the end of a statement, so that its errors do not affect the rest."""
         value = self.override.value
         file, problems = text_to_ast(Source("<value>", before + value))
         if problems:
@@ -315,7 +316,7 @@ class _Editor:
             raise wrong_override(self.override.source, self.override.value_span, message, "give one value")
 
     def _in_value(self, problem: Diagnostic, before: int) -> Diagnostic:
-        """A problem of a value that was read behind so many characters, at the place where the user wrote it."""
+        """An error in a value that was parsed after `before` characters, moved to where the user wrote it."""
         value, origin, span = self.override.value, self.override.value_span.start, problem.primary.span
         start, end = (origin + min(max(place - before, 0), len(value)) for place in (span.start, span.end))
         where = Label(self.override.source, Span(start, end), problem.primary.text)

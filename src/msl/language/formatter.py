@@ -1,8 +1,8 @@
-"""Format: a text in the one layout that MSL has — its comments kept, its meaning proven unchanged.
+"""Format a text in the standard layout, keep its comments, and verify that its meaning is unchanged.
 
-The result is read again before it is believed: the same tree, the same spelling of every number, the same comments in
-the same order, and a second pass that changes nothing. If one of these does not hold, that is a bug of the formatter;
-it says so and the text stays as it is.
+The result is parsed again and must have the same tree, the same spelling of every number and the same comments in the
+same order, and formatting it again must change nothing. Otherwise the formatter has a bug: it reports this and leaves
+the text as it is.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from msl.language.parser import text_to_ast
 from msl.language.printer import file_to_text
 from msl.language.tokens import Comments
 
-_MOST_PASSES = 4  # a comment in an odd place, such as inside a range, may take two to come to rest
+_MOST_PASSES = 4  # a comment in an unusual place, such as inside a range, may need two
 
 
 def format_source(source: Source) -> tuple[str, list[Diagnostic]]:
-    """The text formatted, with the line ends that it had; unchanged, with the reasons, if it cannot be read."""
+    """The formatted text, with its original kind of line ends; unchanged, with diagnostics, if it cannot be parsed."""
     file, diagnostics = text_to_ast(source)
     if diagnostics:
         return source.text, diagnostics
@@ -34,11 +34,11 @@ def format_source(source: Source) -> tuple[str, list[Diagnostic]]:
             return source.text, [_bug(source, _first_difference(file, after), "the result would mean something else")]
         if [comment.text for comment in after.comments] != [comment.text for comment in file.comments]:
             return source.text, [_bug(source, Span(0, 0), "a comment would be lost or moved past another")]
-    return source.text, [_bug(source, Span(0, 0), "the result would not come to rest")]
+    return source.text, [_bug(source, Span(0, 0), "formatting the result again would change it")]
 
 
 def _numbers(file: ast.File) -> list[str]:
-    """The spelling of every number, which the comparison of trees leaves out."""
+    """The spelling of every number, which the comparison of trees ignores."""
     return [node.text for statement in file.statements for node in _nodes(statement) if isinstance(node, ast.Number)]
 
 

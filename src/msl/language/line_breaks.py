@@ -1,7 +1,8 @@
-"""Layout: a text with places where a line may end, and the choice of those where it does.
+"""Choose line breaks: lay out a document with possible breaks in a given width.
 
-After Wadler's "A prettier printer": a group is written on one line if it fits, else every `Line` directly in it ends
-the line. A comment is a `Suffix`: it waits for the end of the line that it stands on, so it never swallows text.
+This is the algorithm of Wadler's "A prettier printer": a group is written on one line if it fits, otherwise every
+`Line` directly in it is a line break. A comment is a `Suffix`: it is written at the end of its line, so that no text
+follows it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A place where a line may end; `flat` is what stands there when it does not, None when it must end."""
+    """A possible line break; `flat` is written instead if there is none, and None means that there must be one."""
 
     flat: str | None = " "
     blank: bool = False
@@ -19,14 +20,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Suffix:
-    """A comment for the end of the current line, or for the line alone if it is empty; its group is broken."""
+    """A comment for the end of the current line (or alone on it, if it is empty); it breaks its group."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class IfBroken:
-    """A text that is there only when its group is broken, such as a trailing comma."""
+    """A text that is written only if its group is broken, such as a trailing comma."""
 
     text: str
 
@@ -42,7 +43,7 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """Lines in it begin `by` columns farther in, or, with `by` None, in the column where it begins."""
+    """Lines in it are indented by `by` more columns or, if `by` is None, to the column where it begins."""
 
     by: int | None
     inner: Doc
@@ -54,7 +55,7 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """On one line if it fits; what must break inside it breaks it too."""
+    """Written on one line if it fits; a forced line break inside it breaks it."""
 
     inner: Doc
     forced: bool = field(init=False)
@@ -99,16 +100,16 @@ def _is_forced(doc: Doc) -> bool:
             return False
 
 
-#: A piece of work: the indent of lines in it, whether its lines end, and what to write.
+#: An item of the work list: the indent of its lines, whether its group is broken, and the document.
 _Work = tuple[int, bool, Doc]
 
 
 def layout(doc: Doc, columns: int) -> str:
-    """The text, its lines at most `columns` wide where its groups allow; without a line end at its end."""
+    """The text, with lines of at most `columns` where possible, without a final line end."""
     page = _Page()
     work: list[_Work] = [(0, True, doc)]
     while work:
-        inset, broken, item = work.pop()
+        indentation, broken, item = work.pop()
         match item:
             case str():
                 page.write(item)
@@ -118,15 +119,15 @@ def layout(doc: Doc, columns: int) -> str:
                 if broken:
                     page.write(item.text)
             case Joined():
-                work.extend((inset, broken, part) for part in reversed(item.parts))
+                work.extend((indentation, broken, part) for part in reversed(item.parts))
             case Nest():
-                work.append((page.column if item.by is None else inset + item.by, broken, item.inner))
+                work.append((page.column if item.by is None else indentation + item.by, broken, item.inner))
             case Group():
                 flat = not item.forced and _fits(item.inner, columns - page.column, work)
-                work.append((inset, not flat, item.inner))
+                work.append((indentation, not flat, item.inner))
             case Line():
                 if broken or item.flat is None:
-                    page.end_line(inset, item.blank)
+                    page.end_line(indentation, item.blank)
                 else:
                     page.write(item.flat)
     page.end_line(0)
@@ -161,13 +162,13 @@ def _fits(doc: Doc, room: int, rest: list[_Work]) -> bool:
 
 
 class _Page:
-    """The text written so far, the column that was reached, and the comments that wait for the line's end."""
+    """The text written so far, the current column, and the comments for the end of the line."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.suffixes: list[str] = []
         self.column = 0
-        self._empty = True  # the inset is written with the first text of a line, so that blank lines stay empty
+        self._empty = True  # the indent is written with the first text of a line, so that blank lines stay empty
 
     def write(self, text: str) -> None:
         if not text:
@@ -178,14 +179,14 @@ class _Page:
         self.pieces.append(text)
         self.column += len(text)
 
-    def end_line(self, inset: int, blank: bool = False) -> None:
+    def end_line(self, indentation: int, blank: bool = False) -> None:
         while self.pieces and self.pieces[-1].endswith(" "):
             self.pieces[-1] = self.pieces[-1].rstrip(" ")
             if not self.pieces[-1]:
                 self.pieces.pop()
         for number, comment in enumerate(self.suffixes):
-            before = "\n" + " " * inset if number else " " * self.column if self._empty else "  "
+            before = "\n" + " " * indentation if number else " " * self.column if self._empty else "  "
             self.pieces.append(before + comment)
         self.suffixes.clear()
         self.pieces.append("\n\n" if blank else "\n")
-        self.column, self._empty = inset, True
+        self.column, self._empty = indentation, True

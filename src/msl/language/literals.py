@@ -1,4 +1,4 @@
-"""Literals: the value of a number with its unit, and of a text with its escapes."""
+"""Convert literals: numbers with units, strings with escapes, names that may need quotes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
 UNITS = frozenset(SECONDS) | frozenset(BYTES)
 LONGEST_NUMBER = 200
 
-#: What people write for a unit, and the unit.
+#: Other spellings of the units.
 _UNIT_SPELLINGS = {
     "s": "sec secs second seconds",
     "min": "m mins minute minutes",
@@ -26,9 +26,9 @@ _UNIT_SPELLINGS = {
 MEANT_UNIT = {spelling: unit for unit, spellings in _UNIT_SPELLINGS.items() for spelling in spellings.split()}
 MEANT_UNIT |= {unit: unit for unit in UNITS} | {"S": "s", "H": "h"}
 
-#: What people write behind a number of things, and how many things it stands for.
+#: Suffixes of counts, and their factors.
 _COUNTS = {"k": 10**3, "K": 10**3, "M": 10**6}
-#: Units that people know and MSL does without: how many of which unit one of them is.
+#: Units that MSL does not have, in terms of those that it has.
 _SCALED_UNITS = {
     **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), (0.001, "s")),
     **dict.fromkeys(("d", "day", "days"), (24, "h")),
@@ -45,7 +45,7 @@ _SHORT_ESCAPES = {'"': '"', "\\": "\\", "n": "\n"}
 
 @record
 class BadLiteral(Exception):
-    """Why a literal has no value, and what to write; `part` is the stretch of it that is wrong."""
+    """A literal without a value: why, and what to write; `part` is the wrong part of it."""
 
     code: str
     message: str
@@ -61,7 +61,7 @@ def number_value(text: str) -> tuple[int | float, str | None]:
     digits, suffix = match[1].replace("_", ""), match[2]
     whole = (0, len(text))
     if len(digits) > LONGEST_NUMBER:
-        raise BadLiteral("MSL010", "this number has too many digits", f"at most {LONGEST_NUMBER} are read", whole)
+        raise BadLiteral("MSL010", "this number has too many digits", f"at most {LONGEST_NUMBER} are allowed", whole)
     value: int | float = int(digits) if digits.isdigit() else float(digits)
     if math.isinf(value):
         raise BadLiteral("MSL010", f"`{text}` is too large for a number", "the largest is about 1e308", whole)
@@ -74,7 +74,7 @@ def number_value(text: str) -> tuple[int | float, str | None]:
 
 
 def _unit_advice(digits: str, value: int | float, suffix: str) -> str:
-    """What to write for a number with a unit that is none of ours: `10m`, `2days`, `1h30min`."""
+    """What to write for a number with an unknown unit: `10m`, `2days`, `1h30min`."""
     meant = MEANT_UNIT.get(suffix, MEANT_UNIT.get(suffix.lower()))
     if suffix in _COUNTS:
         return f"write `{int(value * _COUNTS[suffix]):_}`, or `{digits}{meant}` for a size in memory"
@@ -98,24 +98,24 @@ def string_value(text: str) -> str:
         if match[2] is not None:
             point = int(match[2], 16)
             if point > 0x10FFFF or 0xD800 <= point <= 0xDFFF:
-                raise BadLiteral("MSL018", f"`{match[0]}` is no character", "the largest is `\\u{10FFFF}`", at)
+                raise BadLiteral("MSL018", f"`{match[0]}` is not a character", "the largest is `\\u{10FFFF}`", at)
             return chr(point)
         if match[1] not in _SHORT_ESCAPES:
-            advice = 'write `\\"`, `\\\\`, `\\n` or `\\u{…}`; a backslash alone is `\\\\`'
-            raise BadLiteral("MSL018", f"`{match[0]}` is not an escape", advice, at)
+            advice = 'write `\\"`, `\\\\`, `\\n` or `\\u{…}`; a plain backslash is `\\\\`'
+            raise BadLiteral("MSL018", f"`{match[0]}` is not an escape sequence", advice, at)
         return _SHORT_ESCAPES[match[1]]
 
     return _ESCAPE.sub(replacement, text[1:-1])
 
 
 def quoted(text: str) -> str:
-    """A text as MSL writes it."""
+    """A string as a spec writes it."""
     body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return '"' + "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in body) + '"'
 
 
 def spelt(value: int | float, unit: str | None = None) -> str:
-    """A number as MSL writes it when nobody has spelt it yet."""
+    """A number as a spec writes it."""
     digits = repr(value)
     if "e" in digits:
         mantissa, exponent = digits.split("e")
@@ -123,11 +123,11 @@ def spelt(value: int | float, unit: str | None = None) -> str:
     return digits + (unit or "")
 
 
-# --- Names: how a name or a path is written — plain, or in quotes where it is a reserved word or no word at all. ------
+# --- names and paths, in quotes if they are not plain words -----------------------------------------------------------
 
 
 def name_text(name: str) -> str:
-    """A name as a spec writes it."""
+    """A name as a spec writes it: in quotes if it is reserved or not a plain word."""
     return name if is_identifier(name) else quoted(name)
 
 
@@ -137,6 +137,6 @@ def path_text(path: ast.Path) -> str:
 
 
 def called_text(call: ast.Call) -> str:
-    """What a call calls: `log(n_samples)` is the function, `"log"(x = 1)` an alternative of that name."""
+    """The name of a call as written: `log(n_samples)` is the function, `"log"(x = 1)` an alternative of that name."""
     is_function = call.path.text in FUNCTION_WORDS and all(argument.key is None for argument in call.arguments)
     return call.path.text if is_function else path_text(call.path)

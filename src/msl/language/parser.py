@@ -1,8 +1,7 @@
-"""Parse: text to AST, one statement after another, so that one mistake does not hide the next.
+"""Parse a text into a syntax tree, statement by statement, so that one mistake does not hide the next.
 
 Statement keywords are reserved, so they mark where statements begin even in a file that is full of errors. A statement
-that cannot be read gives one diagnostic and is remembered as broken, so that nothing that depends on it is complained
-about again.
+that cannot be parsed gives one diagnostic and is recorded as broken, so that what depends on it is not reported again.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ MOST_LEVELS = 100
 MOST_TERMS = 200
 
 _WORD = re.compile(r"\w+")
-_lock = Lock()  # the grammar and its builder are made once and hold the text in hand
+_lock = Lock()  # the grammar and its builder are shared and hold the current text
 
 
 def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
-    """The statements of a text, and what could not be read. The file is whole when there is no diagnostic."""
+    """The statements of a text, and the syntax errors. The file is complete if there are none."""
     if len(source.text) > MOST_CHARACTERS:
         return ast.File((), broken=(ast.Broken(None, None),)), [_too_large(source)]
     if (unmerged := conflict_marks(source)) is not None:
@@ -55,7 +54,7 @@ def text_to_ast(source: Source) -> tuple[ast.File, list[Diagnostic]]:
 
 
 def _mistakes() -> ModuleType:
-    """The answers to mistakes, which a file without any does not need."""
+    """The explanations of syntax errors, which a correct file does not need."""
     return import_module("msl.language.mistakes.answer")
 
 
@@ -71,14 +70,14 @@ def _too_large(source: Source) -> Diagnostic:
         "MSL017",
         Severity.ERROR,
         f"the file is too large: at most {MOST_CHARACTERS // 1_000_000} million characters "
-        f"and {MOST_TOKENS:,} words, signs and comments are read",
+        f"and {MOST_TOKENS:,} tokens and comments are allowed",
         where,
-        help="split it into files and take them with `use`",
+        help="split it into several files and combine them with `use`",
     )
 
 
 def _segments(source: Source, tokens: list[Token]) -> list[tuple[int, int]]:
-    """Where statements begin and end: each starts with its keyword, or with a word that was meant to be one."""
+    """The start and end of each statement: it starts with a keyword, or with a word that was meant to be one."""
     starts, depth = [0], 0
     for index, token in enumerate(tokens):
         if token.type in STATEMENT_TOKENS:
@@ -88,13 +87,13 @@ def _segments(source: Source, tokens: list[Token]) -> list[tuple[int, int]]:
             depth += 1
         elif token.type in CLOSING_TOKENS:
             depth = max(0, depth - 1)
-        elif depth == 0 and index and _begins_anew(source, tokens, index):
+        elif depth == 0 and index and _begins_statement(source, tokens, index):
             starts.append(index)
     return [(start, end) for start, end in pairwise([*starts, len(tokens)]) if start < end]
 
 
-def _begins_anew(source: Source, tokens: list[Token], index: int) -> bool:
-    """Outside brackets, a name on a new line cannot go on with what may end a statement: it was meant to begin one."""
+def _begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
+    """Whether a name on a new line, outside brackets and after a complete statement, was meant as a keyword."""
     return (
         tokens[index].type == "NAME" and tokens[index - 1].type in ENDING_TOKENS and _begins_line(source, tokens, index)
     )
@@ -106,7 +105,7 @@ def _begins_line(source: Source, tokens: list[Token], index: int) -> bool:
 
 
 class _Reading:
-    """One pass over a text: the statements read so far, and what went wrong."""
+    """One pass over a text: the statements so far, and the syntax errors."""
 
     def __init__(self, source: Source, grammar: Grammar, builder: AstBuilder) -> None:
         self.source, self.grammar, self.builder = source, grammar, builder
@@ -117,23 +116,25 @@ class _Reading:
         self._skip_before = 0
 
     def segment(self, tokens: list[Token], following: Token | None) -> None:
-        """Reads what stands between two keywords: a statement, and whatever was written after it by mistake."""
+        """Parse the tokens between two keywords: a statement, and anything written after it by mistake."""
         if self._swallow_next:
             self._swallow_next = False
             return
-        if token_span(tokens[0]).start < self._skip_before:  # inside a comment of another language, told already
+        if (
+            token_span(tokens[0]).start < self._skip_before
+        ):  # inside a comment of another language that is reported already
             return
         rest = tokens
         while rest:
             rest = self._first(rest, following)
 
     def _first(self, tokens: list[Token], following: Token | None) -> list[Token]:
-        """Reads the first statement of some tokens, gives back those that come after it."""
+        """Parse the first statement of some tokens; return the tokens after it."""
         misspelt = tokens[0].type not in STATEMENT_TOKENS
         if misspelt:
             diagnostic, meant = _mistakes().misspelt_statement(self.source, tokens)
             self.diagnostics.append(diagnostic)
-            self._skip_foreign(diagnostic)
+            self._skip_reported(diagnostic)
             if meant is None:
                 self.broken.append(ast.Broken(None, None))
                 return []
@@ -153,23 +154,25 @@ class _Reading:
         noted = len(self.diagnostics)
         self._break(tokens, failure, following)
         if misspelt:
-            del self.diagnostics[noted:]  # one word is wrong; what follows from it is not news
+            del self.diagnostics[noted:]  # these errors follow from the misspelt word
         return []
 
-    def _skip_foreign(self, told: Diagnostic) -> None:
-        """Passes over the rest of what one message has told of: a comment of several lines, the body of a function."""
-        end: int = import_module("msl.language.mistakes.in_signs").end_of_what_is_foreign(self.source, told)
+    def _skip_reported(self, diagnostic: Diagnostic) -> None:
+        """Skip what a diagnostic covers beyond its span: a comment of several lines, the body of a function."""
+        end: int = import_module("msl.language.mistakes.in_signs").end_of_reported_text(self.source, diagnostic)
         self._skip_before = max(self._skip_before, end)
 
     def _accept(self, statement: ast.Statement, sound: bool) -> None:
-        """Keeps a statement; one with a mistake in it is as good as broken, or the mistake would be told twice."""
+        """Keep a statement; one with a mistake counts as broken, or the mistake would be reported twice."""
         if not sound:
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return
         length = statement.span.end - statement.span.start
-        if length > MOST_LEVELS and (levels := ast.depth(statement)) > MOST_LEVELS:  # a level has one character or more
+        if (
+            length > MOST_LEVELS and (levels := ast.depth(statement)) > MOST_LEVELS
+        ):  # a level needs at least one character
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{levels} levels")
-            message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are read"
+            message = f"this statement is nested too deeply: at most {MOST_LEVELS} levels are allowed"
             help = "name its inner pieces with `part`"
             self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
@@ -177,7 +180,7 @@ class _Reading:
         signs = sum(self.source.slice(statement.span).count(sign) for sign in "+-*/")
         if signs >= MOST_TERMS and (terms := ast.most_terms(statement)) >= MOST_TERMS:
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{terms + 1:,} terms")
-            message = f"a computation in this statement is too long: at most {MOST_TERMS} terms are computed"
+            message = f"an arithmetic expression in this statement is too long: at most {MOST_TERMS} terms are allowed"
             help = "write a product of equal factors as one number, or split the statement"
             self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
@@ -191,7 +194,7 @@ class _Reading:
             self.diagnostics.append(name_taken)
         else:
             self.diagnostics.append(_mistakes().explain(self.source, failure, tokens))
-            self._skip_foreign(self.diagnostics[-1])
+            self._skip_reported(self.diagnostics[-1])
         self.broken.append(_broken_declaration(" ".join(map(str, tokens[:2]))))
         if self._swallow_next and following is not None:
             self.broken.append(ast.Broken(None, str(following)))
@@ -209,7 +212,7 @@ class _Reading:
         except UnexpectedToken:
             del self.builder.problems[noted:]
             accepted = frozenset(parser.accepts())  # type: ignore[no-untyped-call]
-            del self.builder.problems[noted:]  # asking what fits runs the builder on trial
+            del self.builder.problems[noted:]  # `accepts` runs the builder, too
             return None, Failure(read, accepted)
 
 
@@ -219,23 +222,23 @@ def _broken_declaration(text: str) -> ast.Broken:
     return ast.Broken(words[0] if words else None, words[1] if len(words) > 1 else None)
 
 
-# --- Failure: where reading a statement stopped. ----------------------------------------------------------------------
+# --- where parsing stopped --------------------------------------------------------------------------------------------
 
 
 @record
 class Failure:
-    """Where reading a statement stopped: the index of the token that did not fit, and what would have."""
+    """Where parsing a statement stopped: the index of the unexpected token, and the token types expected there."""
 
     index: int
     accepted: frozenset[str]
 
     @property
     def complete_before(self) -> bool:
-        """Whether what was read so far is a statement."""
+        """Whether the tokens before are a complete statement."""
         return "$END" in self.accepted
 
 
-# --- Conflict marks: what git leaves in a file whose two sides it could not merge. ------------------------------------
+# --- unresolved merge conflicts of git --------------------------------------------------------------------------------
 
 
 _MARK = re.compile(r"^(?:<{7}|>{7})(?!\S)[^\r\n]*|^(?:={7}|\|{7})(?!\S)[^\r\n]*", re.MULTILINE)
@@ -243,7 +246,7 @@ _MOST_SHOWN = 4
 
 
 def conflict_marks(source: Source) -> Diagnostic | None:
-    """One message for a file that holds such marks; nothing of the rest means what it says."""
+    """One diagnostic for a file with conflict markers; the rest of it is not checked."""
     if "<<<<<<<" not in source.text and ">>>>>>>" not in source.text:
         return None
     marks = [Span(*match.span()) for match in _MARK.finditer(source.text)]
@@ -252,8 +255,8 @@ def conflict_marks(source: Source) -> Diagnostic | None:
         return None
     first, *others = marks[marks.index(sides[0]) :]
     conflicts = max(sum(source.text[mark.start] == sign for mark in sides) for sign in "<>")
-    what = "a merge that git left open" if conflicts == 1 else f"{conflicts} merges that git left open"
+    what = "an unresolved merge conflict" if conflicts == 1 else f"{conflicts} unresolved merge conflicts"
     also = tuple(Label(source, mark, "") for mark in others[:_MOST_SHOWN])
-    help = "keep one of the two sides, and remove the lines that git marked them with"
-    message = f"this file holds {what}"
-    return Diagnostic("MSL034", Severity.ERROR, message, Label(source, first, "one side begins here"), also, help)
+    help = "keep one version of each conflict, and remove the marker lines of git"
+    message = f"this file contains {what}"
+    return Diagnostic("MSL034", Severity.ERROR, message, Label(source, first, "the conflict begins here"), also, help)

@@ -1,9 +1,9 @@
-"""Print: AST to text, in the one layout that MSL has.
+"""Print a syntax tree as text, in the standard layout.
 
-What fits on a line of 100 columns stands on one line. Else lines end before `|`, `>>`, `&`, `and`, `or`, `then`, `by`,
-`if` and `default`, which begin the next line, and lists stand one item a line with a comma after each. Only the
-parentheses that the grammar needs are written. Comments come in through `Comments`, which hands them out at the places
-where the printer can put them: around statements, items of lists and operands.
+What fits into 100 columns is written on one line. Otherwise lines break before `|`, `>>`, `&`, `and`, `or`, `then`,
+`by`, `if` and `default`, and lists have one item a line with a comma after each. Only necessary parentheses are
+written. `Comments` provides the comments at the places where the printer can put them: around statements, items of
+lists and operands.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from msl.language.line_breaks import (
 from msl.language.literals import called_text, name_text, path_text, quoted, spelt
 from msl.language.tokens import Comments, Placed
 
-# --- Tightness: how tightly each node binds; one that binds less tightly than its place asks for takes parentheses.
+# --- precedence: a node that binds less tightly than its context needs parentheses ------------------------------------
 
 
 class Tightness(IntEnum):
-    """The rungs of the grammar. Spaces and conditions share them: neither can stand directly in the other."""
+    """The levels of precedence. Spaces and conditions share them: neither can be directly inside the other."""
 
     SPACE = OR = 0
     UNIT = AND = 1
@@ -73,16 +73,16 @@ def tightness_of(node: ast.Node) -> Tightness:
             return Tightness.ATOM
 
 
-# --- Print: AST to text, in the one layout that MSL has. --------------------------------------------------------------
+# --- printing ---------------------------------------------------------------------------------------------------------
 
 
 COLUMNS = 100
-_LONGEST_HEAD = 30  # past it, alternatives aligned under the `=` would stand too far to the right
+_LONGEST_HEAD = 30  # beyond this, alternatives aligned under the `=` would be too far to the right
 
 _CHAIN_OPERATORS = {ast.Choice: "|", ast.Sequence: ">>", ast.Union: "&", ast.Or: "or", ast.And: "and"}
 _ATOMS = (ast.Path, ast.Number, ast.String, ast.Boolean, ast.Nothing, ast.AnyOf)
 
-#: Statements that stand together when a whole file is printed from a tree, without a text to take blank lines from.
+#: Statements with the same number have no blank line between them, if a file is printed without its original text.
 _TOGETHER: dict[type[ast.Node], int] = {
     ast.Edition: 0,
     ast.Use: 0,
@@ -99,7 +99,7 @@ _TOGETHER: dict[type[ast.Node], int] = {
 
 
 def ast_to_text(node: ast.Node | ast.File) -> str:
-    """A node as it would be written; a file ends with a line end."""
+    """The text of a node; a file ends with a line end."""
     printer = Printer(Comments.none())
     if not isinstance(node, ast.File):
         return layout(printer.node(node), COLUMNS)
@@ -116,14 +116,14 @@ def ast_to_text(node: ast.Node | ast.File) -> str:
 
 
 def file_to_text(file: ast.File, comments: Comments, end: int) -> str:
-    """A file with its comments and its blank lines, at most one where there were some; `end` is where its text ends."""
+    """The text of a file with its comments and its blank lines, never two in a row; `end` is the end of its text."""
     printer = Printer(comments)
     text = layout(printer.file(file, end), COLUMNS)
     return f"{text}\n" if text else ""
 
 
 class Printer:
-    """Walks a tree in the order of its text and says what is written, and where lines may end."""
+    """Turns a tree, in the order of its text, into a document with possible line breaks."""
 
     def __init__(self, comments: Comments) -> None:
         self._comments = comments
@@ -141,7 +141,7 @@ class Printer:
         return entries.doc()
 
     def node(self, node: ast.Node, tightness: int = Tightness.SPACE) -> Doc:
-        """Any node; in parentheses when it binds less tightly than its place asks for."""
+        """Any node; in parentheses if it binds less tightly than the context needs."""
         if tightness_of(node) < tightness:
             inner = self.node(node)
             return align("(", inner, *_dangling(self._comments.take(node.span.end - 1)), ")")
@@ -238,7 +238,7 @@ class Printer:
                 raise TypeError(f"{type(node).__name__} is not a node of the tree")
 
     def _bound(self, head: str, sign: str, value: ast.Expression) -> Doc:
-        """`head = value`: broken alternatives stand under the sign, other chains on lines of their own."""
+        """`head = value`: alternatives on several lines are aligned under the sign, others start on a new line."""
         if self._comments.any_before(self._start(value)):
             return join(head, sign, self._after(value))
         if isinstance(value, ast.Choice) and len(head) <= _LONGEST_HEAD:
@@ -248,7 +248,7 @@ class Printer:
         return join(head, sign, " ", self.node(value))
 
     def _after(self, node: ast.Node, by: int = 2) -> Doc:
-        """` node`, after a word or a sign; on lines of its own below the comments that come before it."""
+        """` node`, after a word or a sign; on new lines below the comments before it."""
         start = self._start(node)
         beside, above = self._comments.take_trailing(start), self._comments.take(start)
         if beside or above:
@@ -256,7 +256,7 @@ class Printer:
         return join(" ", _hanging(node, self.node(node), by))
 
     def _clause(self, word: str, node: ast.Node | None) -> Doc:
-        """` word node`, on a line of its own when its group is broken or a comment comes before it."""
+        """` word node`, on a new line if its group is broken or a comment comes before it."""
         if node is None:
             return ""
         before = self._separator(self._start(node))
@@ -265,7 +265,7 @@ class Printer:
     # --- spaces and conditions ---
 
     def _chain(self, node: ast.Choice | ast.Sequence | ast.Union | ast.Or | ast.And) -> Doc:
-        """Operands with their operator between, first on a broken line; short alternatives stand several a line."""
+        """Operands joined by their operator, which starts a new line; short alternatives share a line."""
         operator = _CHAIN_OPERATORS[type(node)]
         tightness = Tightness.NOT if isinstance(node, ast.And) else Tightness.UNIT
         commented = self._comments.any_before(self._start(node.items[-1]))
@@ -280,7 +280,7 @@ class Printer:
         return group(*parts)
 
     def _separator(self, start: int) -> Doc:
-        """What stands before an operator or a clause: a possible line end, or the comments that come there."""
+        """What goes before an operator or a clause: a possible line break, or the comments there."""
         beside, above = self._comments.take_trailing(start), self._comments.take(start)
         if not beside and not above:
             return SPACE_OR_LINE
@@ -332,7 +332,7 @@ class Printer:
         edge: Line = NOTHING_OR_LINE,
         filled: bool = False,
     ) -> Doc:
-        """Items between brackets: all on one line, or one a line; `close` is where the closing bracket stands."""
+        """Items between brackets: all on one line, or one a line; `close` is the offset of the closing bracket."""
         beside = _suffixes(self._comments.take_trailing(self._start(items[0]) if items else close))
         entries = self._entries(items, close, filled)
         entries.comments(self._comments.take(close))
@@ -348,7 +348,7 @@ class Printer:
         return group(*beside, indent(SPACE_OR_LINE, self._entries(items, None, filled=False).doc()))
 
     def _entries(self, items: Sequence[ast.Node], close: int | None, filled: bool) -> _Entries:
-        """Items with their commas and comments; without a `close`, what follows the last is not theirs."""
+        """Items with their commas and comments; without a `close`, comments after the last are left out."""
         entries = _Entries(SPACE_OR_LINE, filled)
         starts = [self._start(item) for item in items]
         for index, item in enumerate(items):
@@ -366,7 +366,7 @@ class Printer:
 
 
 class _Entries:
-    """Things that follow one another, comments on lines of their own among them, with the blank lines between."""
+    """Items in sequence, with the comments and blank lines between them."""
 
     def __init__(self, separator: Line, filled: bool = False) -> None:
         self._separator = separator
@@ -412,7 +412,7 @@ def _number(node: ast.Number) -> str:
 
 
 def _hanging(node: ast.Node, doc: Doc, by: int = 2) -> Doc:
-    """A chain whose further lines stand farther in than its first, so that it reads as one item."""
+    """A chain whose further lines are indented, so that it reads as one item."""
     return indent(doc, by=by) if type(node) in _CHAIN_OPERATORS else doc
 
 
@@ -426,7 +426,7 @@ def _lines(comments: Sequence[Placed]) -> list[Doc]:
 
 
 def _dangling(comments: Sequence[Placed]) -> list[Doc]:
-    """Comments before a closing parenthesis, which then stands on a line of its own."""
+    """Comments before a closing parenthesis, which then goes on a new line."""
     docs: list[Doc] = []
     for comment in comments:
         docs += [LINE_END, Suffix(comment.text)] if comment.own_line else [Suffix(comment.text)]

@@ -1,4 +1,4 @@
-"""Tokens: the words and signs of a text, with keywords told from names and calls from groups."""
+"""Split a text into tokens: keywords and names, calls and groups, and the comments between them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from msl.language.ast import Comment
 if TYPE_CHECKING:
     from lark import Token, Transformer
 
-STATEMENTS = (
-    "msl use data block part chain require minimize maximize search ensemble budget seed".split()  # in docs' order
-)
+#: In the order of the documentation.
+STATEMENTS = "msl use data block part chain require minimize maximize search ensemble budget seed".split()
 WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
 RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
-#: Reserved words that are functions too, and then touch their `(`.
+#: Reserved words that are also functions, if `(` follows directly.
 FUNCTION_WORDS = frozenset({"log"})
 STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
 OPENING_TOKENS = frozenset({"LPAR", "CALL", "LSQB", "LBRACE"})
@@ -29,11 +28,11 @@ CLOSING_TOKENS = frozenset({"RPAR", "RSQB", "RBRACE"})
 #: What may be the last token of a statement.
 ENDING_TOKENS = CLOSING_TOKENS | frozenset("NAME NUMBER STRING QUESTION NONE TRUE FALSE DEFAULT BOOL LOG".split())
 
-#: What a person calls a token that has no spelling of its own.
+#: Names of the tokens without a fixed spelling.
 NAMES_FOR_PEOPLE = {
     "NAME": "a name",
     "NUMBER": "a number",
-    "STRING": 'a text in "quotes"',
+    "STRING": 'a string in "quotes"',
     "COMPARE": "a comparison such as `==` or `<=`",
     "$END": "the end of the statement",
 }
@@ -62,23 +61,23 @@ _SIGNS = {
 
 
 def in_words(terminal: str) -> str:
-    """A terminal of the grammar as a person would name it."""
+    """A terminal of the grammar, for messages."""
     if terminal in NAMES_FOR_PEOPLE:
         return NAMES_FOR_PEOPLE[terminal]
     return f"`{_SIGNS.get(terminal, terminal.lower())}`"
 
 
 def is_identifier(text: str) -> bool:
-    """Whether a name can stand without quotes."""
+    """Whether a name needs no quotes."""
     return text.isascii() and text.isidentifier() and text not in RESERVED
 
 
 class _TooMany(Exception):
-    """A text has more comments than are read."""
+    """A text has more comments than allowed."""
 
 
 class Grammar:
-    """The grammar's tables, and the tokens of a text. Building takes 0.1 s: made once, and kept in the user's cache."""
+    """The parse tables and the lexer. Building them takes 0.1 s, so they are kept in the user's cache folder."""
 
     def __init__(self, transformer: Transformer[Token, Any]) -> None:
         from lark import Lark
@@ -95,7 +94,7 @@ class Grammar:
             lexer_callbacks={"COMMENT": self._note_comment},
             cache=_tables_file(),
         )
-        self.lark.lexer = self.lark._build_lexer()  # `lex` would build one for every text
+        self.lark.lexer = self.lark._build_lexer()  # otherwise `lex` builds one for every text
 
     def _note_comment(self, token: Token) -> Token:
         self._comments.append(token)
@@ -104,9 +103,9 @@ class Grammar:
         return token
 
     def tokens(self, text: str, most: int) -> tuple[list[Token], list[Comment]] | None:
-        """All tokens of a text, whatever it holds, and its comments; None where there are more than `most` of them.
+        """All tokens of any text, and its comments; None if there are more than `most`.
 
-        Reading stops there, since a token takes hundreds of bytes.
+        It stops there, because a token takes hundreds of bytes.
         """
         self._comments, self._most = [], most
         try:
@@ -126,9 +125,9 @@ def _grammar_text() -> str:
 
 
 def _tables_file() -> str | bool:
-    """Where the built tables are kept: in the user's own cache folder, which nobody else may write to.
+    """The file for the parse tables: in the user's cache folder, if no other user can write to it.
 
-    Lark keeps them as a pickle under a digest of the grammar and of the versions, so the folder must be the user's.
+    Lark stores them as a pickle, which must not come from another user.
     """
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "msl"
     try:
@@ -160,16 +159,16 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
         yield token
 
 
-# --- Comments: those of a text, handed out in order as the printer passes the places where they stand. ----------------
+# --- comments, in order, for the printer ------------------------------------------------------------------------------
 
 
-#: What may stand before the first word of a parenthesised expression.
+#: What may come before the first word of a parenthesised expression.
 _BEFORE_WORD = re.compile(r"(?:[( \t\f\r\n]|#[^\r\n]*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A comment, whether it has a line of its own, and whether a blank line stands before it."""
+    """A comment, whether it is alone on its line, and whether a blank line comes before it."""
 
     text: str
     own_line: bool
@@ -177,7 +176,7 @@ class Placed:
 
 
 class Comments:
-    """The comments not yet printed; each is handed out once and in order, so none is lost or moves past another."""
+    """The comments not yet printed. Each is returned once and in order, so none is lost or moved past another."""
 
     def __init__(self, source: Source, comments: Sequence[Comment]) -> None:
         self._source = source
@@ -190,7 +189,7 @@ class Comments:
         return Comments(Source("", ""), ())
 
     def take(self, before: int) -> list[Placed]:
-        """Those that stand before an offset."""
+        """The comments before an offset."""
         taken = []
         while self.any_before(before):
             taken.append(self._place(self._comments[self._next]))
@@ -198,7 +197,7 @@ class Comments:
         return taken
 
     def take_trailing(self, before: int) -> list[Placed]:
-        """The next one, if it stands before an offset and shares a line with what it follows: one comment or none."""
+        """The next comment, if it is before an offset and on the same line as what it follows."""
         if not self.any_before(before) or self._place(self._comments[self._next]).own_line:
             return []
         self._next += 1
@@ -208,11 +207,11 @@ class Comments:
         return self._next < len(self._comments) and self._comments[self._next].span.start < offset
 
     def after_blank(self, offset: int) -> bool:
-        """Whether a blank line stands before what begins at an offset."""
+        """Whether a blank line comes before an offset."""
         return self._line_ends_before(offset) > 1
 
     def first_word(self, offset: int) -> int:
-        """Where the first word of an expression stands, past the parentheses and comments that it begins with."""
+        """The offset of the first word of an expression, after leading parentheses and comments."""
         if not self._comments:
             return offset
         match = _BEFORE_WORD.match(self._source.text, offset)

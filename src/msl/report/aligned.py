@@ -1,4 +1,4 @@
-"""Aligned: rows of texts as columns that line up, and numbers and other figures as people read them."""
+"""Format figures and align tables as plain text, and make figures fit for JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = (), indent: 
 
 
 def shown(figure: Any) -> str:
-    """A figure in a few characters: numbers with four digits, what is not there as `-`."""
+    """A figure in a few characters: numbers with four digits, a missing one as `-`."""
     match figure:
         case None:
             return "-"
@@ -47,11 +47,11 @@ def named_figures(figures: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {shown(value)}" for name, value in figures.items())
 
 
-# --- Finite: figures as JSON has them — it knows neither infinity nor NaN, which become null. -------------------------
+# --- JSON: it has neither infinity nor NaN, which become null ---------------------------------------------------------
 
 
 def finite(value: Any) -> Any:
-    """The same figures with None where a number is none."""
+    """The same figures with None for infinite numbers and NaN."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

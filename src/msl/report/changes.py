@@ -1,4 +1,4 @@
-"""Changes: the difference between two spaces as lines for the terminal, in the style of a diff."""
+"""The differences between two specs or runs as text, in the style of a diff."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERDICTS = {
     Relation.SAME: "the same models, written otherwise: the digests differ, the sets do not",
     Relation.WIDENED: "widened: every model of the old space is in the new one",
     Relation.NARROWED: "narrowed: every model of the new space was in the old one",
-    Relation.CHANGED: "changed: each space has models that the other has not",
+    Relation.CHANGED: "changed: each space has models that the other lacks",
 }
 #: What a change without a path is in.
 _WHOLE = "the chain"
@@ -83,7 +83,7 @@ def _condition(text: str) -> str:
     return f"if {text}" if text else "always"
 
 
-# --- Run changes: what differs between two runs beside their specs — data, seed, versions — and their results abreast.
+# --- Differences between two runs beside their specs ------------------------------------------------------------------
 
 
 #: What was changed, what it was, what it is.
@@ -94,7 +94,7 @@ _COUNTS = ("evaluations", "reused", "failures", "fits", "fits_saved", "complexit
 
 
 def provenance_changes(before: Run, after: Run) -> list[Changed]:
-    """What the two runs were made from, where that differs."""
+    """Differences in data, seed, versions and options."""
     found = []
     if before.digests.data != after.digests.data:
         found.append(("table", _table(before), _table(after)))
@@ -106,7 +106,7 @@ def provenance_changes(before: Run, after: Run) -> list[Changed]:
 
 
 def result_changes(before: Run, after: Run) -> list[Changed]:
-    """What the two came to, where that differs: how they ended, the winner and its figures, never what they cost."""
+    """Differences in the results: status, best model and its figures; never costs."""
     found: list[Changed] = []
     if before.status != after.status:
         found.append(("status", before.status, after.status))

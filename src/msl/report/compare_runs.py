@@ -1,4 +1,4 @@
-"""Comparison: runs side by side, and paired tests of what they came to — by folds, or by table and seed."""
+"""Compare runs in a table and with paired tests, by fold or by table and seed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePath
 
-from msl.blocks.base.load import BlockProblem
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.check.read_model import text_to_model
 from msl.data.table import Table
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.cross_validate import SplitOutputs
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import score
+from msl.evaluate.outcome import failure_of
 from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.language import ast
 from msl.language.parser import text_to_ast
@@ -22,7 +24,8 @@ from msl.language.printer import ast_to_text
 from msl.report.aligned import aligned, shown
 from msl.report.run_facts import check_stored, read_stored, stored_source
 from msl.report.statistics import SignedRank, holm, least_p, signed_rank
-from msl.space.spec import DEFAULT_MEASURES, MEASURES, Call, Objective, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, metrics_of
 from msl.space.values import Model
 from msl.store.stored_run import Run
 
@@ -47,7 +50,7 @@ class Pairing:
         return sum(a - b for a, b in zip(self.ones, self.others, strict=True)) / len(self.ones)
 
 
-#: For each figure, for each competitor, what it came to at each place; pairs are what two have at the same place.
+#: Figure -> competitor -> place -> value; two values at the same place are a pair.
 Figures = Mapping[str, Mapping[str, Mapping[object, float]]]
 
 
@@ -66,7 +69,7 @@ def paired(figures: Figures) -> list[Pairing]:
 
 
 def figures_by_place(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> Figures:
-    """What runs came to, by spec, at each table and seed; of equal runs the first given counts.
+    """The results of runs by spec, table and seed; of equal runs the first counts.
 
     `labels` tells specs apart, by run; without them a spec is the name of its file. Figures are tests on rows that the
     search has not seen where every run has one, else the estimates.
@@ -109,7 +112,7 @@ def labels_by_text(runs: Sequence[Run], texts: Mapping[str, Mapping[str, str]]) 
 
 
 def _said(run: Run, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """What a spec says of models, how they are judged and searched, and the files that it uses."""
+    """The statements of a spec without seed and data, and the files that it uses."""
     main = Source(run.spec, texts.get(run.spec, ""))
     file, problems = text_to_ast(main)
     if problems:
@@ -119,7 +122,7 @@ def _said(run: Run, texts: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def runs_table(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> str:
-    """A line a run; `labels` tell apart what one file has said at different times."""
+    """One line per run; `labels` distinguish versions of one file."""
     objectives = list(dict.fromkeys(name for run in runs for name in run.result.get("objectives") or {}))
     tests = list(dict.fromkeys(name for run in runs for name in run.result.get("test") or {}))
     heading = ["run", "spec", "table", "seed", *objectives, *(f"test {name}" for name in tests)]
@@ -136,7 +139,7 @@ def runs_table(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> 
 
 
 def table_name(run: Run) -> str:
-    """The file of the table where the run says it, else the beginning of its fingerprint."""
+    """The file name of the table where it is known, else the beginning of its fingerprint."""
     path = (run.result.get("data") or {}).get("path")
     return PurePath(path).name if path else run.digests.data[:_SHORT]
 
@@ -165,7 +168,7 @@ def pairings_table(pairings: Sequence[Pairing]) -> str:
 
 
 def too_little(pairings: Sequence[Pairing]) -> str | None:
-    """What to say of tests that could not have shown anything, however the figures had come out."""
+    """A note where there are too few pairs for any significant result."""
     most = max((len(each.ones) for each in pairings), default=0)
     if not most or least_p(most) <= _USUAL_LEVEL:
         return None
@@ -173,16 +176,19 @@ def too_little(pairings: Sequence[Pairing]) -> str | None:
     return f"{pairs} cannot show a difference: with so few, p is never below {least_p(most):.3g}"
 
 
-# --- Fold losses: the winners of runs fitted again on the same folds of their table, and what each came to on each.
+# --- Losses by fold: the best models of runs, fitted again on the same folds ------------------------------------------
 
 
-#: Estimates whose parts are several and are judged apart; of others there is one figure, or one a row.
-_IN_PARTS = ("cv", "bootstrap632")
-_FOLDS = Call("cv", "", (("folds", 10), ("repeats", 1), ("subsample", 1.0), ("shuffle", False)))
+_FOLDS = Estimate(
+    "cv",
+    "msl.evaluate:cv",
+    (("folds", 10), ("repeats", 1), ("subsample", 1.0), ("shuffle", False)),
+    follows_order=True,
+)
 
 
-class NoFolds(ValueError):
-    """Winners that cannot be compared fold by fold, and why."""
+class NoFolds(UserError):
+    """Models that cannot be compared fold by fold, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +217,11 @@ def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str
     first = winners[0].run
     objective = _objective(winners[0], table)
     dataset = Dataset.of(table)
-    estimate = objective.estimate if objective is not None and objective.estimate.name in _IN_PARTS else _FOLDS
-    measure = _measure(objective, dataset.task)
-    trial = ResamplingPlan(dataset, [estimate], first.seed).trial(estimate, 0, 1.0, 0)
-    found = {one.run.id: _losses(one, dataset, trial, measure, trusted) for one in winners}
-    return FoldLosses(measure, _written(estimate), first.seed, found)
+    estimate = objective.estimate if objective is not None and objective.estimate.held_out == "folds" else _FOLDS
+    metric = _metric(objective, dataset.task)
+    trial = ResamplingPlan(dataset, [estimate], first.seed).resampling(estimate, 0, 1.0, 0)
+    found = {one.run.id: _losses(one, dataset, trial, metric, trusted) for one in winners}
+    return FoldLosses(metric.name, _written(estimate), first.seed, found)
 
 
 def _objective(winner: Winner, table: Table) -> Objective | None:
@@ -223,29 +229,30 @@ def _objective(winner: Winner, table: Table) -> Objective | None:
     return None if spec is None or not spec.objectives else spec.objectives[0]
 
 
-def _measure(objective: Objective | None, task: str) -> str:
+def _metric(objective: Objective | None, task: str) -> Metric:
     """What the first objective measures of predictions; what it measures of models has no folds."""
-    names = () if objective is None else measures_of(objective.loss)
-    fitting = [name for name in names if name in MEASURES and not MEASURES[name].of_model and name != "relative_error"]
-    return fitting[0] if fitting else DEFAULT_MEASURES[task]
+    metrics = () if objective is None else metrics_of(objective.loss)
+    fitting = [metric for metric in metrics if not metric.of_model and metric.relative_to is None]
+    return fitting[0] if fitting else metric_named(DEFAULT_METRICS[task])
 
 
 def _losses(
-    winner: Winner, dataset: Dataset, trial: Resampling, measure: str, trusted: Collection[str]
+    winner: Winner, dataset: Dataset, trial: Resampling, metric: Metric, trusted: Collection[str]
 ) -> tuple[float, ...]:
     model, seed = winning_model(winner), winner.run.seed
     losses = []
-    # What the bootstrap judges on the rows that it fits on is no fold.
-    splits = [split for split in trial.splits if split.pool == 1 or trial.estimate.name == "cv"]
+    # The part of the bootstrap that scores training rows is no fold.
+    splits = [split for split in trial.splits if split.pool or not trial.estimate.training_weight]
     fitted = SplitOutputs(dataset, seed, trusted)
     for split in splits:
         try:
             outputs = fitted.of(model, split)
-        except BlockProblem as problem:
-            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {problem.message}") from None
-        losses.append(score(measure, dataset.y[split.test], outputs, dataset.n_classes))
+        except Exception as reason:
+            failure = failure_of(reason, "")  # raises what is a bug
+            raise NoFolds(f"the winner of `{winner.run.id}` cannot be fitted: {failure.message}") from None
+        losses.append(score(metric, dataset.y[split.test], outputs))
     if not all(map(math.isfinite, losses)):
-        raise NoFolds(f"`{measure}` has no value on some folds, which are too small for it")
+        raise NoFolds(f"`{metric.name}` has no value on some folds, which are too small for it")
     return tuple(losses)
 
 
@@ -253,15 +260,15 @@ def winning_model(winner: Winner) -> Model:
     """The best model of a run, read with the names of its own spec."""
     best = winner.run.result.get("best")
     if best is None:
-        raise NoFolds(f"the run `{winner.run.id}` has no winner")
+        raise NoFolds(f"the run `{winner.run.id}` has no best model")
     model, problems = text_to_model(str(best), stored_source(winner.run, winner.sources), read_stored(winner.sources))
     if model is None:
         why = problems[0].message if problems else "it is no model"
-        raise NoFolds(f"the winner of `{winner.run.id}` cannot be read again: {why}")
+        raise NoFolds(f"the best model of `{winner.run.id}` cannot be read again: {why}")
     return model
 
 
-def _written(estimate: Call) -> str:
+def _written(estimate: Estimate) -> str:
     named = dict(estimate.options)
     shown = [f"{name} = {named[name]}" for name in ("folds", "repeats", "samples") if named.get(name, 1) != 1]
     return f"{estimate.name}({', '.join(shown)})"

@@ -1,4 +1,4 @@
-"""Failures: the models of a run that could not be judged, grouped by what went wrong, each group with advice."""
+"""The models of a run that could not be evaluated, grouped by cause and block, with advice for each group."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from msl.store.evaluation import Evaluation, StoredFailure
 _ADVICE = {
     "block": "narrow the block's domain to what this table allows, or add a `require`",
     "exception": "narrow the domain that leads there, add a `require`, or leave the block out",
-    "shape": "check the block that is named: what it makes does not fit what follows",
+    "shape": "check the block that is named: its output does not fit the next step",
     "not a number": "scale or impute before the block that is named, or narrow its domain",
-    "prediction": "check the class that is named: it was fitted on classes by their numbers 0, 1 …, or on numbers",
+    "prediction": "check the class that is named: it is fitted on class codes 0, 1 …, or on numbers",
+    "metric": "use another metric in `minimize` or `maximize`, and tell the authors of this one",
     "estimate": "choose another estimate in `minimize … by …`, such as `cv(folds = 5)`",
     "timeout": "allow more with `budget(each = …)`, or narrow the block to what is quick enough",
     "memory": "allow more with `budget(memory = …)`, use fewer `--jobs`, or narrow the block",
     "crash": "the process died in this block: try the model alone, and leave the block out if it dies again",
-    "exit": "a block ended the whole process, which none may: leave it out",
+    "exit": "a block ended the whole process: leave it out",
 }
 _OTHER_ADVICE = "look at the message and at the block that is named"
 
@@ -45,7 +46,7 @@ class FailureGroup:
 
     @property
     def example(self) -> str:
-        """What was said first, in a line."""
+        """The first message, on one line."""
         return _one_line(self.messages[0])
 
     @property
@@ -105,5 +106,5 @@ def _group_text(group: FailureGroup, all_of_them: bool) -> str:
 
 
 def _one_line(message: str) -> str:
-    """The first line that says something."""
-    return next((line.strip() for line in message.splitlines() if line.strip()), "(no words)")
+    """The first line that is not empty."""
+    return next((line.strip() for line in message.splitlines() if line.strip()), "(no message)")

@@ -1,4 +1,4 @@
-"""Account: everything that the store knows of one run, gathered once, as text for people and as a record for tools."""
+"""Everything that the store knows about one run, as text for `msl show` and as a record for JSON."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 
 from msl.report.aligned import aligned, finite, named_figures, shown
 from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
-from msl.report.run_facts import repeats_words, run_command, store_words, used_model
+from msl.report.run_facts import metric_notes, repeats_words, run_command, store_words, used_model
 from msl.store.schema import moment_to_text
 from msl.store.store import Store
 from msl.store.stored_run import Event, Run
 
 _WIDTH = 12
 _LONGEST_WARNING = 200
-#: What a run counts, and how that is said.
-_COUNTED = {"reused": "reused", "outside": "outside the space", "kept": "kept from other runs"}
+#: Counts of a run, and how they are named.
+_COUNTED = {"reused": "reused", "outside": "outside the space", "kept": "stored by other runs"}
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A run, what befell it, what it asked, what failed in it, and its files."""
+    """A run with its history, its failures and its files."""
 
     run: Run
     #: `@`, `@1`, …: its place among the runs of the store.
@@ -37,7 +37,7 @@ class Account:
 
     @property
     def again(self) -> str:
-        """The command that makes the run again, or goes on with it."""
+        """The command that repeats or resumes the run."""
         return run_command(self.run, store=store_words(self.folder))
 
     @property
@@ -46,12 +46,12 @@ class Account:
 
     @property
     def evaluations(self) -> int:
-        """As the run counted them at its end; one that has not come there has what it asked so far."""
+        """As counted at the end of the run; for an unfinished run, the queries so far."""
         return int(self.result.get("evaluations", self.asked))
 
     @property
     def seconds(self) -> float | None:
-        """What the run took; without a result, the time that passed."""
+        """The duration of the run; without a result, the time between start and end."""
         if "seconds" in self.result:
             return float(self.result["seconds"])
         return None if self.run.ended is None else (self.run.ended - self.run.started).total_seconds()
@@ -71,7 +71,7 @@ def account_of(store: Store, run: str) -> Account:
 
 
 def recent_name(place: int) -> str:
-    """How a run is called by its place from the latest on."""
+    """The short name of a run by its place, counted from the latest."""
     return f"@{place or ''}"
 
 
@@ -111,7 +111,7 @@ def account_to_record(account: Account) -> dict[str, Any]:
 
 
 def account_to_text(account: Account) -> str:
-    """A page for people."""
+    """The text that `msl show` prints."""
     parts = [
         _heading(account),
         _winner(account),
@@ -160,7 +160,7 @@ def _status(account: Account) -> str:
         case "running":
             return f"{words} in process {run.process.pid} on {run.process.host}, last seen {local_time(run.seen)}"
         case "interrupted":
-            return f"{words}; `{account.again}` goes on"
+            return f"{words}; `{account.again}` resumes it"
     return words
 
 
@@ -172,7 +172,7 @@ def _resumed(account: Account) -> str:
 def _winner(account: Account) -> str:
     best = account.result.get("best")
     if best is None:
-        return "" if not account.result else "no model could be judged\n"
+        return "" if not account.result else "no model could be evaluated\n"
     return f"winner\n    {best}\n"
 
 
@@ -181,17 +181,18 @@ def _figures(account: Account) -> str:
     lines: list[tuple[str, str]] = []
     used = used_model(result)
     if result.get("best") is not None:
-        lines.append(("predict uses", used.words))
+        lines.append(("final model", used.words))
     if used.objectives:
         lines.append(("estimate", _estimates(used.objectives, used.interval)))
-    lines += [(name, _words(value)) for name, value in (("test", used.test), ("gap", used.gap)) if value]
+    lines += [(name, _words(value)) for name, value in (("test", used.test), ("test gap", used.gap)) if value]
+    lines += metric_notes([*used.objectives, *used.test])
     if used.is_ensemble and result.get("objectives"):
         tested = f", test {_words(result['test'])}" if result.get("test") else ""
-        lines.append(("best alone", f"estimate {_estimates(result['objectives'], result.get('interval'))}{tested}"))
+        lines.append(("best model", f"estimate {_estimates(result['objectives'], result.get('interval'))}{tested}"))
     if result.get("complexity") is not None:
         lines.append(("complexity", _words(result["complexity"])))
     if failure := result.get("test_failure"):
-        lines.append(("test", f"the winner cannot be asked of the test table: {failure}"))
+        lines.append(("test", f"the final model cannot predict the test table: {failure}"))
     counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]
     failed = sum(group.count for group in account.failures)
     counts += [f"{shown(failed)} failed"] if failed else []
@@ -199,7 +200,7 @@ def _figures(account: Account) -> str:
     if repeats := repeats_words(result):
         lines.append(("repeats", repeats))
     if "fits" in result:
-        lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by sharing)"))
+        lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by caching)"))
     return _labelled(lines)
 
 
@@ -224,9 +225,12 @@ def _front(account: Account) -> str:
 
 
 def _confusions(account: Account) -> str:
-    """Where rows of the estimate and of the test table went."""
+    """The confusion matrices of the estimate and of the test table."""
     parts = []
-    for name, title in (("judged", "rows judged"), ("test_judged", "rows of the test")):
+    for name, title in (
+        ("judged", "confusion matrix of the estimate"),
+        ("test_judged", "confusion matrix of the test table"),
+    ):
         if table := confusion_table(account.result.get(name) or {}):
             parts.append(f"{title}\n{table}")
     return "\n".join(parts)
@@ -234,7 +238,7 @@ def _confusions(account: Account) -> str:
 
 def _preferred(account: Account) -> str:
     preferred = account.result.get("preferred")
-    return f"preferred\n{preferred_table(preferred)}" if preferred else ""
+    return f"choices in all models and in the best quarter\n{preferred_table(preferred)}" if preferred else ""
 
 
 def _members(account: Account) -> str:
@@ -261,8 +265,8 @@ def _provenance(account: Account) -> str:
         ("versions", ", ".join(f"{name} {version}" for name, version in run.versions.items())),
         ("digests", f"run {digests.run[:16]}, space {digests.space[:16]}, data {digests.data[:16]}"),
         *(("file", str(file)) for file in account.files),
-        ("again", account.again),
-        ("proof", shlex.join(["msl", "replay", run.id, *store_words(account.folder)])),
+        ("run again", account.again),
+        ("reproduce", shlex.join(["msl", "replay", run.id, *store_words(account.folder)])),
     ]
     return _labelled(lines)
 
@@ -275,7 +279,7 @@ def _indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
-# --- Account tables: what a search preferred, a front, and which classes were taken for which, as lines of text. ------
+# --- Tables -----------------------------------------------------------------------------------------------------------
 
 
 _INDENT = "    "
@@ -283,7 +287,7 @@ _MOST = 20
 
 
 def preferred_table(preferred: Sequence[Mapping[str, Any]]) -> str:
-    """The alternatives that were asked for, in how many of all models and in how many of the best."""
+    """The share of each alternative among all proposed models and among the best."""
     rows = [
         [
             str(each.get("choice", "")),
@@ -307,12 +311,12 @@ def front_table(front: Sequence[Mapping[str, Any]]) -> str:
 
 
 def confusion_table(judged: Mapping[str, Any]) -> str:
-    """How many rows of each class were taken for which; nothing for what is not classes, or too many of them."""
+    """A confusion matrix; empty for regression and for very many classes."""
     classes, counts = judged.get("classes"), judged.get("confusion")
     if not classes or not counts or len(classes) > _MOST:
         return ""
     rows = [[str(name), *map(shown, row)] for name, row in zip(classes, counts, strict=True)]
-    heading = ["taken for", *map(str, classes)]
+    heading = ["true \\ predicted", *map(str, classes)]
     return aligned([heading, *rows], right=range(1, len(heading)), indent=_INDENT)
 
 

@@ -1,15 +1,16 @@
-"""Which model of a run predicts, its best model or its ensemble, and the figures of that one."""
+"""Facts about a stored run that several reports show: its final model, its command, its spec, repeated proposals."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from msl.check.check_spec import Checked, check_source
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 from msl.space.formulas import Facts
 from msl.space.spec import Objective
 from msl.store.stored_run import Run
@@ -17,7 +18,7 @@ from msl.store.stored_run import Run
 
 @dataclass(frozen=True, slots=True)
 class UsedModel:
-    """What `predict` and `export` take: its estimate with intervals, and what it came to on a test table."""
+    """The model that `predict` and `export` use, its estimates with intervals, and its scores on a test table."""
 
     is_ensemble: bool
     words: str
@@ -28,7 +29,7 @@ class UsedModel:
 
 
 def used_model(result: Mapping[str, Any]) -> UsedModel:
-    """From the record of a run; one made before there was a choice used its ensemble where it had one."""
+    """Reads the record of a run. Runs of old versions do not say which model they use: it is their ensemble, if any."""
     members = len(result.get("ensemble") or ())
     used = result.get("used") or {"model": "ensemble" if members > 1 else "best", "why": ""}
     why = f": {used['why']}" if used.get("why") else ""
@@ -47,11 +48,23 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
     return UsedModel(True, words, judged, result.get("ensemble_interval") or {}, tested, gap)
 
 
-# --- Command: what to type to make a run again, as far as the store knows how it was started. -------------------------
+# --- Metrics whose names say too little -------------------------------------------------------------------------------
+
+
+_METRICS = {"ber": "balanced error rate: 1 − balanced accuracy"}
+
+
+def metric_notes(names: Iterable[str]) -> list[tuple[str, str]]:
+    """The name and the meaning of each metric among these that not everyone knows."""
+    measures = {word for name in names for word in name.split()}
+    return [(name, meaning) for name, meaning in _METRICS.items() if name in measures]
+
+
+# --- The command that repeats a run -----------------------------------------------------------------------------------
 
 
 def run_command(run: Run, data: str | None = None, store: Sequence[str] = ()) -> str:
-    """The command of a run with all that was changed on its command line; `data` where it was not read from a file."""
+    """The command that repeats a run, with all its options; `data` stands for a table that was not read from a file."""
     options = run.options
     table = options.get("data") or (run.result.get("data") or {}).get("path") or data or "DATA"
     given = [("--test", options.get("test")), ("--chain", options.get("chain"))]
@@ -62,19 +75,19 @@ def run_command(run: Run, data: str | None = None, store: Sequence[str] = ()) ->
 
 
 def store_words(folder: Path) -> list[str]:
-    """What a command needs to find a store that is not where it looks."""
+    """The option that names a store in an unusual folder."""
     return [] if folder.name == ".msl" else ["--store", str(folder)]
 
 
-# --- Repeats: what to say of a search that mostly asked for models that it knew already. ------------------------------
+# --- Repeated proposals -----------------------------------------------------------------------------------------------
 
 
-#: Fewer proposals tell nothing about a search.
+#: With fewer proposals, nothing is said about repeats.
 _FEWEST = 20
 
 
 def repeats_words(result: Mapping[str, Any]) -> str | None:
-    """How many proposals were repeats and what helps, if they were more than half; None also for older runs."""
+    """How many proposals repeated a known model and what to do about it, if more than half; else None."""
     repeats, evaluations = int(result.get("repeats") or 0), int(result.get("evaluations") or 0)
     if evaluations < _FEWEST or 2 * repeats <= evaluations:
         return None
@@ -82,12 +95,12 @@ def repeats_words(result: Mapping[str, Any]) -> str | None:
     if str(result.get("ending", "")).endswith("models were evaluated"):
         return f"{told}: the space has no more models"
     return (
-        f"{told}; `auto` asks for each model once, a swarm does better with `floor = 2, restart = 1`, "
-        "and a larger space gives it more to find"
+        f"{told}; `auto` proposes each model once; a swarm repeats less with `floor = 2, restart = 1`, "
+        "or in a larger space"
     )
 
 
-# --- Stored spec: what a run was of, checked again from the texts that the store kept — not from files of today. ------
+# --- The spec of a run, from the texts that the store keeps -----------------------------------------------------------
 
 
 def stored_source(run: Run, sources: Mapping[str, str]) -> Source:
@@ -100,18 +113,18 @@ def read_stored(sources: Mapping[str, str]) -> Callable[[str], str]:
 
     def read(path: str) -> str:
         if path not in sources:
-            raise ValueError("the store has no text of it")
+            raise UserError("the store has no text of it")
         return sources[path]
 
     return read
 
 
 def check_stored(run: Run, sources: Mapping[str, str], facts: Facts | None = None) -> Checked:
-    """The spec of a run; it may be unsound for the version of today."""
+    """The spec of a run, checked again; this version of msl may find errors in it."""
     return check_source(stored_source(run, sources), facts, run.name, read_stored(sources))
 
 
 def first_objective(run: Run, sources: Mapping[str, str]) -> Objective | None:
-    """What a run optimised first; None where the task of its table decided."""
+    """The first objective of a run; None where the spec leaves it to the task."""
     spec = check_stored(run, sources).spec
     return spec.objectives[0] if spec is not None and spec.objectives else None

@@ -1,4 +1,4 @@
-"""Trace: what the strategies of a run told of their work, as tables — an iteration, a sweep, a level a line."""
+"""The events that the strategies of a run reported, as tables: one line per iteration, sweep or level."""
 
 from __future__ import annotations
 
@@ -31,19 +31,23 @@ def trace_to_text(events: Iterable[Traced], objective: Objective | None = None) 
 
 
 def _heading(stage: int, kind: str) -> str:
-    return f"stage {stage + 1}: a line each {kind}\n"
+    return f"stage {stage + 1}: one line per {kind}\n"
 
 
 def _score(objective: Objective | None) -> Callable[[float], str]:
-    """As the objective counts; an error as the accuracy that the paper prints."""
-    if objective is not None and objective.loss == Measured("error"):
+    """Losses in the sign of the objective; an error as accuracy, as the paper prints it."""
+    if (
+        objective is not None
+        and isinstance(objective.loss, Measured)
+        and objective.loss.metric.complement == "accuracy"
+    ):
         return accuracy
     maximised = objective is not None and not objective.minimize
     return lambda loss: shown(-loss if maximised else loss)
 
 
 def _table(events: Sequence[Traced], maximised: bool) -> str:
-    """The figures of events of one kind; a strategy that is not ours may tell any."""
+    """The figures of events of one kind; a third party's strategy may report any."""
     rows = [_cells(event.figures, maximised) for event in events]
     names = list(dict.fromkeys(name for row in rows for name in row))
     texts = [[row.get(name, "-") for name in names] for row in rows]
@@ -74,7 +78,7 @@ def _spread(values: Sequence[float]) -> dict[str, str]:
     names = ("lowest", "median", "highest")
     return {
         "models": shown(len(values)),
-        "unjudged": shown(len(values) - len(judged)),
+        "invalid": shown(len(values) - len(judged)),
         **{name: shown(end) for name, end in zip(names, ends, strict=True)},
     }
 
@@ -87,7 +91,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-# --- Levels: the trace of best-first search as a table, as Duch and Grudzinski print it. ------------------------------
+# --- Best-first search, as Duch and Grudzinski print it ---------------------------------------------------------------
 
 
 class Traced(Protocol):

@@ -1,4 +1,4 @@
-"""Signed rank: Wilcoxon's test of paired figures, its effect size, and Holm's correction for several tests."""
+"""Wilcoxon's signed-rank test with its effect size, and Holm's correction for several tests."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def _levelled(differences: Floats) -> Floats:
-    """What differs in its last digits alone is the same."""
+    """Rounds differences, so that those that differ in their last digits alone are equal."""
     largest = np.abs(differences).max(initial=0.0)
     if largest == 0.0:
         return differences

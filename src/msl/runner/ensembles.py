@@ -13,13 +13,15 @@ import numpy as np
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
 from msl.blocks.ensemble import Voting, as_probabilities, voted
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
 from msl.runner.uncertainty import HeldOut, interval, judges_rows
 from msl.runner.verdict import Candidate, candidates_of, ranked_candidates
-from msl.space.spec import DEFAULT_MEASURES, MEASURES, Call, Objective, loss_value, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 _POOL = 25  # how many of the best a greedy choice looks at
@@ -108,7 +110,7 @@ def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
     asked = "auto" if call is None else call["voting"]
     if asked == "hard" or not plan.job.dataset.n_classes:
         return "hard"
-    if asked == "soft" or any(MEASURES[name].of_probabilities for name in measures_of(plan.objectives[0].loss)):
+    if asked == "soft" or any(metric.needs == "probabilities" for metric in metrics_of(plan.objectives[0].loss)):
         return "soft"
     return "soft" if all(gives_probabilities) else "hard"
 
@@ -150,14 +152,10 @@ def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
 
 def _perfect_loss(objective: Objective) -> float | None:
     try:
-        value = loss_value(objective.loss, {name: _ideal(name) for name in measures_of(objective.loss)})
+        value = loss_value(objective.loss, {metric.name: metric.ideal for metric in metrics_of(objective.loss)})
     except ArithmeticError:
         return None
     return (value if objective.minimize else -value) if np.isfinite(value) else None
-
-
-def _ideal(measure: str) -> float:
-    return 1.0 if MEASURES[measure].larger_is_better else 0.0
 
 
 def _remembered(plan: Plan, found: Search) -> list[Candidate]:
@@ -228,69 +226,71 @@ class VoteEstimate:
 
     objectives: dict[str, float]
     interval: dict[str, list[float] | None]
-    held: Mapping[Call, HeldOut]
+    held: Mapping[Estimate, HeldOut]
     metric: str
     ensemble: float
     best: float
     is_better: bool
 
 
-def vote_estimates(plan: Plan) -> list[Call]:
+def vote_estimates(plan: Plan) -> list[Estimate]:
     """The estimates that a vote can be judged by; the folds common to all models where there are none."""
     return list(dict.fromkeys(objective.estimate for _, objective in _judging_votes(plan))) or [COMMON_FOLDS]
 
 
 def estimate_vote(
-    plan: Plan, members: EnsembleMembers, outputs: Mapping[Call, Sequence[HeldOut]], winner: Mapping[Call, HeldOut]
+    plan: Plan,
+    members: EnsembleMembers,
+    outputs: Mapping[Estimate, Sequence[HeldOut]],
+    winner: Mapping[Estimate, HeldOut],
 ) -> VoteEstimate:
     """From the outputs of each member and of the winner by estimate, those of `vote_estimates`."""
     held = {estimate: _together(plan, members, each) for estimate, each in outputs.items()}
     objectives, intervals = {}, {}
     for name, objective in _judging_votes(plan):
-        scores = _scores(plan, objective, held[objective.estimate])
+        scores = _scores(objective, held[objective.estimate])
         objectives[name] = loss_value(objective.loss, scores)
         intervals[name] = interval(plan, objective, scores, objectives[name], held)
     judging = _judging_votes(plan)
     if judging:
         name, objective = judging[0]
-        vote, alone = objectives[name], loss_value(objective.loss, _scores(plan, objective, winner[objective.estimate]))
+        vote, alone = objectives[name], loss_value(objective.loss, _scores(objective, winner[objective.estimate]))
         sign = 1.0 if objective.minimize else -1.0
     else:
-        name = row_measure(plan)
+        metric = row_metric(plan)
+        name = metric.name
         (vote, alone) = (
-            each.trial.score(name, each.outputs, plan.job.dataset.n_classes)
-            for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS])
+            each.resampling.score(metric, each.outputs) for each in (held[COMMON_FOLDS], winner[COMMON_FOLDS])
         )
-        sign = -1.0 if MEASURES[name].larger_is_better else 1.0
+        sign = -1.0 if metric.larger_is_better else 1.0
     return VoteEstimate(objectives, intervals, held, name, vote, alone, sign * vote < sign * alone)
 
 
-def row_measure(plan: Plan) -> str:
+def row_metric(plan: Plan) -> Metric:
     """The first metric of the first objective that looks at rows; the usual one of the task where there is none."""
-    named = [name for name in measures_of(plan.objectives[0].loss) if not MEASURES[name].of_model]
-    return next((name for name in named if name != "relative_error"), DEFAULT_MEASURES[plan.job.dataset.task])
+    named = [each for each in metrics_of(plan.objectives[0].loss) if not each.of_model and each.relative_to is None]
+    return named[0] if named else metric_named(DEFAULT_METRICS[plan.job.dataset.task])
 
 
 def _judging_votes(plan: Plan) -> list[tuple[str, Objective]]:
     """The objectives that can be told of a vote, with their names: not what is measured on the model itself, nor
-    `relative_error`, a multiple of another model's error, nor where every evaluation has rows of its own."""
+    relative to another model, nor where every evaluation has rows of its own."""
     trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     return [
         (name, objective)
         for name, objective in zip(plan.objective_names(), plan.objectives, strict=True)
         if judges_rows(objective)
-        and not any(MEASURES[each].of_model or each == "relative_error" for each in measures_of(objective.loss))
+        and not any(each.of_model or each.relative_to is not None for each in metrics_of(objective.loss))
         and not trials.is_fresh(objective.estimate)
     ]
 
 
-def _scores(plan: Plan, objective: Objective, held: HeldOut) -> dict[str, float]:
-    n_classes = plan.job.dataset.n_classes
-    return {name: held.trial.score(name, held.outputs, n_classes) for name in measures_of(objective.loss)}
+def _scores(objective: Objective, held: HeldOut) -> dict[str, float]:
+    return {metric.name: held.resampling.score(metric, held.outputs) for metric in metrics_of(objective.loss)}
 
 
 def _together(plan: Plan, members: EnsembleMembers, held: Sequence[HeldOut]) -> HeldOut:
-    return HeldOut(held[0].trial, vote_outputs(plan, members, [one.outputs for one in held]))
+    return HeldOut(held[0].resampling, vote_outputs(plan, members, [one.outputs for one in held]))
 
 
 def vote_outputs(plan: Plan, members: EnsembleMembers, outputs: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:

@@ -36,8 +36,8 @@ class FinalCosts:
         match task:
             case FitRequest():
                 return judged * self._fit_factor
-            case OutputsRequest(turns=turns):
-                return judged * turns
+            case OutputsRequest(repeats=repeats):
+                return judged * repeats
         return judged
 
     def of_member(self, model: Model) -> float:
@@ -80,7 +80,7 @@ class TimeReserve:
 def fit_factor(plan: Plan) -> float:
     """How long a fit on all rows takes, over an evaluation."""
     trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
-    splits = trials.trial(plan.objectives[0].estimate, 0, 1.0, 0).splits
+    splits = trials.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
 
 

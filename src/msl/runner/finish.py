@@ -24,7 +24,7 @@ from msl.runner.ensembles import (
     choose_members,
     estimate_vote,
     make_members,
-    row_measure,
+    row_metric,
     settled_voting,
     shortlist,
     vote_estimates,
@@ -34,9 +34,9 @@ from msl.runner.final_costs import FinalCosts, TimeLimit, fit_factor
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
 from msl.runner.trained import Trained, trained_model
-from msl.runner.uncertainty import HeldOut, outputs_request, requested_trial, row_estimates
+from msl.runner.uncertainty import HeldOut, outputs_request, requested_resampling, row_estimates
 from msl.runner.verdict import Candidate, Verdict, ranked_candidates
-from msl.space.spec import MEASURES, Call
+from msl.space.spec import Estimate
 from msl.space.values import Model
 from msl.workers.executor import Executor
 from msl.workers.task import AnyTask
@@ -47,7 +47,7 @@ _MOST_TRIED = 5
 _MEMBERS_SHARE = 0.8
 
 #: The outputs of a model on the splits of an estimate, by both.
-_Outputs = dict[tuple[Model, Call], tuple[Floats, ...]]
+_Outputs = dict[tuple[Model, Estimate], tuple[Floats, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +74,7 @@ class Finished:
     used: Trained
     best_alone: Trained | None = None
     ensemble: Ensemble | None = None
-    held: Mapping[Call, HeldOut] = field(default_factory=dict)
+    held: Mapping[Estimate, HeldOut] = field(default_factory=dict)
     test_outputs: Floats | None = None
     no_test: str = ""
     failures: tuple[Failure, ...] = ()
@@ -132,13 +132,13 @@ class _Finish:
                 return candidate
         return None
 
-    def _judged_members(self, candidates: Sequence[Candidate]) -> list[tuple[Model, Call]]:
+    def _judged_members(self, candidates: Sequence[Candidate]) -> list[tuple[Model, Estimate]]:
         if len(candidates) < 2:
             return []
         return [(one.model, estimate) for estimate in vote_estimates(self._plan) for one in candidates]
 
     def _run_tasks(
-        self, fits: Sequence[FitRequest], wanted: Sequence[tuple[Model, Call]], judged: Candidate, needed: int = 1
+        self, fits: Sequence[FitRequest], wanted: Sequence[tuple[Model, Estimate]], judged: Candidate, needed: int = 1
     ) -> None:
         """Fits models, of which the first `needed` have to be, and asks models for outputs that are not known yet."""
         asked = [pair for pair in dict.fromkeys(wanted) if pair not in self._outputs]
@@ -155,10 +155,10 @@ class _Finish:
             if outcome is not None and outcome.failure is None:
                 self._outputs[pair] = outcome.product
 
-    def _held_of(self, model: Model, estimates: Sequence[Call], judged: Candidate) -> dict[Call, HeldOut]:
+    def _held_of(self, model: Model, estimates: Sequence[Estimate], judged: Candidate) -> dict[Estimate, HeldOut]:
         """What is known of a model's outputs."""
         return {
-            estimate: HeldOut(requested_trial(self._plan, outputs_request(model, estimate, judged)), outputs)
+            estimate: HeldOut(requested_resampling(self._plan, outputs_request(model, estimate, judged)), outputs)
             for estimate in estimates
             if (outputs := self._outputs.get((model, estimate))) is not None
         }
@@ -207,8 +207,8 @@ class _Finish:
         pool = [one for one in listed.candidates if (one.model, COMMON_FOLDS) in self._outputs]
         if len(pool) < 2:
             return pool
-        y = requested_trial(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
-        metric, n_classes = row_measure(plan), plan.job.dataset.n_classes
+        y = requested_resampling(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
+        metric = row_metric(plan)
         voting = settled_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
 
         def vote(chosen: Sequence[Candidate]) -> Floats:
@@ -216,8 +216,8 @@ class _Finish:
             return vote_outputs(plan, members, [self._outputs[one.model, COMMON_FOLDS] for one in chosen])[0]
 
         def loss(outputs: Floats) -> float:
-            value = score(metric, y, outputs, n_classes)
-            return -value if MEASURES[metric].larger_is_better else value
+            value = score(metric, y, outputs)
+            return -value if metric.larger_is_better else value
 
         return choose_members(plan, replace(listed, candidates=tuple(pool)), vote, loss)
 

@@ -17,7 +17,7 @@ from msl.search.stages import Limits, Stage, load_target
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.capabilities import MODELS
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
-from msl.space.spec import Objective, Space, Spec
+from msl.space.spec import Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, requirement_to_text, value_to_text
 from msl.space.values import BlockType
 from msl.store.evaluation import KEY_FORM
@@ -130,7 +130,15 @@ def _judging(objective: Objective) -> Mapping[str, object]:
         "estimate": objective.estimate.name,
         "options": _options(dict(objective.estimate.options)),
         "minimize": objective.minimize,
+        **_of_other_packages(objective),
     }
+
+
+def _of_other_packages(objective: Objective) -> Mapping[str, object]:
+    """The versions of packages that a metric or the estimate comes from: with another one, results may differ."""
+    targets = [objective.estimate.target, *(metric.function for metric in metrics_of(objective.loss))]
+    packages = frozenset(target.partition(":")[0].partition(".")[0] for target in targets) - {"msl"}
+    return {"packages": dict(versions_of_packages(packages))} if packages else {}
 
 
 def _stage(stage: Any) -> Mapping[str, object]:

@@ -1,8 +1,8 @@
-"""Stock: what a store already holds for a plan — evaluations that will be reused, and those that an edit left out."""
+"""Find the stored evaluations that a run will reuse, and estimate how much is left to evaluate."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
@@ -19,15 +19,19 @@ from msl.store.stored_run import Run
 
 #: Models of other versions of a spec that are read, some milliseconds each; the latest count.
 _MOST_READ = 1_000
+#: The name for the code that all models are built with, where a user reads it.
+_PACKAGE = "msl"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvaluations:
-    """Stored evaluations of a table and a way to judge.
+    """How many evaluations are stored for a table and its protocol, by what becomes of them.
 
     `kept` are in the space and will be reused, `outside` are not in the space, `other` have another seed or were made
     with other versions of what is in `changed`: blocks whose source was edited, and packages. `unread` are too many to
-    look at. `seconds` is the median of what one took, None without any.
+    look at. `seconds` is the median duration of one, None without any. `has_unrevised` says that some were made by a
+    version of MSL that stored no revisions of blocks. `not_continued` is an interrupted run of the same spec, table and
+    seed that cannot be continued because of what has changed.
     """
 
     kept: int = 0
@@ -36,14 +40,22 @@ class StoredEvaluations:
     changed: tuple[str, ...] = ()
     unread: int = 0
     seconds: float | None = None
+    has_unrevised: bool = False
+    not_continued: str | None = None
 
     @property
     def why_other(self) -> str:
         """Why the evaluations counted in `other` are not reused, in words that follow their number."""
         if not self.changed:
             return "with another seed"
-        names = ", ".join(f"`{name}`" for name in self.changed)
-        return f"not reused, because {names} {'has' if len(self.changed) == 1 else 'have'} changed since"
+        reasons = ["an earlier version of MSL made them, which did not record revisions of blocks"] * self.has_unrevised
+        names = [f"`{name}`" for name in self.changed if not (self.has_unrevised and name == _PACKAGE)]
+        if names:
+            reasons.append(f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} changed since")
+        words = f"not reused, because {' and '.join(reasons)}"
+        if self.not_continued is not None:
+            words += f"; the interrupted run {self.not_continued} is not continued for the same reason, and is kept"
+        return words
 
 
 def find_stored_evaluations(
@@ -51,24 +63,38 @@ def find_stored_evaluations(
 ) -> StoredEvaluations:
     """What the store holds for a plan; models of other specs are read with the names of this one."""
     digests = plan.digests
-    spaces = {run.id: run.digests.space for run in store.runs.all()}
+    runs = store.runs.all()
     rows = list(store.evaluations.about(digests.data, digests.evaluation))
     own = [row for row in rows if row.question.seed == plan.seed]
-    looking = _Looking(plan, source, read_file, spaces)
-    looked = [looking.at(row) for row in reversed(own)]
+    sorter = _EvaluationSorter(plan, source, read_file, {run.id: run.digests.space for run in runs})
+    sorted_into = [sorter.sort(row) for row in reversed(own)]
     timings = [row.seconds for row in rows if row.trouble is None and not row.bound]
     return StoredEvaluations(
-        kept=looked.count("kept"),
-        outside=looked.count("outside"),
-        other=looked.count("other") + len(rows) - len(own),
-        changed=tuple(looking.changed),
-        unread=looked.count("unread"),
+        kept=sorted_into.count("kept"),
+        outside=sorted_into.count("outside"),
+        other=sorted_into.count("other") + len(rows) - len(own),
+        changed=tuple(sorter.changed),
+        unread=sorted_into.count("unread"),
         seconds=median(timings) if timings else None,
+        has_unrevised=sorter.has_unrevised,
+        not_continued=_not_continued(store, plan, source, runs) if sorter.changed else None,
     )
 
 
-class _Looking:
-    """Looks at evaluations one after the other, from the latest on."""
+def _not_continued(store: Store, plan: Plan, source: Source, runs: Iterable[Run]) -> str | None:
+    """The latest interrupted run of the same spec, table and seed under another digest, unless one has followed it."""
+    if store.runs.of_digest(plan.digests.run):
+        return None
+    wanted = ("interrupted", plan.seed, plan.digests.data, plan.digests.evaluation, plan.digests.search)
+    for run in runs:
+        found = (run.status, run.seed, run.digests.data, run.digests.evaluation, run.digests.search)
+        if found == wanted and store.runs.sources(run.id).get(run.spec) == source.text:
+            return run.id
+    return None
+
+
+class _EvaluationSorter:
+    """Says of one evaluation after the other, from the latest on, whether it will be reused."""
 
     def __init__(self, plan: Plan, source: Source, read_file: ReadFile | None, spaces: Mapping[str, str]) -> None:
         self._plan, self._source, self._read_file, self._spaces = plan, source, read_file, spaces
@@ -78,9 +104,11 @@ class _Looking:
         self._names = {block.target: block.name for block in blocks_in(plan.spec.space.root)}
         #: What has changed since evaluations were made, in words.
         self.changed: dict[str, None] = {}
+        self.has_unrevised = False
 
-    def at(self, row: Evaluation) -> str:
-        """What becomes of an evaluation; each model is read once."""
+    def sort(self, row: Evaluation) -> str:
+        """The field of `StoredEvaluations` that counts an evaluation; each model is read once."""
+        self.has_unrevised |= CHAIN not in row.question.versions
         changed = changed_since(row.question.versions)
         if changed:
             self.changed.update(dict.fromkeys(map(self._name, changed)))
@@ -91,7 +119,7 @@ class _Looking:
         return self._verdicts[model]
 
     def _name(self, changed: str) -> str:
-        return "msl" if changed == CHAIN else self._names.get(changed, changed)
+        return _PACKAGE if changed == CHAIN else self._names.get(changed, changed)
 
     def _verdict(self, row: Evaluation) -> str:
         if row.run is not None and self._spaces.get(row.run) == self._plan.digests.space:

@@ -21,6 +21,7 @@ from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import Tree
 
 from msl.blocks.public import PACKAGE, current_name
+from msl.diagnostics.user_error import UserError
 
 _PACKAGES = frozenset({"numpy", "scipy", "sklearn"})
 _FUNCTIONS = frozenset(
@@ -46,12 +47,8 @@ _CLASSES = frozenset({"numpy.dtype", "scipy.interpolate._bsplines.BSpline"})
 _NOT_FOR_MODELS = frozenset({"conftest", "datasets", "externals", "tests", "_testing", "_test_common"})
 
 
-class ModelFileError(ValueError):
+class ModelFileError(UserError):
     """A saved model that cannot be used: what is wrong, and what to do."""
-
-    def __init__(self, message: str, help: str) -> None:
-        super().__init__(f"{message}; {help}")
-        self.message, self.help = message, help
 
 
 def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> Any:

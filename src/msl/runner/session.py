@@ -15,6 +15,7 @@ from typing import Any
 
 from msl.data.table import Table
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
 from msl.report.failures import FailureGroup, failure_groups, failures_to_text
 from msl.runner.final_costs import TimeLimit
@@ -131,7 +132,7 @@ class Result:
         return str(self.summary["ending"])
 
 
-class NoModel(ValueError):
+class NoModel(UserError):
     """A search in which no model could be judged; `summary` is what there is to say of it."""
 
     def __init__(self, message: str, summary: Mapping[str, Any], causes: str = "") -> None:
@@ -164,7 +165,7 @@ def run_plan(
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
     if unusable:
-        raise ValueError("\n".join(f"{each.message}; {each.help}" for each in unusable))
+        raise UserError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:
         stock = find_stored_evaluations(store, plan, request.source)
         with open_executor(plan.job, on, workers) as executor:

@@ -12,15 +12,16 @@ from msl.data.options import DataOptions
 from msl.diagnostics.diagnostic import Diagnostic
 from msl.diagnostics.render import render
 from msl.diagnostics.source import Source, read_regular
+from msl.diagnostics.user_error import UserError
 from msl.language.edit import override_text, text_to_override
 from msl.space.formulas import Facts
 from msl.space.nodes import blocks_in
-from msl.space.spec import MEASURES, DataStatement, Spec, measures_of
+from msl.space.spec import DataStatement, Spec, metrics_of
 
 _TEXT = "<spec>"
 
 
-class SpecError(ValueError):
+class SpecError(UserError):
     """A spec that cannot be used; `diagnostics` says why, and so does the message."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
@@ -37,9 +38,9 @@ def read_spec(spec: str | Path) -> Source:
     try:
         return Source(str(spec), read_regular(spec).decode("utf-8-sig"), str(spec))
     except OSError as reason:
-        raise ValueError(f"the spec {spec} cannot be read: {reason.strerror}") from None
+        raise UserError(f"the spec {spec} cannot be read: {reason.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError(f"the spec {spec} is not UTF-8 text; save it as UTF-8") from None
+        raise UserError(f"the spec {spec} is not UTF-8 text; save it as UTF-8") from None
 
 
 def with_seed(source: Source, seed: int | None) -> Source:
@@ -47,7 +48,7 @@ def with_seed(source: Source, seed: int | None) -> Source:
     if seed is None:
         return source
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= MOST_SEED:
-        raise ValueError(f"a seed is a whole number from 0 to {MOST_SEED}, not {seed!r}")
+        raise UserError(f"a seed is a whole number from 0 to {MOST_SEED}, not {seed!r}")
     return override_text(source, [text_to_override(f"seed={int(seed)}")]).source
 
 
@@ -83,7 +84,7 @@ def declared_task(spec: Spec) -> str | None:
     """The task that a spec is for, by what it says of data, its objectives and its learners; None if it is for both."""
     if spec.data.task is not None:
         return spec.data.task
-    judged = {MEASURES[name].task for objective in spec.objectives for name in measures_of(objective.loss)}
+    judged = {metric.task for objective in spec.objectives for metric in metrics_of(objective.loss)}
     if len(judged := judged - {None}) == 1:
         return judged.pop()
     blocks = blocks_in(spec.space.root)

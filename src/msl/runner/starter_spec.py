@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, shipped_metrics
 from msl.data.assemble import build_table
 from msl.data.data_errors import DataError
 from msl.data.options import DataOptions
@@ -29,9 +30,9 @@ _LEARNERS = {
     "classification": ("logistic", "svm", "k_neighbors", "random_forest", "hist_gradient_boosting"),
     "regression": ("ridge", "svr", "k_neighbors", "random_forest", "hist_gradient_boosting"),
 }
-_MEASURES = {
-    "classification": ("ber", "the mean of the classes' error rates; others: error, logloss, auc, f1, mcc"),
-    "regression": ("rmse", "the root of the mean squared error; others: mse, mae, r2"),
+_METRIC_MEANINGS = {
+    "classification": "the mean of the classes' error rates",
+    "regression": "the root of the mean squared error",
 }
 #: How a column that is not simply a feature is used.
 _USES: dict[ColumnUse, str] = {
@@ -80,7 +81,12 @@ def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[
 
 def starting_spec(table: Table, first: FirstOptions, spec: str, data: str) -> str:
     """The text of a spec for a table; `spec` and `data` are how the user names the two files, each on one line."""
-    measure, meaning = _MEASURES[table.task]
+    metric = DEFAULT_METRICS[table.task]
+    others = [
+        each.name
+        for each in shipped_metrics().values()
+        if each.task == table.task and each.is_named and each.relative_to is None and each.name != metric
+    ]
     facts = table.facts
     select = "pca?  # fewer columns, or all of them" if facts.n_features >= _MANY_FEATURES else ""
     steps = ["standard_scaler(rest = default)?  # `?`: or nothing", *([select] if select else []), "learn"]
@@ -105,8 +111,8 @@ def starting_spec(table: Table, first: FirstOptions, spec: str, data: str) -> st
         "",
         f"chain model =\n  {chain}",
         "",
-        f"# {measure}: {meaning}.",
-        f"minimize {measure} by {_estimate(table)}",
+        f"# {metric}: {_METRIC_MEANINGS[table.task]}; others: {', '.join(others)}.",
+        f"minimize {metric} by {_estimate(table)}",
         "",
         *_search(table),
         "budget(time = 2min, each = 20s)  # of the run; of one model",

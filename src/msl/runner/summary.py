@@ -27,7 +27,7 @@ from msl.runner.plan import Plan
 from msl.runner.reuse import StoredEvaluations
 from msl.runner.uncertainty import HeldOut, intervals
 from msl.runner.verdict import Candidate, Verdict, candidates_of, test_measures
-from msl.space.spec import Call
+from msl.space.spec import Estimate
 from msl.space.to_text import model_to_text
 from msl.store.evaluation import Evaluation
 
@@ -165,10 +165,10 @@ def _is_whole(evaluation: Evaluation, turns: range) -> bool:
     return question.share == 1.0 and question.repeat in turns and bool(evaluation.measures)
 
 
-def _judged_held_out(plan: Plan, outputs: Mapping[Call, HeldOut]) -> dict[str, Any] | None:
+def _judged_held_out(plan: Plan, outputs: Mapping[Estimate, HeldOut]) -> dict[str, Any] | None:
     """Each row by a model that was not fitted on it; of repeats the last."""
     for held in outputs.values():
-        pool, given = held.trial.pools[-1], held.outputs[-1]
+        pool, given = held.resampling.pools[-1], held.outputs[-1]
         return _judged(plan, pool.y, given, pool.weights)
     return None
 
@@ -177,7 +177,7 @@ def _judged(plan: Plan, y: NDArray[Any], outputs: Floats, weights: Floats | None
     """Which class was taken for which; or pairs of the true and the predicted number."""
     classes = plan.table.classes
     if classes:
-        counts = confusion(y, outputs, len(classes), np.ones(len(y)) if weights is None else weights)
+        counts = confusion(y, outputs, np.ones(len(y)) if weights is None else weights)
         cells = counts.round().astype(np.intp) if weights is None else counts.round(3)
         return {"kind": "classification", "classes": list(classes), "confusion": cells.tolist()}
     rows = np.arange(len(y))

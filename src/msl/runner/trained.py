@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import probabilities
+from msl.blocks.base.estimator_code import is_raised_by_estimator
 from msl.blocks.base.outputs import BadOutputs
 from msl.data.options import DataOptions
 from msl.data.read import read_like
 from msl.data.table import Column, Schema, Table
+from msl.diagnostics.user_error import UserError
 from msl.runner.ensembles import EnsembleMembers
 from msl.runner.plan import Plan
 from msl.runner.safe_load import ModelFileError, load_estimator
@@ -28,9 +30,11 @@ from msl.space.values import Model
 from msl.store.files import Files, write_whole
 from msl.store.store_error import translated
 
+_ODD_ROWS = "leave those rows out, or look at what is odd about them"
 
-class PredictionError(ValueError):
-    """Why a trained model has nothing to say of a table, in a sentence."""
+
+class PredictionError(UserError):
+    """A table, or some rows of it, that a trained model cannot predict."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,19 +86,19 @@ class Trained:
     def predict_proba(self, table: Table) -> Floats:
         """The probability of each class for each row, in the order of the labels."""
         if self.task == "regression":
-            raise ValueError("a model of numbers has no probabilities of classes")
+            raise UserError("a model of numbers has no probabilities of classes")
         return probabilities(self._outputs(table))
 
     def _outputs(self, table: Table) -> Floats:
         try:
             outputs: Floats = self.estimator.outputs(table.X)
         except BadOutputs as wrong:
-            raise PredictionError(f"the model predicts nothing for some rows: {wrong.in_full()}") from None
+            raise PredictionError(f"the model predicts nothing for some rows: {wrong.in_full()}", _ODD_ROWS) from None
         except Exception as reason:
-            if _is_our_bug(reason):
-                raise
+            if not isinstance(reason, UserError) and not is_raised_by_estimator(reason):
+                raise  # our own blocks refuse rows with a UserError: anything else is a bug
             words = (str(reason).strip() or "no words").splitlines()[0]
-            raise PredictionError(f"the model cannot be asked of this table: {words}") from reason
+            raise PredictionError(f"the model cannot be asked of this table: {words}", _ODD_ROWS) from reason
         return outputs
 
     def labels(self) -> NDArray[Any]:
@@ -102,16 +106,6 @@ class Trained:
         labels = np.empty(len(self.schema.classes), dtype=object)
         labels[:] = self.schema.classes
         return labels
-
-
-def _is_our_bug(reason: Exception) -> bool:
-    """Whether what went wrong is neither a foreign class nor a value that a block refuses in so many words."""
-    frame = reason.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = "" if frame is None else str(frame.tb_frame.f_globals.get("__name__", ""))
-    refused = isinstance(reason, ValueError) and place.startswith("msl.blocks.")
-    return place.partition(".")[0] in ("msl", "numpy", "scipy") and not refused
 
 
 def trained_model(plan: Plan, model: Model, estimator: Any, members: EnsembleMembers | None = None) -> Trained:

@@ -1,10 +1,10 @@
-"""Interval: how far the estimate of the winner might be off because of the rows it happened to be judged on.
+"""Compute confidence intervals of the winner's estimate by resampling the rows that it was scored on.
 
-Nothing is fitted for it: the outputs for rows held out are weighed anew, 1,000 times, and the middle 95 % is the
-interval. Rows are drawn class by class, or whole groups where there are groups. Measures that only count mistakes are
-drawn from the counts, with Jeffreys' prior (half a row right and half a row wrong in each class), so that no mistake
-among 60 rows does not pass for none at all. The interval speaks of the one model that was chosen; that it was chosen
-because it looked best is not in it, which is what a test table, or nested selection, is for.
+Nothing is fitted: the outputs for held-out rows are weighted anew, 1,000 times, and the middle 95 % is the interval.
+Rows are drawn class by class, or whole groups where there are groups. Metrics that depend only on the confusion matrix
+are drawn from its counts with Jeffreys' prior (half a correct and half a wrong row in each class), so that the interval
+has a width even if there is no mistake among few rows. The interval is about the one model that was chosen; the
+optimism of choosing the best is not in it. A test table, or nested selection, shows that.
 """
 
 from __future__ import annotations
@@ -18,33 +18,32 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
 from msl.evaluate.dataset import Dataset
-from msl.evaluate.final_fits import OutputsRequest, request_stream, requested_trials
+from msl.evaluate.final_fits import OutputsRequest, request_stream, requested_resamplings
 from msl.evaluate.metrics import confusion, score
 from msl.evaluate.resampling import Resampling, joined
 from msl.runner.plan import Plan
 from msl.runner.verdict import Candidate
-from msl.space.spec import MEASURES, Call, Objective, loss_value, measures_of
+from msl.space.metric import Metric
+from msl.space.spec import Estimate, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
-#: What random numbers are for, so that no two uses of one seed draw the same.
+#: A stream of random numbers, so that no two uses of one seed draw the same.
 _INTERVAL = 5
 _DRAWS, _FEWEST_DRAWS = 1_000, 100
-#: Rows weighed altogether: a large table gets fewer draws, of which each says more.
+#: The most rows weighted in all draws together: a large table gets fewer draws, each of which is more precise.
 _MOST_ROWS = 20_000_000
 _TAILS = (2.5, 97.5)
-#: Measures that follow from how often each class was taken for which.
-_OF_COUNTS = frozenset({"ber", "error", "relative_error", "f1", "positive_f1", "mcc"})
 
-#: One draw: the value of a measure.
-_Draw = Callable[[str], float]
+#: One draw: the value of a metric.
+_Draw = Callable[[Metric], float]
 
 
 def intervals(
-    plan: Plan, measured: Mapping[str, float], values: Mapping[str, float], found: Mapping[Call, HeldOut]
+    plan: Plan, measured: Mapping[str, float], values: Mapping[str, float], found: Mapping[Estimate, HeldOut]
 ) -> dict[str, list[float] | None]:
-    """The 95 % interval of each objective, as the user counts it; None for what no row decides.
+    """The 95 % interval of each objective, with the sign that the user sees; None for what does not depend on rows.
 
-    `measured` are the winner's measures and `values` its objectives, which always lie in their intervals.
+    `measured` are the winner's metrics and `values` its objectives, which always lie in their intervals.
     """
     return {
         name: interval(plan, objective, measured, values[name], found)
@@ -53,18 +52,18 @@ def intervals(
 
 
 def interval(
-    plan: Plan, objective: Objective, measured: Mapping[str, float], value: float, found: Mapping[Call, HeldOut]
+    plan: Plan, objective: Objective, measured: Mapping[str, float], value: float, found: Mapping[Estimate, HeldOut]
 ) -> list[float] | None:
     """That of one objective."""
     if not judges_rows(objective) or objective.estimate not in found:
         return None
-    held, dataset = found[objective.estimate], plan.job.dataset
-    names = measures_of(objective.loss)
-    fixed = {name: measured[name] for name in names if MEASURES[name].of_model}
-    scales = {name: _scale(name, measured, held, dataset) for name in names if name not in fixed}
+    held = found[objective.estimate]
+    metrics = metrics_of(objective.loss)
+    fixed = {metric.name: measured[metric.name] for metric in metrics if metric.of_model}
+    scales = {metric: _scale(metric, measured, held) for metric in metrics if not metric.of_model}
     drawn = []
-    for draw in _draws(plan, held, [name for name in names if name not in fixed]):
-        one = fixed | {name: scale * draw(name) for name, scale in scales.items()}
+    for draw in _draws(plan, held, list(scales)):
+        one = fixed | {metric.name: scale * draw(metric) for metric, scale in scales.items()}
         drawn.append(loss_value(objective.loss, one))
     finite = [one for one in drawn if np.isfinite(one)]
     if not finite:
@@ -73,28 +72,28 @@ def interval(
     return [float(min(low, value)), float(max(high, value))]
 
 
-def _scale(name: str, measured: Mapping[str, float], held: HeldOut, dataset: Dataset) -> float:
-    """What scores have to be multiplied by: `relative_error` is an error over that of another model."""
-    if name != "relative_error":
+def _scale(metric: Metric, measured: Mapping[str, float], held: HeldOut) -> float:
+    """What scores are multiplied by: a relative metric is one over that of another model."""
+    if metric.relative_to is None:
         return 1.0
-    error = held.trial.score(name, held.outputs, dataset.n_classes)
-    return measured[name] / error if error else 1.0
+    value = held.resampling.score(metric, held.outputs)
+    return measured[metric.name] / value if value else 1.0
 
 
-def _draws(plan: Plan, held: HeldOut, names: Sequence[str]) -> list[_Draw]:
+def _draws(plan: Plan, held: HeldOut, metrics: Sequence[Metric]) -> list[_Draw]:
     rng = np.random.default_rng([plan.seed, _INTERVAL])
     dataset = plan.job.dataset
-    is_plain = dataset.population.groups is None and all(pool.weights is None for pool in held.trial.pools)
-    if is_plain and _OF_COUNTS.issuperset(names):
+    is_plain = dataset.population.groups is None and all(pool.weights is None for pool in held.resampling.pools)
+    if is_plain and all(metric.from_confusion for metric in metrics):
         return _of_counts(held, dataset, rng)
     return _of_rows(held, dataset, rng)
 
 
 def _of_counts(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
-    """How often each class would be taken for which: Dirichlet, the prior's half row of mistakes spread evenly."""
+    """Confusion matrices drawn from a Dirichlet distribution; the prior's half row of mistakes is spread evenly."""
     k = dataset.n_classes
-    pairs = zip(held.trial.pools, held.outputs, strict=True)
-    counts = np.mean([confusion(pool.y, given, k, np.ones(len(pool.y))) for pool, given in pairs], axis=0)
+    pairs = zip(held.resampling.pools, held.outputs, strict=True)
+    counts = np.mean([confusion(pool.y, given, np.ones(len(pool.y))) for pool, given in pairs], axis=0)
     totals = counts.sum(axis=1, keepdims=True)
     prior = np.where(np.eye(k, dtype=np.bool_), 0.5, 0.5 / max(1, k - 1))
     gamma = rng.gamma(counts + prior, size=(_DRAWS, k, k))
@@ -103,25 +102,25 @@ def _of_counts(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> lis
     return [partial(_cell_score, cells=each, y=np.repeat(np.arange(k), k), outputs=outputs) for each in cells]
 
 
-def _cell_score(name: str, cells: Floats, y: NDArray[np.intp], outputs: Floats) -> float:
-    """A measure of counts: each cell stands for a row with its weight."""
-    return score(name, y, outputs, len(cells), cells.ravel())
+def _cell_score(metric: Metric, cells: Floats, y: NDArray[np.intp], outputs: Floats) -> float:
+    """A metric of counts: each cell is a row with its weight."""
+    return score(metric, y, outputs, cells.ravel())
 
 
 def _of_rows(held: HeldOut, dataset: Dataset, rng: np.random.Generator) -> list[_Draw]:
-    """Rows drawn again with replacement, of each class as many as it has; or groups."""
-    pools = held.trial.pools
+    """Rows drawn with replacement, as many of each class as it has; or groups."""
+    pools = held.resampling.pools
     judged = np.unique(np.concatenate([pool.rows for pool in pools]))
     number = int(np.clip(_MOST_ROWS // len(judged), _FEWEST_DRAWS, _DRAWS))
-    return [_row_draw(held, dataset, _times(dataset, judged, rng)) for _ in range(number)]
+    return [_row_draw(held, _times(dataset, judged, rng)) for _ in range(number)]
 
 
-def _row_draw(held: HeldOut, dataset: Dataset, times: Floats) -> _Draw:
-    def value(name: str) -> float:
+def _row_draw(held: HeldOut, times: Floats) -> _Draw:
+    def value(metric: Metric) -> float:
         total = 0.0
-        for pool, given in zip(held.trial.pools, held.outputs, strict=True):
+        for pool, given in zip(held.resampling.pools, held.outputs, strict=True):
             weights = times[pool.rows] if pool.weights is None else times[pool.rows] * pool.weights
-            total += pool.share * score(name, pool.y, given, dataset.n_classes, weights)
+            total += pool.share * score(metric, pool.y, given, weights)
         return total
 
     return value
@@ -143,32 +142,32 @@ def _times(dataset: Dataset, judged: NDArray[np.intp], rng: np.random.Generator)
     return times
 
 
-# --- What models say of rows that they were not fitted on, on the very splits that the winner was judged on. ----------
+# --- outputs for held-out rows, on the splits that the winner was scored on -------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """The outputs of each pool of a trial, in the order of its rows."""
+    """The outputs of each pool of a resampling, in the order of its rows."""
 
-    trial: Resampling
+    resampling: Resampling
     outputs: tuple[Floats, ...]
 
 
-def outputs_request(model: Model, estimate: Call, judged: Candidate) -> OutputsRequest:
-    """Asks for the outputs of a model on the splits that a candidate was judged on."""
-    return OutputsRequest(model, estimate, request_stream(judged.model), judged.repeat, judged.turns)
+def outputs_request(model: Model, estimate: Estimate, scored: Candidate) -> OutputsRequest:
+    """A request for the outputs of a model on the splits that a candidate was scored on."""
+    return OutputsRequest(model, estimate, request_stream(scored.model), scored.repeat, scored.turns)
 
 
-def requested_trial(plan: Plan, request: OutputsRequest) -> Resampling:
-    """The rows that the outputs of a request are about, all turns as one trial."""
-    return joined(requested_trials(plan.job.dataset, plan.objectives, plan.seed, request))
+def requested_resampling(plan: Plan, request: OutputsRequest) -> Resampling:
+    """The splits that a request is about, all repeats as one resampling."""
+    return joined(requested_resamplings(plan.job.dataset, plan.objectives, plan.seed, request))
 
 
 def judges_rows(objective: Objective) -> bool:
-    """Whether an objective looks at outputs for rows that were held out."""
-    return objective.estimate.name != "gcv" and any(not MEASURES[name].of_model for name in measures_of(objective.loss))
+    """Whether an objective depends on outputs for rows that were held out."""
+    return objective.estimate.held_out is not None and any(not each.of_model for each in metrics_of(objective.loss))
 
 
-def row_estimates(plan: Plan) -> list[Call]:
-    """The estimates of objectives that look at rows held out, each once."""
+def row_estimates(plan: Plan) -> list[Estimate]:
+    """The estimates of objectives that depend on held-out rows, each once."""
     return list(dict.fromkeys(objective.estimate for objective in plan.objectives if judges_rows(objective)))

@@ -16,7 +16,7 @@ from msl.runner.loop import Search
 from msl.runner.plan import Plan
 from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT, Event, Observation, Query
 from msl.search.operators.pareto import non_dominated
-from msl.space.spec import MEASURES, measures_of
+from msl.space.spec import metrics_of
 from msl.space.values import Model
 
 
@@ -126,9 +126,9 @@ def refit(plan: Plan, estimator: Any) -> Any:
 
 def test_measures(plan: Plan, outputs: Floats, y: NDArray[Any]) -> dict[str, float]:
     """The measures of the objectives, from outputs for rows that the search has never seen."""
-    names = dict.fromkeys(name for objective in plan.objectives for name in measures_of(objective.loss))
+    metrics = dict.fromkeys(metric for objective in plan.objectives for metric in metrics_of(objective.loss))
     return {
-        name: score(name, y, outputs, plan.job.dataset.n_classes)
-        for name in names
-        if not MEASURES[name].of_model and name != "relative_error"
+        metric.name: score(metric, y, outputs)
+        for metric in metrics
+        if not metric.of_model and metric.relative_to is None
     }

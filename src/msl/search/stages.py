@@ -10,7 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from msl.check.names.catalogues import GROUP, offers, shipped_strategies
+from msl.check.names.catalogues import offers, shipped_strategies
+from msl.diagnostics.user_error import UserError
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
 from msl.search.setting import Setting, Strategy, StrategyFunction
 
@@ -28,19 +29,19 @@ def load_strategy(name: str) -> StrategyFunction:
         return load_target(name, targets[name])
     close = get_close_matches(name, targets, 1)
     advice = f"did you mean `{close[0]}`?" if close else f"strategies are {', '.join(targets)}"
-    raise ValueError(f"`{name}` is not a strategy; {advice}")
+    raise UserError(f"`{name}` is not a strategy; {advice}")
 
 
 def load_target(name: str, target: str) -> StrategyFunction:
     """The generator function of a strategy whose declaration names this target."""
     try:
-        found = EntryPoint(name, target, GROUP).load()
+        found = EntryPoint(name, target, "msl.strategies").load()
     except (ImportError, AttributeError) as trouble:
         offer = None if name in shipped_strategies() else offers().get(name)
         package = "" if offer is None else f" of the package `{offer.package}`"
-        raise ValueError(f"the strategy `{name}`{package} cannot be loaded: {trouble}") from trouble
+        raise UserError(f"the strategy `{name}`{package} cannot be loaded: {trouble}") from trouble
     if not callable(found):
-        raise ValueError(f"the strategy `{name}` is not a function but {type(found).__name__}")
+        raise UserError(f"the strategy `{name}` is not a function but {type(found).__name__}")
     return cast(StrategyFunction, found)
 
 

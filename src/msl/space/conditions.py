@@ -1,4 +1,4 @@
-"""Condition: what a requirement or a conditional parameter asks, with three answers: true, false, undefined (None)."""
+"""Conditions of requirements and of conditional parameters, as data; `logic` evaluates them."""
 
 from __future__ import annotations
 
@@ -131,30 +131,39 @@ class Requirement:
     text: str = ""
 
 
-def terms(condition: Condition) -> Iterator[Term]:
-    """Every term that a condition compares, nested ones included."""
+def atoms(condition: Condition) -> Iterator[Condition]:
+    """The tests and comparisons in a condition, without `and`, `or` and `not`."""
     match condition:
         case AllOf(items=items) | AnyOf(items=items):
             for item in items:
-                yield from terms(item)
+                yield from atoms(item)
         case Negation(item=item):
-            yield from terms(item)
-        case Comparison(left=left, right=right):
-            yield from _nested(left)
-            yield from _nested(right)
-        case ValueIs(subject=term) | IsTrue(term=term):
-            yield from _nested(term)
+            yield from atoms(item)
+        case _:
+            yield condition
 
 
-def _nested(term: Term) -> Iterator[Term]:
+def terms(condition: Condition) -> Iterator[Term]:
+    """Every term that a condition compares, nested ones included."""
+    for atom in atoms(condition):
+        match atom:
+            case Comparison(left=left, right=right):
+                yield from nested_terms(left)
+                yield from nested_terms(right)
+            case ValueIs(subject=term) | IsTrue(term=term):
+                yield from nested_terms(term)
+
+
+def nested_terms(term: Term) -> Iterator[Term]:
+    """A term and the terms that it is computed from."""
     yield term
     if isinstance(term, Computed):
         for operand in term.operands:
-            yield from _nested(operand)
+            yield from nested_terms(operand)
 
 
 def marks(requirement: Requirement) -> set[str]:
-    """The parts that a requirement speaks of."""
+    """The parts that a requirement mentions."""
     found: set[str] = set()
     for condition in (requirement.condition, requirement.when):
         if condition is not None:
@@ -164,13 +173,7 @@ def marks(requirement: Requirement) -> set[str]:
 
 
 def _part_marks(condition: Condition) -> Iterator[str]:
-    match condition:
-        case AllOf(items=items) | AnyOf(items=items):
-            for item in items:
-                yield from _part_marks(item)
-        case Negation(item=item):
-            yield from _part_marks(item)
-        case PartIs(mark=mark):
-            yield mark
-        case Present(mark=str(mark)):
-            yield mark
+    for atom in atoms(condition):
+        match atom:
+            case PartIs(mark=mark) | Present(mark=str(mark)):
+                yield mark

@@ -1,4 +1,4 @@
-"""Defaults: the value a parameter takes when a spec closes it without naming one.
+"""The value of a parameter that a spec closes without naming one.
 
 Where none is declared: the first alternative, the low end, all bits on. A default that a use has ruled out gives way
 to the nearest value that it left.
@@ -18,7 +18,6 @@ from msl.space.nodes import (
     Empty,
     IntRange,
     Listing,
-    Marked,
     Node,
     Param,
     Permute,
@@ -28,8 +27,9 @@ from msl.space.nodes import (
     Sequence,
     Subset,
     Symbol,
-    Union,
     Vector,
+    children,
+    with_children,
 )
 from msl.space.values import BlockValue, SymbolValue, Value
 
@@ -58,10 +58,8 @@ def is_closed(node: Node) -> bool:
     match node:
         case Const():
             return True
-        case Symbol(params=params) | BlockUse(params=params):
-            return all(is_closed(param.node) for param in params)
-        case Listing(elements=elements):
-            return all(map(is_closed, elements))
+        case Symbol() | BlockUse() | Listing():
+            return all(map(is_closed, children(node)))
         case Vector(element=element):
             return isinstance(element, Const)
     return False
@@ -76,10 +74,6 @@ def closed(node: Node) -> Node:
             return Const(False)
         case Choice(options=options):
             return closed(options[0])
-        case Sequence(steps=steps):
-            return Sequence(tuple(closed(step) for step in steps))
-        case Union(branches=branches):
-            return Union(tuple(closed(branch) for branch in branches))
         case Subset():
             return Empty()
         case Permute(members=members):
@@ -88,17 +82,13 @@ def closed(node: Node) -> Node:
             return Sequence(tuple(closed(member) for member in members[:low]))
         case Repeat(low=low, member=member):
             return Sequence((closed(member),) * low)
-        case Marked(mark=mark, node=inner):
-            return Marked(mark, closed(inner))
-        case Listing(elements=elements):
-            return Listing(tuple(closed(element) for element in elements))
         case Symbol(params=params) | BlockUse(params=params):
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
             assert isinstance(bit, Const)
             return _filled(size, bit)
-    return node
+    return with_children(node, [closed(child) for child in children(node)])
 
 
 def _chosen(node: Node, default: Value | Formula) -> Node:

@@ -1,7 +1,10 @@
-"""Truth: whether a model meets a requirement, in three values — true, false, and undefined (None).
+"""Evaluate conditions in three-valued logic: true, false, and undefined (None).
 
 A parameter of an absent block is undefined, and so is `none` against a number. A model is rejected only when the `if`
-is true and the condition is false, for any way of binding the paths to occurrences.
+is true and the condition is false, for some assignment of the paths to occurrences of their blocks.
+
+`truths` is the one evaluator of `and`, `or` and `not`. It works on sets of truth values: a model gives every comparison
+one truth value, a domain of values may give it several.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from msl.record import record
 from msl.space.conditions import (
@@ -35,8 +38,13 @@ from msl.space.conditions import (
 from msl.space.formulas import Facts, apply
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
 
-Owner = tuple[tuple[str, str], str | None]
+Key = tuple[str, str]
+Owner = tuple[Key, str | None]
 Truth = bool | None
+#: The truth values that a condition may have.
+Truths = frozenset[Truth]
+#: The steps of a part as far as conditions tell them apart: none (None), one block, or anything else (False).
+Outcome = Key | bool | None
 
 _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -55,68 +63,148 @@ class _Undefined:
 UNDEFINED: Final = _Undefined()
 
 
+class Contents(Protocol):
+    """What `require` can ask of a model, or of all models that requirements cannot tell apart."""
+
+    def blocks(self, mark: str | None) -> Iterable[BlockValue]:
+        """The blocks of the model, or of one of its parts."""
+
+    def outcomes(self, mark: str) -> list[Outcome]:
+        """The outcome of each use of a part; empty where the part is not used."""
+
+
 @record
 class Derivation:
-    """A model and how the space came to it: what each marked part became, once for every time it was used."""
+    """A model and how the space produced it: the steps of each marked part, once for every time it was used."""
 
     model: Model
     parts: tuple[tuple[str, tuple[Step, ...]], ...] = ()
 
+    def blocks(self, mark: str | None) -> Iterator[BlockValue]:
+        if mark is None:
+            yield from occurrences(self.model.steps)
+        else:
+            for part, steps in self.parts:
+                if part == mark:
+                    yield from occurrences(steps)
 
-def broken(requirements: Iterable[Requirement], derivation: Derivation, facts: Facts | None) -> Requirement | None:
+    def outcomes(self, mark: str) -> list[Outcome]:
+        return [outcome_of(steps) for part, steps in self.parts if part == mark]
+
+
+_NOTHING = Derivation(Model(()))
+
+
+def outcome_of(steps: tuple[Step, ...]) -> Outcome:
+    """The outcome of a part with these steps."""
+    if len(steps) != 1:
+        return False if steps else None
+    return steps[0].block.key if isinstance(steps[0], BlockValue) else False
+
+
+def joined_outcome(first: Outcome, second: Outcome) -> Outcome:
+    """The outcome of two rows of steps, one after the other."""
+    if first is None:
+        return second
+    return first if second is None else False
+
+
+def broken(requirements: Iterable[Requirement], contents: Contents, facts: Facts | None) -> Requirement | None:
     """The first requirement that a model breaks, or None. Without facts, what depends on them is undefined."""
     for requirement in requirements:
-        if any(_rejects(requirement, world) for world in _worlds(requirement, derivation, facts)):
+        if any(_rejects(requirement, world) for world in _worlds(requirement, contents, facts)):
             return requirement
     return None
 
 
 def holds(condition: Condition, siblings: Mapping[str, Value], facts: Facts | None = None) -> bool:
     """Whether a conditional parameter exists beside these siblings: only a true condition makes it exist."""
-    return _truth(condition, _World(Derivation(Model(())), facts, {}, siblings)) is True
+    return truths(condition, _World(_NOTHING, facts, {}, siblings).truths) == CERTAIN[True]
 
 
 def constant(term: Term, facts: Facts | None) -> object:
-    """What a term without parameters comes to; `UNDEFINED` where it needs a table that is not there."""
-    return _value(term, _World(Derivation(Model(())), facts, {}, {}))
+    """The value of a term without parameters; `UNDEFINED` where it needs a table that is not there."""
+    return _value(term, _World(_NOTHING, facts, {}, {}))
+
+
+def presence(condition: Present | PartIs, contents: Contents) -> bool:
+    """Whether a block is there, or a part is one of the listed blocks."""
+    if isinstance(condition, Present):
+        return any(found.block.key == condition.block.key for found in contents.blocks(condition.mark))
+    options = {None if option is None else option.key for option in condition.options}
+    outcomes = contents.outcomes(condition.mark) or [None]  # a part that is not on this path adds no step
+    return all(outcome in options for outcome in outcomes)
+
+
+# --- and, or, not ---
+
+
+#: The set of one truth value.
+CERTAIN: Mapping[Truth, Truths] = {truth: frozenset({truth}) for truth in (True, False, None)}
+_NOT: Mapping[Truth, Truth] = {True: False, False: True, None: None}
+
+
+def truths(condition: Condition, atom: Callable[[Condition], Truths]) -> Truths:
+    """The truth values that a condition may have, given those of the comparisons and tests in it.
+
+    Operands are taken to be independent of each other. That can only add truth values, so one that is missing from
+    the result is certain to be impossible.
+    """
+    match condition:
+        case AllOf(items=items):
+            return _connected([truths(item, atom) for item in items], decisive=False)
+        case AnyOf(items=items):
+            return _connected([truths(item, atom) for item in items], decisive=True)
+        case Negation(item=item):
+            return frozenset(_NOT[truth] for truth in truths(item, atom))
+    return atom(condition)
+
+
+def _connected(operands: list[Truths], decisive: bool) -> Truths:
+    """The truth values of `and`, which one False decides, or of `or`, which one True decides."""
+    result: set[Truth] = set()
+    if any(decisive in operand for operand in operands):
+        result.add(decisive)
+    if all((not decisive) in operand for operand in operands):
+        result.add(not decisive)
+    if any(None in operand for operand in operands) and all(operand - {decisive} for operand in operands):
+        result.add(None)
+    return frozenset(result)
+
+
+# --- one model ---
 
 
 @record
 class _World:
-    """All that a condition can be asked about: the model, the table, and which occurrence each path means."""
+    """One model and table, and the occurrence that each path means."""
 
-    derivation: Derivation
+    contents: Contents
     facts: Facts | None
     bound: Mapping[Owner, BlockValue]
     siblings: Mapping[str, Value]
 
+    def truths(self, atom: Condition) -> Truths:
+        return CERTAIN[_truth(atom, self)]
+
 
 def _rejects(requirement: Requirement, world: _World) -> bool:
-    if requirement.when is not None and _truth(requirement.when, world) is not True:
+    if requirement.when is not None and truths(requirement.when, world.truths) != CERTAIN[True]:
         return False
-    return _truth(requirement.condition, world) is False
+    return truths(requirement.condition, world.truths) == CERTAIN[False]
 
 
-def _worlds(requirement: Requirement, derivation: Derivation, facts: Facts | None) -> Iterator[_World]:
+def _worlds(requirement: Requirement, contents: Contents, facts: Facts | None) -> Iterator[_World]:
     conditions = [c for c in (requirement.condition, requirement.when) if c is not None]
     owners = {term.owner: None for c in conditions for term in terms(c) if isinstance(term, Parameter)}
-    candidates = [[(owner, found) for found in _matching(owner, derivation)] for owner in owners]
+    candidates = [[(owner, found) for found in _matching(owner, contents)] for owner in owners]
     for binding in product(*(options for options in candidates if options)):
-        yield _World(derivation, facts, dict(binding), {})
+        yield _World(contents, facts, dict(binding), {})
 
 
-def _matching(owner: Owner, derivation: Derivation) -> list[BlockValue]:
+def _matching(owner: Owner, contents: Contents) -> list[BlockValue]:
     key, mark = owner
-    return [found for found in _within(derivation, mark) if found.block.key == key]
-
-
-def _within(derivation: Derivation, mark: str | None) -> Iterator[BlockValue]:
-    if mark is None:
-        yield from occurrences(derivation.model.steps)
-    else:
-        for part, steps in derivation.parts:
-            if part == mark:
-                yield from occurrences(steps)
+    return [found for found in contents.blocks(mark) if found.block.key == key]
 
 
 def occurrences(steps: Iterable[Step]) -> Iterator[BlockValue]:
@@ -155,12 +243,10 @@ def parameter(params: Iterable[tuple[str, Value]], name: str) -> Value | _Undefi
     return UNDEFINED
 
 
-def _truth(condition: Condition, world: _World) -> Truth:
-    match condition:
-        case Present(block=block, mark=mark):
-            return any(found.block.key == block.key for found in _within(world.derivation, mark))
-        case PartIs(mark=mark, options=options):
-            return _part_is(mark, options, world.derivation)
+def _truth(atom: Condition, world: _World) -> Truth:
+    match atom:
+        case Present() | PartIs():
+            return presence(atom, world.contents)
         case ValueIs(subject=subject, options=options):
             value = _value(subject, world)
             return None if isinstance(value, _Undefined) else any(_same(value, option) for option in options)
@@ -169,29 +255,7 @@ def _truth(condition: Condition, world: _World) -> Truth:
             return value if isinstance(value, bool) else None
         case Comparison(operator=sign, left=left, right=right):
             return _compared(sign, _value(left, world), _value(right, world))
-        case AllOf(items=items):
-            truths = [_truth(item, world) for item in items]
-            return False if False in truths else None if None in truths else True
-        case AnyOf(items=items):
-            truths = [_truth(item, world) for item in items]
-            return True if True in truths else None if None in truths else False
-        case Negation(item=item):
-            truth = _truth(item, world)
-            return None if truth is None else not truth
-
-
-def _part_is(mark: str, options: tuple[BlockType | None, ...], derivation: Derivation) -> bool:
-    became = [steps for part, steps in derivation.parts if part == mark]
-    if not became:
-        return None in options  # a part that is not on this path adds no step
-    return all(_is_one_of(steps, options) for steps in became)
-
-
-def _is_one_of(steps: tuple[Step, ...], options: tuple[BlockType | None, ...]) -> bool:
-    if not steps:
-        return None in options
-    only = steps[0] if len(steps) == 1 else None
-    return isinstance(only, BlockValue) and any(o is not None and o.key == only.block.key for o in options)
+    raise TypeError(f"{type(atom).__name__} is made of other conditions")
 
 
 def _value(term: Term, world: _World) -> Value | _Undefined:

@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from msl.space.abstraction import NO_TRAITS, Abstraction, Traits
 from msl.space.conditions import Requirement
-from msl.space.enumerate.watch import NO_SIGHTS, Outcome, Sights, Watch
+from msl.space.logic import Outcome, joined_outcome
 from msl.space.membership_of_values import ABSENT, Mismatch, ValueReader
 from msl.space.nodes import (
     Arrange,
@@ -64,9 +65,9 @@ def requirement_broken(requirement: Requirement) -> NotInSpace:
 class Deriver:
     """Finds how one space comes to models."""
 
-    def __init__(self, space: Space, watch: Watch | None = None) -> None:
+    def __init__(self, space: Space, abstraction: Abstraction | None = None) -> None:
         self._space = space
-        self._watch = Watch(space.requirements, space.facts) if watch is None else watch
+        self._abstraction = Abstraction(space.requirements, space.facts) if abstraction is None else abstraction
 
     def derive(self, model: Model) -> Tree:
         """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none.
@@ -82,12 +83,12 @@ class Deriver:
             return self._derive(model, rounds=True)
 
     def _derive(self, model: Model, rounds: bool) -> Tree:
-        reading = _Reading(self._watch, ValueReader(self._watch, self._space.facts, rounds), model)
+        reading = _Reading(self._abstraction, ValueReader(self._abstraction, self._space.facts, rounds), model)
         read = reading.steps(self._space.root, model.steps, 0)
         ways = [way for way in read if way.end == len(model.steps)]
         if not ways:
             raise NotInSpace(reading.mismatch(model, max((way.end for way in read), default=-1)))
-        verdicts = [self._watch.verdict(way.sights) for way in ways]
+        verdicts = [self._abstraction.first_broken(way.traits) for way in ways]
         if None not in verdicts:
             assert verdicts[0] is not None
             raise requirement_broken(verdicts[0])
@@ -99,7 +100,7 @@ class _Way(NamedTuple):
 
     end: int
     outcome: Outcome
-    sights: Sights
+    traits: Traits
     tree: Tree
 
 
@@ -111,18 +112,11 @@ def _merged(ways: Iterable[_Way]) -> list[_Way]:
     return list(found.values())
 
 
-def _both(first: Outcome, second: Outcome) -> Outcome:
-    """What two rows of steps come to, one after the other."""
-    if first is None:
-        return second
-    return first if second is None else False
-
-
 class _Reading:
     """One model being read. Words are told apart by identity, so each is kept as long as the reading."""
 
-    def __init__(self, watch: Watch, values: ValueReader, model: Model) -> None:
-        self._watch = watch
+    def __init__(self, abstraction: Abstraction, values: ValueReader, model: Model) -> None:
+        self._abstraction = abstraction
         self._values = values
         self._top = model.steps
         self._place = 0
@@ -143,7 +137,7 @@ class _Reading:
     def _read(self, node: Node, word: Word, start: int) -> Iterator[_Way]:
         match node:
             case Empty():
-                yield _Way(start, None, NO_SIGHTS, None)
+                yield _Way(start, None, NO_TRAITS, None)
             case BlockUse():
                 yield from self._block(node, word, start)
             case Choice(options=options):
@@ -160,10 +154,10 @@ class _Reading:
             case Arrange(low=low, high=high, members=members):
                 yield from self._placed(low, high, members, word, start)
             case Marked(mark=mark, node=inner):
-                for way in self.steps(inner, word, start):
-                    yield (
-                        way._replace(sights=way.sights | self._inside(mark, way)) if self._watch.watches(mark) else way
-                    )
+                ways = self.steps(inner, word, start)
+                if self._abstraction.observes_part(mark):
+                    ways = [way._replace(traits=way.traits | self._inside(mark, way)) for way in ways]
+                yield from ways
             case Union(branches=branches):
                 if start < len(word) and isinstance(step := word[start], Branches):
                     yield from self._side_by_side(branches, step.branches, start + 1)
@@ -171,11 +165,9 @@ class _Reading:
             case _:
                 raise TypeError(f"{type(node).__name__} is a value, not a step")
 
-    def _inside(self, mark: str, way: _Way) -> Sights:
-        outcome = way.outcome
-        if isinstance(outcome, tuple):
-            outcome = self._watch.asked(mark, outcome)
-        return self._watch.blocks_inside(mark, way.sights) | self._watch.came_to(mark, outcome)
+    def _inside(self, mark: str, way: _Way) -> Traits:
+        outcome = self._abstraction.outcome(mark, way.outcome)
+        return self._abstraction.inside(mark, way.traits) | self._abstraction.part_traits(mark, outcome)
 
     # --- blocks ---
 
@@ -192,7 +184,7 @@ class _Reading:
             self._note(self._at(word, start), mismatch)
             return
         for reading in readings:
-            yield _Way(start + 1, use.block.key, reading.sights, reading.tree)
+            yield _Way(start + 1, use.block.key, reading.traits, reading.tree)
 
     def _at(self, word: Word, start: int) -> int:
         return start if word is self._top else self._place
@@ -217,7 +209,7 @@ class _Reading:
 
     def _row(self, slots: list[list[Node | None]], word: Word, start: int) -> Iterator[_Way]:
         """One slot after the other; None among what a slot may hold leaves it out."""
-        ways = [_Way(start, None, NO_SIGHTS, ())]
+        ways = [_Way(start, None, NO_TRAITS, ())]
         for slot in slots:
             ways = _merged(onward for way in ways for node in slot for onward in self._one_more(way, node, word))
         for way in ways:
@@ -228,11 +220,11 @@ class _Reading:
             yield way._replace(tree=(way.tree, ABSENT))
             return
         for next_ in self.steps(node, word, way.end):
-            outcome = _both(way.outcome, next_.outcome)
-            yield _Way(next_.end, outcome, way.sights | next_.sights, (way.tree, next_.tree))
+            outcome = joined_outcome(way.outcome, next_.outcome)
+            yield _Way(next_.end, outcome, way.traits | next_.traits, (way.tree, next_.tree))
 
     def _repeated(self, low: int, high: int, member: Node, word: Word, start: int) -> Iterator[_Way]:
-        ways = [_Way(start, None, NO_SIGHTS, ())]
+        ways = [_Way(start, None, NO_TRAITS, ())]
         for times in range(high + 1):
             if times >= low:
                 for way in ways:
@@ -245,39 +237,39 @@ class _Reading:
 
     def _placed(self, low: int, high: int, members: tuple[Node, ...], word: Word, start: int) -> Iterator[_Way]:
         """Members with steps are placed one after the other; those that come to no step have no place of their own."""
-        states = {(frozenset[int](), start, None, NO_SIGHTS): _Placed((), {})}
+        states = {(frozenset[int](), start, None, NO_TRAITS): _Placed((), {})}
         while states:
             following: dict[Any, _Placed] = {}
-            for (used, end, outcome, sights), placed in states.items():
-                yield from self._filled_up(low, high, members, word, _Way(end, outcome, sights, placed))
+            for (used, end, outcome, traits), placed in states.items():
+                yield from self._filled_up(low, high, members, word, _Way(end, outcome, traits, placed))
                 if len(used) == high:
                     continue
                 for number in sorted(set(range(len(members))) - used):
                     for way in self.steps(members[number], word, end):
                         if way.end > end:
-                            key = used | {number}, way.end, _both(outcome, way.outcome), sights | way.sights
+                            key = used | {number}, way.end, joined_outcome(outcome, way.outcome), traits | way.traits
                             following.setdefault(key, placed.with_(number, way.tree))
             states = following
 
     def _filled_up(self, low: int, high: int, members: tuple[Node, ...], word: Word, way: _Way) -> Iterator[_Way]:
         """With as many members without steps as are still wanted."""
         placed: _Placed = way.tree
-        fillings: dict[tuple[int, Sights], _Placed] = {(len(placed.order), way.sights): placed}
+        fillings: dict[tuple[int, Traits], _Placed] = {(len(placed.order), way.traits): placed}
         for number, member in enumerate(members):
             if number in placed.trees:
                 continue
-            more: dict[tuple[int, Sights], _Placed] = {}
-            for (count, sights), filling in fillings.items():
+            more: dict[tuple[int, Traits], _Placed] = {}
+            for (count, traits), filling in fillings.items():
                 if count + len(members) - number > low:
-                    more.setdefault((count, sights), filling)
+                    more.setdefault((count, traits), filling)
                 if count < high:
                     for empty in self.steps(member, word, way.end):
                         if empty.end == way.end:
-                            more.setdefault((count + 1, sights | empty.sights), filling.with_empty(number, empty.tree))
+                            more.setdefault((count + 1, traits | empty.traits), filling.with_empty(number, empty.tree))
             fillings = more
-        for (count, sights), filling in fillings.items():
+        for (count, traits), filling in fillings.items():
             if low <= count <= high:
-                yield _Way(way.end, way.outcome, sights, (filling.order, filling.trees))
+                yield _Way(way.end, way.outcome, traits, (filling.order, filling.trees))
 
     # --- branches ---
 
@@ -285,14 +277,14 @@ class _Reading:
         """Branches of which at most one has steps."""
         empty = [[way for way in self.steps(branch, word, start) if way.end == start] for branch in branches]
         for number, branch in enumerate(branches):
-            ways = [_Way(start, None, NO_SIGHTS, ())]
+            ways = [_Way(start, None, NO_TRAITS, ())]
             for other in range(len(branches)):
                 found = self.steps(branch, word, start) if other == number else empty[other]
                 ways = _merged(
                     _Way(
                         max(way.end, more.end),
-                        _both(way.outcome, more.outcome),
-                        way.sights | more.sights,
+                        joined_outcome(way.outcome, more.outcome),
+                        way.traits | more.traits,
                         (way.tree, more.tree),
                     )
                     for way in ways
@@ -303,17 +295,17 @@ class _Reading:
 
     def _side_by_side(self, nodes: tuple[Node, ...], branches: tuple[Word, ...], end: int) -> Iterator[_Way]:
         """Two nodes or more with steps; one that is nothing but branches takes several."""
-        states: dict[tuple[int, int, Sights], Tree] = {(0, 0, NO_SIGHTS): ()}
+        states: dict[tuple[int, int, Traits], Tree] = {(0, 0, NO_TRAITS): ()}
         for node in nodes:
-            following: dict[tuple[int, int, Sights], Tree] = {}
-            for (place, count, sights), tree in states.items():
+            following: dict[tuple[int, int, Traits], Tree] = {}
+            for (place, count, traits), tree in states.items():
                 for after, way in self._one_branch(node, branches, place):
-                    key = after, min(count + (after > place), 2), sights | way.sights
+                    key = after, min(count + (after > place), 2), traits | way.traits
                     following.setdefault(key, (tree, way.tree))
             states = following
-        for (place, count, sights), tree in states.items():
+        for (place, count, traits), tree in states.items():
             if place == len(branches) and count == 2:
-                yield _Way(end, False, sights, _row_of(tree))
+                yield _Way(end, False, traits, _row_of(tree))
 
     def _one_branch(self, node: Node, branches: tuple[Word, ...], place: int) -> Iterator[tuple[int, _Way]]:
         for way in self.steps(node, _EMPTY_WORD, 0):

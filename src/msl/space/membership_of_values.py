@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from msl.space.enumerate.watch import NO_SIGHTS, Params, Sights, Watch, looked_at
+from msl.space.abstraction import NO_TRAITS, Abstraction, Params, Traits, observed_params
 from msl.space.formulas import Facts, Formula
 from msl.space.logic import holds
 from msl.space.nodes import (
@@ -52,37 +52,37 @@ class Reading:
     """A value as the space has it (blocks by the names used there), what is seen of it, and its tree."""
 
     value: Value
-    sights: Sights
+    traits: Traits
     tree: Any
 
 
-_State = tuple[Params, Sights, tuple[Any, ...]]
+_State = tuple[Params, Traits, tuple[Any, ...]]
 
 
 class ValueReader:
     """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range, nor be written as
     a real: `1` is a value of `real 0..2`, but beside `1` itself it is not meant."""
 
-    def __init__(self, watch: Watch, facts: Facts | None, rounds: bool) -> None:
-        self._watch = watch
+    def __init__(self, abstraction: Abstraction, facts: Facts | None, rounds: bool) -> None:
+        self._abstraction = abstraction
         self._facts = facts
         self._rounds = rounds
 
     def read(self, use: BlockUse, value: BlockValue) -> list[Reading]:
         """All ways in which a use of a block comes to this one, as far as they differ; raises Mismatch."""
-        lenses = self._watch.lenses(use.block)
+        precisions = self._abstraction.precisions(use.block)
         readings = []
-        for params, sights, tree in self._params(use.params, value.params, use.block.name):
-            if lenses is not None:
-                sights |= self._watch.seen(use.block, looked_at(params, lenses))
-            readings.append(Reading(BlockValue(use.block, params), sights, tree))
+        for params, traits, tree in self._params(use.params, value.params, use.block.name):
+            if precisions is not None:
+                traits |= self._abstraction.block_traits(use.block, observed_params(params, precisions))
+            readings.append(Reading(BlockValue(use.block, params), traits, tree))
         return readings
 
     # --- parameters ---
 
     def _params(self, params: tuple[Param, ...], given: Params, owner: str) -> list[_State]:
         values = dict(given)
-        states: list[_State] = [((), NO_SIGHTS, ())]
+        states: list[_State] = [((), NO_TRAITS, ())]
         for param in params:
             states = _distinct(onward for state in states for onward in self._param(param, values, state))
             if not states:
@@ -93,15 +93,15 @@ class ValueReader:
         return states
 
     def _param(self, param: Param, given: dict[str, Value], state: _State) -> Iterator[_State]:
-        before, sights, trees = state
+        before, traits, trees = state
         exists = param.condition is None or holds(param.condition, dict(before), self._facts)
         if exists != (param.name in given):
             return
         if not exists:
-            yield before, sights, (*trees, ABSENT)
+            yield before, traits, (*trees, ABSENT)
             return
         for reading in self._values(param.node, given[param.name]):
-            yield (*before, (param.name, reading.value)), sights | reading.sights, (*trees, reading.tree)
+            yield (*before, (param.name, reading.value)), traits | reading.traits, (*trees, reading.tree)
 
     def _why_not(self, param: Param, given: dict[str, Value], owner: str) -> Mismatch:
         if param.name not in given:
@@ -116,27 +116,27 @@ class ValueReader:
     def _values(self, node: Node, value: Value) -> list[Reading]:
         found: dict[Any, Reading] = {}
         for reading in self._read(node, value):
-            found.setdefault((_names(reading.value), reading.sights), reading)
+            found.setdefault((_names(reading.value), reading.traits), reading)
         return list(found.values())
 
     def _read(self, node: Node, value: Value) -> Iterator[Reading]:
         match node:
             case Const(value=own) if not isinstance(own, Formula):
                 if _typed(own) == _typed(value):
-                    yield Reading(own, self._watch.sights_of_value(own), None)
+                    yield Reading(own, self._abstraction.traits_of_value(own), None)
             case IntRange():
                 if type(value) is int and value in whole_numbers(node):
-                    yield Reading(value, NO_SIGHTS, value)
+                    yield Reading(value, NO_TRAITS, value)
             case RealRange():
                 if (real := _real(node, value, self._rounds)) is not None:
-                    yield Reading(real, NO_SIGHTS, real)
+                    yield Reading(real, NO_TRAITS, real)
             case Bool():
                 if isinstance(value, bool):
-                    yield Reading(value, NO_SIGHTS, value)
+                    yield Reading(value, NO_TRAITS, value)
             case Choice(options=options):
                 for number, option in enumerate(options):
                     for reading in self._values(option, value):
-                        yield Reading(reading.value, reading.sights, (number, reading.tree))
+                        yield Reading(reading.value, reading.traits, (number, reading.tree))
             case Marked(node=inner):
                 yield from self._values(inner, value)
             case Symbol(name=name, params=params):
@@ -146,7 +146,7 @@ class ValueReader:
                     yield from self.read(node, value)
             case Regions(count=count, width=width) if isinstance(value, tuple):
                 if _is_placed(value, int(known(count)), int(known(width))):
-                    yield Reading(value, NO_SIGHTS, value)
+                    yield Reading(value, NO_TRAITS, value)
             case Vector() if isinstance(value, tuple):
                 yield from self._vector(node, value)
             case Listing(elements=elements) if isinstance(value, tuple) and len(elements) == len(value):
@@ -157,8 +157,8 @@ class ValueReader:
             return
         given = value.params if isinstance(value, SymbolValue) else ()
         with suppress(Mismatch):
-            for found, sights, tree in self._params(params, given, name):
-                yield Reading(symbol_value(name, found), sights, tree)
+            for found, traits, tree in self._params(params, given, name):
+                yield Reading(symbol_value(name, found), traits, tree)
 
     def _vector(self, node: Vector, value: tuple[Value, ...]) -> Iterator[Reading]:
         if len(value) != known(node.size):
@@ -166,13 +166,13 @@ class ValueReader:
         elements = [next(self._read(node.element, item), None) for item in value]
         found = tuple(reading.value for reading in elements if reading is not None)
         if len(found) == len(value):
-            yield Reading(found, NO_SIGHTS, found)
+            yield Reading(found, NO_TRAITS, found)
 
     def _listing(self, nodes: tuple[Node, ...], value: tuple[Value, ...]) -> Iterator[Reading]:
-        readings = [Reading((), NO_SIGHTS, ())]
+        readings = [Reading((), NO_TRAITS, ())]
         for node, item in zip(nodes, value, strict=True):
             readings = [
-                Reading((*so_far.value, more.value), so_far.sights | more.sights, (*so_far.tree, more.tree))  # type: ignore[misc]
+                Reading((*so_far.value, more.value), so_far.traits | more.traits, (*so_far.tree, more.tree))  # type: ignore[misc]
                 for so_far in readings
                 for more in self._values(node, item)
             ]

@@ -1,7 +1,17 @@
-"""Node: the pieces that a space is made of — values and ranges, blocks with their parameters, and how steps combine.
+"""The nodes that a space is made of: values and ranges, blocks with their parameters, and how steps combine.
 
-A space is a tree of these (pieces that are written once and used twice are shared, so it is a graph to those who walk
-it). Two nodes that describe the same set are not always equal here: `normal.py` says when they are.
+A space is a tree of nodes. A piece that is written once and used twice is shared, so walks must not assume a tree. Two
+nodes that describe the same set need not be equal: `canonical/normal_form.py` decides that.
+
+What is the same for every kind is here, so that a new kind is declared in few places:
+
+- `children`, `with_children`, `bottom_up`, `rebuilt`: walk and rebuild without naming kinds.
+- `fold`: compute something from the leaves up, each shared node once.
+- `Algebra`, `combined`: the same for what is defined by "one of", "all of", "some of" and "so many times".
+- `alternatives`, `bounds`, `is_whole`, `amounts`, `follows_table`, `can_be_empty`: facts of one node.
+
+The interpretations that differ for every kind are text (`to_text`), normal form (`canonical`), enumeration
+(`enumerate`), membership (`membership`) and encoding (`msl.encode`).
 """
 
 from __future__ import annotations
@@ -9,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as Sequence_
 from dataclasses import field, replace
+from typing import Generic, TypeVar
 
 from msl.record import record
 from msl.space.conditions import Condition
@@ -204,12 +215,57 @@ def children(node: Node) -> Iterator[Node]:
             yield child
 
 
+# --- facts of one node ---
+
+
+def alternatives(node: Node) -> tuple[Node, ...]:
+    """The options of a choice; of anything else, the node itself."""
+    return node.options if isinstance(node, Choice) else (node,)
+
+
 def is_ordered(choice: Choice) -> bool:
     """Whether the options are numbers, which sort and keep their order."""
     return all(
         isinstance(option, Const) and isinstance(option.value, int | float) and not isinstance(option.value, bool)
         for option in choice.options
     )
+
+
+def bounds(node: Node) -> tuple[Amount, Amount] | None:
+    """The least and the largest value of a number; None for what is no number, or a formula."""
+    match node:
+        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
+            return low, high
+        case Const(value=int() | float() as value) if not isinstance(value, bool):
+            return value, value
+    return None
+
+
+def is_whole(node: Node) -> bool:
+    """Whether a node has whole numbers alone."""
+    return isinstance(node, IntRange) or (isinstance(node, Const) and isinstance(node.value, int))
+
+
+def amounts(node: Node) -> tuple[Amount, ...]:
+    """The numbers of a node that may depend on the table: bounds, sizes, and a value that is a formula."""
+    match node:
+        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
+            return low, high
+        case Const(value=Formula() as value):
+            return (value,)
+        case Vector(size=size, element=element):
+            return size, *amounts(element)
+        case Regions(count=count, width=width):
+            return count, width
+    return ()
+
+
+def follows_table(node: Node) -> bool:
+    """Whether a bound, a size or a value of this node, apart from those below it, depends on the table."""
+    return any(isinstance(amount, Formula) for amount in amounts(node))
+
+
+# --- walks ---
 
 
 def bottom_up(root: Node) -> Iterator[Node]:
@@ -274,29 +330,90 @@ def blocks_in(root: Node) -> list[BlockType]:
 
 def rebuilt(root: Node, change: Callable[[Node], Node]) -> Node:
     """The tree with every node changed, those below first; what was shared stays shared."""
-    done: dict[int, Node] = {}
-    for node in bottom_up(root):
-        done[id(node)] = change(with_children(node, [done[id(child)] for child in children(node)]))
-    return done[id(root)]
+    return fold(root, lambda node, below: change(with_children(node, below)))
+
+
+# --- folds ---
+
+
+T = TypeVar("T")
+
+
+def fold(root: Node, step: Callable[[Node, list[T]], T], parameters: bool = True) -> T:
+    """`step(node, results of its children)` for every node from the leaves up, each shared node once.
+
+    Without `parameters`, blocks have no children: of steps alone.
+    """
+    below = children if parameters else _steps_of
+    results: dict[int, T] = {}
+    for node in _upwards(root, below):
+        results[id(node)] = step(node, [results[id(child)] for child in below(node)])
+    return results[id(root)]
+
+
+class Algebra(Generic[T]):
+    """How a result for a node follows from those of its children, for results that depend on no kind of node."""
+
+    #: The result for no step.
+    nothing: T
+
+    def one_of(self, options: list[T]) -> T:
+        raise NotImplementedError
+
+    def all_of(self, members: list[T]) -> T:
+        raise NotImplementedError
+
+    def some_of(self, members: list[T], low: int, high: int) -> T:
+        """`low` to `high` of the members."""
+        raise NotImplementedError
+
+    def repeated(self, member: T, low: int, high: int) -> T:
+        raise NotImplementedError
+
+    def optional(self, member: T) -> T:
+        return self.one_of([member, self.nothing])
+
+    def in_any_order(self, members: list[T]) -> T:
+        """All members; overridden where the order matters."""
+        return self.all_of(members)
+
+
+def combined(node: Node, below: list[T], algebra: Algebra[T]) -> T:
+    """The result for a node, given those of its children; a node that only holds others has all of them."""
+    match node:
+        case Choice():
+            return algebra.one_of(below)
+        case Subset():
+            return algebra.all_of([algebra.optional(member) for member in below])
+        case Permute():
+            return algebra.in_any_order(below)
+        case Arrange(low=low, high=high):
+            return algebra.some_of(below, low, high)
+        case Repeat(low=low, high=high):
+            return algebra.repeated(below[0], low, high)
+    return algebra.all_of(below)
+
+
+class _Emptiness(Algebra[bool]):
+    nothing = True
+
+    def one_of(self, options: list[bool]) -> bool:
+        return any(options)
+
+    def all_of(self, members: list[bool]) -> bool:
+        return all(members)
+
+    def some_of(self, members: list[bool], low: int, high: int) -> bool:
+        return sum(members) >= low
+
+    def repeated(self, member: bool, low: int, high: int) -> bool:
+        return low == 0 or member
+
+
+_EMPTINESS = _Emptiness()
+_STEPS = Choice | Empty | Sequence | Union | Subset | Permute | Arrange | Repeat | Marked
 
 
 def can_be_empty(node: Node) -> bool:
     """Whether a step may turn out to be no step at all."""
-    answers: dict[int, bool] = {}
-    for current in steps_up(node):
-        below = [answers[id(child)] for child in _steps_of(current)]
-        match current:
-            case Empty() | Subset():
-                answer = True
-            case Choice() | Marked():
-                answer = any(below)
-            case Sequence() | Union() | Permute():
-                answer = all(below)
-            case Arrange(low=low):
-                answer = sum(below) >= low
-            case Repeat(low=low):
-                answer = low == 0 or any(below)
-            case _:
-                answer = False
-        answers[id(current)] = answer
-    return answers[id(node)]
+    return fold(node, lambda one, below: isinstance(one, _STEPS) and combined(one, below, _EMPTINESS), parameters=False)

@@ -1,4 +1,4 @@
-"""Number: which numbers a range with known ends holds, and the decimal grid that open reals are rounded to.
+"""Which numbers a range with known ends holds, and the decimal grid that open reals are rounded to.
 
 A real in a model has at most twelve digits that matter: of the range where the scale is linear, of the number itself
 where it is logarithmic. So a model prints short and reads back as itself, and between a model and its vector nothing
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 
+from msl.diagnostics.user_error import UserError
 from msl.space.formulas import Amount, Formula
-from msl.space.nodes import IntRange, RealRange
+from msl.space.nodes import Bool, IntRange, Node, RealRange, Vector
 
 #: How many decimal digits of a real matter.
 DIGITS = 12
@@ -23,7 +24,7 @@ _SLACK = 1e-9
 def known(amount: Amount) -> int | float:
     """An amount that no longer depends on a table."""
     if isinstance(amount, Formula):
-        raise ValueError(f"`{amount}` depends on the table: resolve the space against one first")
+        raise UserError(f"`{amount}` depends on the table: resolve the space against one first")
     return amount
 
 
@@ -46,6 +47,21 @@ def level_count(node: RealRange) -> int | None:
         return None
     steps = (high - low) / node.step
     return 1 + math.floor(steps + _SLACK * max(1.0, steps))
+
+
+def value_count(node: Node) -> int | None:
+    """How many values a domain has, an open real being one; None for what is no range."""
+    match node:
+        case IntRange():
+            return len(whole_numbers(node))
+        case RealRange():
+            return level_count(node) or 1
+        case Bool():
+            return 2
+        case Vector(size=size, element=element):
+            each = value_count(element)
+            return 1 if each is None else int(each ** int(known(size)))
+    return None
 
 
 def level_value(node: RealRange, level: int) -> float:

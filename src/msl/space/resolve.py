@@ -1,4 +1,4 @@
-"""Resolve: a space for one table — every bound a number, and what the table rules out removed and told."""
+"""Resolve a space for one table: every bound becomes a number, and what the table rules out is removed and listed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from msl.space.nodes import (
     Const,
     Empty,
     IntRange,
-    Listing,
-    Marked,
     Node,
     Param,
-    Permute,
     RealRange,
     Regions,
     Repeat,
-    Sequence,
     Subset,
     Symbol,
-    Union,
     Vector,
+    children,
+    with_children,
 )
 from msl.space.spec import Space
 
@@ -91,18 +88,6 @@ class _Resolver:
             case Choice(options=options):
                 left = self._some(options)
                 return None if not left else left[0] if len(left) == 1 else Choice(left)
-            case Listing(elements=below):
-                all_ = self._every(below)
-                return None if all_ is None else Listing(all_)
-            case Sequence(steps=below):
-                all_ = self._every(below)
-                return None if all_ is None else Sequence(all_)
-            case Union(branches=below):
-                all_ = self._every(below)
-                return None if all_ is None else Union(all_)
-            case Permute(members=below):
-                all_ = self._every(below)
-                return None if all_ is None else Permute(all_)
             case Subset(members=below):
                 return Subset(self._some(below))
             case Arrange(low=low, high=high, members=below):
@@ -113,14 +98,8 @@ class _Resolver:
                 if inner is None:
                     return Empty() if low == 0 else None
                 return replace(node, member=inner)
-            case Marked(mark=mark, node=below_mark):
-                inner = self.node(below_mark)
-                return None if inner is None else Marked(mark, inner)
-        return node
-
-    def _every(self, nodes: tuple[Node, ...]) -> tuple[Node, ...] | None:
-        resolved = [self.node(node) for node in nodes]
-        return None if None in resolved else tuple(node for node in resolved if node is not None)
+        below_it = [self.node(child) for child in children(node)]
+        return None if None in below_it else with_children(node, [inner for inner in below_it if inner is not None])
 
     def _some(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(resolved for node in nodes if (resolved := self.node(node)) is not None)

@@ -1,4 +1,4 @@
-"""Spec: everything a checked file says — the space, how models are judged, how they are searched."""
+"""A checked file: the search space, the objectives and their estimates, the search, the data options and the budget."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msl.record import record
 from msl.space.capabilities import PLAIN, Capabilities
 from msl.space.conditions import Requirement
 from msl.space.formulas import Facts, apply, plain
+from msl.space.metric import Metric
 from msl.space.nodes import Node
 from msl.space.values import Value
 
@@ -27,10 +28,33 @@ class Call:
 
 
 @record
+class Estimate(Call):
+    """How the error on new rows is estimated: a resampling method, with what its declaration says of it.
+
+    `target` is called as `f(rows, options, rng)` and returns splits.
+    """
+
+    #: What the splits hold out: `one` part, `folds`, single `rows`, or None where a model is scored on the rows that it
+    #: was fitted on.
+    held_out: str | None = field(default="folds", repr=False, compare=False)
+    #: Whether there is only one way to split the rows, so that a repeat would tell nothing new.
+    fixed_splits: bool = field(default=False, repr=False, compare=False)
+    #: Whether it fits on earlier rows and scores on later ones where the table has an order; others refuse such tables.
+    follows_order: bool = field(default=False, repr=False, compare=False)
+    #: The weight of the training error in the estimate: that of pool 0, if it is not 0.
+    training_weight: float = field(default=0.0, repr=False, compare=False)
+    #: Whether a pool may score a row several times, to be counted as one row.
+    rows_repeat: bool = field(default=False, repr=False, compare=False)
+    #: `loo` or `gcv` where learners that can do so give the estimate without a fit per split.
+    shortcut: str | None = field(default=None, repr=False, compare=False)
+
+
+@record
 class Measured:
-    """The value of a measure."""
+    """The value of a metric. Two are equal if their names are: a name stands for one metric."""
 
     name: str
+    metric: Metric = field(repr=False, compare=False)
 
 
 @record
@@ -42,7 +66,7 @@ class Weight:
 
 @record
 class Combined:
-    """Arithmetic on measures."""
+    """Arithmetic on metrics."""
 
     operation: str
     operands: tuple[Loss, ...]
@@ -52,7 +76,7 @@ Loss = Measured | Weight | Combined
 
 
 def loss_value(loss: Loss, measured: dict[str, float]) -> float:
-    """The value of an objective, given those of its measures."""
+    """The value of an objective, given those of its metrics by name."""
     match loss:
         case Measured(name=name):
             return measured[name]
@@ -62,13 +86,13 @@ def loss_value(loss: Loss, measured: dict[str, float]) -> float:
             return float(plain(apply(operation, [loss_value(operand, measured) for operand in operands])))
 
 
-def measures_of(loss: Loss) -> tuple[str, ...]:
-    """The measures that an objective needs."""
+def metrics_of(loss: Loss) -> tuple[Metric, ...]:
+    """The metrics that an objective needs, each once."""
     match loss:
-        case Measured(name=name):
-            return (name,)
+        case Measured(metric=metric):
+            return (metric,)
         case Combined(operands=operands):
-            return tuple(dict.fromkeys(name for operand in operands for name in measures_of(operand)))
+            return tuple(dict.fromkeys(metric for operand in operands for metric in metrics_of(operand)))
     return ()
 
 
@@ -78,7 +102,7 @@ class Objective:
 
     text: str
     loss: Loss
-    estimate: Call
+    estimate: Estimate
     minimize: bool = True
 
 
@@ -105,7 +129,7 @@ class Budget:
 
 @record
 class DataStatement:
-    """What `data(…)` says; None where the table itself is to tell."""
+    """The options of `data(…)`; None where the table decides."""
 
     target: str | None = None
     task: str | None = None
@@ -137,61 +161,20 @@ class Spec:
     seed: int = 0
 
 
-# --- Space: a set of models — its structure, and the requirements that its models meet. -------------------------------
+# --- the space -------------------------------------------------------------------------------------------------------
 
 
 @record
 class Space:
-    """`facts` is None while bounds may still depend on a table; `resolve` gives the space for one."""
+    """A set of models: a tree of choices, and the requirements that the models meet.
+
+    `facts` is None while bounds may still depend on a table; `resolve` gives the space for one.
+    """
 
     root: Node
     requirements: tuple[Requirement, ...] = ()
     facts: Facts | None = None
 
 
-# --- Measure: what a model is judged by, for which task, and which way is better. -------------------------------------
-
-
-@record
-class Measure:
-    """`of_model` measures look at the fitted model itself, the others at its outputs.
-
-    Those that are `of_probabilities` look at how sure a classifier is of a row, the others at the class it names.
-    """
-
-    name: str
-    meaning: str
-    task: str | None = None
-    larger_is_better: bool = False
-    of_model: bool = False
-    of_probabilities: bool = False
-    #: Whether a spec may name it; others stand for a measure that `data(…)` changes.
-    is_named: bool = True
-
-
-MEASURES = {
-    measure.name: measure
-    for measure in (
-        Measure("ber", "balanced error rate: the mean of the classes' error rates", "classification"),
-        Measure("error", "share of rows classified wrongly", "classification"),
-        Measure("logloss", "mean negative log probability of the true class", "classification", of_probabilities=True),
-        Measure("auc", "area under the ROC curve", "classification", larger_is_better=True, of_probabilities=True),
-        Measure("f1", "harmonic mean of precision and recall, the mean over classes", "classification", True),
-        Measure("positive_f1", "f1 of the positive class", "classification", True, is_named=False),
-        Measure("mcc", "Matthews correlation coefficient", "classification", larger_is_better=True),
-        Measure("relative_error", "error over the error with all features", "classification"),
-        Measure("mse", "mean squared error", "regression"),
-        Measure("rmse", "root mean squared error", "regression"),
-        Measure("mae", "mean absolute error", "regression"),
-        Measure("r2", "share of the variance explained", "regression", larger_is_better=True),
-        Measure("features", "number of features that the learner sees", of_model=True),
-        Measure("feature_share", "share of the features that the learner sees", of_model=True),
-        Measure("complexity", "what Occam compares, as each block counts it", of_model=True),
-        Measure("fit_time", "seconds for one fit", of_model=True),
-    )
-}
-#: What a measure means where `data(positive = …)` says which class counts.
-OF_POSITIVE = {"f1": "positive_f1"}
 #: How a spec is searched that does not say: with one objective, and with several.
 DEFAULT_SEARCH = ("auto", "cmdpso")
-DEFAULT_MEASURES = {"classification": "ber", "regression": "rmse"}

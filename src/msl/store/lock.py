@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msl.diagnostics.user_error import UserError
 from msl.store.files import write_whole
 from msl.store.store_error import StoreError, translated
 
@@ -41,10 +42,13 @@ class Difference:
     name: str
     locked: Plain | None
     current: Plain | None
+    #: Why it may differ although the user has changed nothing.
+    note: str = field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
         where = self.name if self.section == self.name else f"{self.section}.{self.name}"
-        return f"{where}: locked {_shown(self.locked)}, now {_shown(self.current)}"
+        note = f" ({self.note})" if self.note else ""
+        return f"{where}: locked {_shown(self.locked)}, now {_shown(self.current)}{note}"
 
 
 def lock_path(spec: Path) -> Path:
@@ -58,16 +62,29 @@ def differences(lock: Lock, current: Lock) -> list[Difference]:
     for section in _SECTIONS:
         before, now = getattr(lock, section), getattr(current, section)
         found += [
-            Difference(section, name, before.get(name), now.get(name))
+            Difference(section, name, before.get(name), now.get(name), _note(section, name, lock, current))
             for name in sorted({*before, *now})
             if repr(before.get(name)) != repr(now.get(name))  # 1 is not 1.0, and NaN is NaN
         ]
     return [one for one in found if not _goes_without_saying(one, lock, current)]
 
 
+def _note(section: str, name: str, lock: Lock, current: Lock) -> str:
+    """The digest of a space once held the paths of Python files, in place of which revisions of blocks are locked."""
+    is_older = not any(map(_is_revision, lock.versions)) and any(map(_is_revision, current.versions))
+    if is_older and (section, name) == ("digests", "space"):
+        return "an earlier version of MSL wrote the lock file, and digests of spaces were made in another way then"
+    return ""
+
+
+def _is_revision(name: str) -> bool:
+    """Whether an entry of `versions` is the revision of a block, and not the version of a package."""
+    return ":" in name
+
+
 def _goes_without_saying(one: Difference, lock: Lock, current: Lock) -> bool:
     """Another space is encoded otherwise; a lock of an earlier version knows neither the encoding nor revisions."""
-    if one.section == "versions" and ":" in one.name:  # the revision of a block
+    if one.section == "versions" and _is_revision(one.name):
         return one.locked is None or one.current is None  # one that is in one space alone is in its digest
     if (one.section, one.name) != ("digests", "encoding"):
         return False
@@ -86,7 +103,7 @@ def read_lock(path: Path) -> Lock:
         content = path.read_bytes()
     try:
         return text_to_lock(content.decode())
-    except ValueError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, UserError) as error:
         raise StoreError(
             "MSL513",
             f"the lock file {path} cannot be read: {error}",
@@ -104,22 +121,22 @@ def lock_to_text(lock: Lock) -> str:
 
 
 def text_to_lock(text: str) -> Lock:
-    """The inverse of `lock_to_text`; raises ValueError for anything that is not a lock."""
+    """The inverse of `lock_to_text`; raises UserError or TOMLDecodeError for anything that is not a lock."""
     content = tomllib.loads(text)
     if content.get("format") != _FORM:
-        raise ValueError(f"its format is {content.get('format')!r}, and only {_FORM} is known")
+        raise UserError(f"its format is {content.get('format')!r}, and only {_FORM} is known")
     expected = {"format", "seed", *_SECTIONS}
     if content.keys() != expected:
-        raise ValueError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
+        raise UserError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
     if type(content["seed"]) is not int:
-        raise ValueError("the seed has to be a whole number")
+        raise UserError("the seed has to be a whole number")
     return Lock(content["seed"], *(_section(name, content[name]) for name in _SECTIONS))
 
 
 def _section(name: str, entries: Any) -> dict[str, Any]:
     allowed = (str, int, float, bool) if name == "bounds" else (str,)
     if not isinstance(entries, dict) or not all(isinstance(entry, allowed) for entry in entries.values()):
-        raise ValueError(f"[{name}] has to hold plain values")
+        raise UserError(f"[{name}] has to hold plain values")
     return entries
 
 

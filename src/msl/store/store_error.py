@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from msl.diagnostics.user_error import UserError
+
 #: Every code for stores and lock files, in one line.
 MEANINGS: dict[str, str] = {
     "MSL501": "the folder of the store cannot be written",
@@ -31,14 +33,17 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG}
 
 
-class StoreError(Exception):
+class StoreError(UserError):
     """A store that cannot be used as asked: a stable code, one sentence, and what to do about it."""
+
+    help: str
 
     def __init__(self, code: str, message: str, help: str) -> None:
         if code not in MEANINGS:
             raise KeyError(code)
-        super().__init__(code, message, help)
-        self.code, self.message, self.help = code, message, help
+        super().__init__(message, help)
+        self.args = (code, message, help)
+        self.code = code
 
     def __str__(self) -> str:
         return f"error[{self.code}]: {self.message}\nhelp: {self.help}"

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from threading import Condition, Event, Thread
 from typing import Any
 
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, Outcome
 from msl.workers.dask_address import Scheduler
-from msl.workers.executor import Executor, Grouping, PendingTask
+from msl.workers.executor import Executor, Grouping, PendingTask, WorkerBug, WorkersLost
 from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import AnyTask, Job, failed
 
@@ -27,7 +28,7 @@ try:
 
     from msl.workers import dask_worker
 except ModuleNotFoundError as missing:
-    raise ValueError(
+    raise UserError(
         f"running on Dask needs the package `{missing.name}`: install it with `pip install 'msl-lang[dask]'`"
     ) from missing
 
@@ -37,6 +38,10 @@ _QUEUE = 2  # groups for each thread of the cluster: one at work, one at hand
 _MOST_LOST = 3  # times that an evaluation gets lost
 _MOST_UNOPENED = 10  # sites in a row that get lost before they are open
 _Lost = (distributed.KilledWorker, CancelledError)
+
+
+class ClusterUnreachable(UserError, ConnectionError):
+    """A Dask cluster that does not answer, or takes no work."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,14 +85,15 @@ class DaskExecutor(Executor):
             self._look()
         except Exception as reason:
             self._close()
-            raise ConnectionError(f"the Dask cluster takes no work: {reason or type(reason).__name__}") from reason
+            message = f"the Dask cluster takes no work: {reason or type(reason).__name__}"
+            raise ClusterUnreachable(message, "look at its scheduler and its workers") from reason
         Thread(target=self._look_again, name="msl-dask", daemon=True).start()
 
     def submit(self, task: AnyTask) -> Future[Outcome]:
         item = _Item(task)
         with self._state:
             if self._broken is not None:
-                raise BrokenExecutor(str(self._broken)) from self._broken
+                raise self._broken
             if self._is_shut:
                 raise RuntimeError("the executor is shut down and takes no more tasks")
             self._waiting.append(item)
@@ -314,7 +320,7 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
     """A client, and whether it is to be closed in the end."""
     if isinstance(on, distributed.Client):
         if on.asynchronous:
-            raise ValueError("an asynchronous Dask client cannot be used here: make one with `asynchronous=False`")
+            raise UserError("an asynchronous Dask client cannot be used here: make one with `asynchronous=False`")
         return on, False
     where, options = on, {}
     if isinstance(on, str):
@@ -323,12 +329,13 @@ def _connect(on: Any, patience: float) -> tuple[Any, bool]:
         where, options = on.contact, {"security": _security(on)}
         on = on.address
     elif not hasattr(on, "scheduler_address"):
-        raise ValueError(f"{type(on).__name__} is neither a client nor a cluster of dask.distributed")
+        raise UserError(f"{type(on).__name__} is neither a client nor a cluster of dask.distributed")
     try:
         client = distributed.Client(where, timeout=patience, set_as_default=False, **options)  # type: ignore[no-untyped-call]
         return client, True
     except OSError as reason:
-        raise ConnectionError(f"no Dask scheduler answers at {on}: {reason}") from reason
+        message = f"no Dask scheduler answers at {on}: {reason}"
+        raise ClusterUnreachable(message, "start it, or mend the address") from reason
 
 
 def _security(scheduler: Scheduler) -> Any:
@@ -345,7 +352,7 @@ def _security(scheduler: Scheduler) -> Any:
     security: Any = distributed.Security(require_encryption=True, **files)  # type: ignore[no-untyped-call]
     wanted = {"ca": security.tls_ca_file, "cert": security.tls_client_cert, "key": security.tls_client_key}
     if missing := [f"`--tls-{name}`" for name, path in wanted.items() if not path]:
-        raise ValueError(
+        raise UserError(
             f"{scheduler.address} needs {', '.join(missing)}: the files of the authority, of your certificate and of "
             "its key, unless the configuration of Dask names them; in Python, pass a client of Dask"
         )
@@ -353,7 +360,9 @@ def _security(scheduler: Scheduler) -> Any:
 
 
 def _broken(reason: Exception) -> BrokenExecutor:
-    return BrokenExecutor(f"the Dask cluster takes no more work: {str(reason) or type(reason).__name__}")
+    if isinstance(reason, WorkerBug):
+        return reason
+    return WorkersLost(f"the Dask cluster takes no more work: {str(reason) or type(reason).__name__}")
 
 
 def _error_of(sent: Any) -> BaseException:

@@ -12,6 +12,8 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
+from msl.diagnostics.user_error import UserError
+
 SCHEMES = ("dask:", "tcp:", "tls:")
 #: `dask` and `tcp` are the same; the first is there for those who have written it so far.
 _ADDRESS = re.compile(r"(dask|tcp|tls)://(\[[^\]\s]+\]|[^/\s:\[\]]+):(\d+)/?")
@@ -32,17 +34,17 @@ class Scheduler:
     def __post_init__(self) -> None:
         match = _ADDRESS.fullmatch(self.address)
         if match is None:
-            raise ValueError(
+            raise UserError(
                 f"`{self.address}` is no address of a Dask scheduler: write `tls://host:port`, "
                 "or `dask://host:port` without encryption"
             )
         given = {"ca": self.tls_ca, "cert": self.tls_cert, "key": self.tls_key}
         missing = [f"`--tls-{name}`" for name, path in given.items() if path is None]
         if missing and len(missing) < 3:
-            raise ValueError(f"`--tls-ca`, `--tls-cert` and `--tls-key` belong together: {_are_missing(missing)}")
+            raise UserError(f"`--tls-ca`, `--tls-cert` and `--tls-key` belong together: {_are_missing(missing)}")
         if not missing:
             if not self.is_encrypted:
-                raise ValueError(f"certificates are for an address such as tls://host:port, not for {self.address}")
+                raise UserError(f"certificates are for an address such as tls://host:port, not for {self.address}")
             self._check_files()
 
     @property
@@ -80,23 +82,23 @@ class Scheduler:
             try:
                 Path(path).read_bytes()
             except OSError as reason:
-                raise ValueError(f"`{path}` cannot be read: {reason.strerror}") from None
+                raise UserError(f"`{path}` cannot be read: {reason.strerror}") from None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         try:
             context.load_verify_locations(self.tls_ca)
         except ssl.SSLError:
-            raise ValueError(f"`{self.tls_ca}` holds no certificate of an authority in PEM format") from None
+            raise UserError(f"`{self.tls_ca}` holds no certificate of an authority in PEM format") from None
         try:
             context.load_cert_chain(self.tls_cert, self.tls_key, password=_refuse)
         except _Locked:
-            raise ValueError(
+            raise UserError(
                 f"the key in `{self.tls_key}` is locked with a password, for which nobody can be asked on a cluster: "
                 "write it without one, in a file that only you can read"
             ) from None
         except ssl.SSLError as reason:
             if reason.reason == "KEY_VALUES_MISMATCH":
-                raise ValueError(f"the key in `{self.tls_key}` is not that of `{self.tls_cert}`") from None
-            raise ValueError(
+                raise UserError(f"the key in `{self.tls_key}` is not that of `{self.tls_cert}`") from None
+            raise UserError(
                 f"`{self.tls_cert}` and `{self.tls_key}` are not a certificate and its key in PEM format"
             ) from None
 

@@ -12,6 +12,7 @@ from threading import Lock
 
 from distributed import get_worker
 
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Outcome
 from msl.workers.local import LocalExecutor
 from msl.workers.shared_arrays import SharedArrays
@@ -109,4 +110,4 @@ def _check_versions(wanted: Mapping[str, str]) -> None:
     here = installed_versions()
     other = [f"{name} {here[name]} instead of {wanted[name]}" for name in here if here[name] != wanted[name]]
     if other:
-        raise ValueError(f"a Dask worker has {', '.join(other)}; losses could differ, so install the same there")
+        raise UserError(f"a Dask worker has {', '.join(other)}; losses could differ, so install the same there")

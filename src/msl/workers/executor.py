@@ -1,7 +1,8 @@
 """Executor: the contract that every place to run evaluations keeps.
 
 - `submit` never raises because of what a model does: whatever happens to an evaluation is its `Outcome`, and one that
-  came to nothing has infinite losses and a `Failure`. A future's exception means that the executor itself is broken.
+  came to nothing has infinite losses and a `Failure`. A future's exception means that the executor itself is broken
+  (`WorkersLost`), or that msl has a bug.
 - The losses of a task depend on the task and the job alone: not on the executor, the number of workers, the order of
   completion, what ran before in the same process, or what a cache holds.
 - Outcomes are heard of as they arrive (`arrivals`), or in the order of the tasks (`map`).
@@ -13,18 +14,33 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, InvalidStateError
+from concurrent.futures import BrokenExecutor, CancelledError, Future, InvalidStateError
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self
 
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Outcome
 from msl.workers.task import AnyTask
 
 #: Seconds after which a caller that waits for outcomes is given the chance to look at other things.
 _LOOK = 0.2
+
+
+class WorkersLost(UserError, BrokenExecutor):
+    """Evaluations cannot go on, for a reason outside msl: the machine or the cluster has no workers for them."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "what is evaluated is stored, and the same command goes on from there")
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class WorkerBug(BrokenExecutor):
+    """A bug in msl that a worker ran into; the message is the traceback from there."""
 
 
 class Executor(ABC):

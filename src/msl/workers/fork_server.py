@@ -11,7 +11,6 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from threading import Lock
 from types import TracebackType
@@ -19,6 +18,7 @@ from typing import Self, TypeVar
 
 from msl.blocks.base.load import allowed_local_modules
 from msl.evaluate.outcome import Failure
+from msl.workers.executor import WorkersLost
 from msl.workers.fork_server_process import BRANCH, IMPORT, REAP, REPLY, REQUEST, START, end_marked
 from msl.workers.task import foreign_modules
 
@@ -109,7 +109,7 @@ _MOST_BRANCHES = 8  # kept at once; each holds the modules of its models
 _NOBODY = -1
 
 
-class ForkServerError(BrokenExecutor):
+class ForkServerError(WorkersLost):
     """Worker processes cannot be started, or no longer."""
 
 

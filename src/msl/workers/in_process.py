@@ -1,4 +1,4 @@
-"""Attempt: evaluations with everything caught that Python can catch, and a word on each block that starts work."""
+"""Attempt: evaluations with everything caught that an estimator raises, and a word on each block that starts work."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Attempts:
         """
         try:
             return [self._checked(outcome) for outcome in self._evaluator.evaluate_many(tasks)]
-        except KeyboardInterrupt:
-            raise
+        except (Exception, KeyboardInterrupt):
+            raise  # a bug in msl, or the user's wish
         except BaseException:
             return None
 
@@ -64,9 +64,9 @@ class Attempts:
             return self._final(task)
         except OverLimit as over:
             failure = Failure(over.cause, over.message, self._step)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as reason:  # what is no `Exception` leaves the evaluator
+        except (Exception, KeyboardInterrupt):
+            raise  # a bug in msl, or the user's wish
+        except BaseException as reason:  # of an estimator; what is no `Exception` leaves the evaluator
             failure = Failure("exception", type(reason).__name__, self._step)
         return failed(len(self.job.objectives), failure)
 

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import Any
 
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Outcome
 from msl.workers.dask_address import SCHEMES, Scheduler
 from msl.workers.executor import Executor
@@ -41,7 +42,7 @@ class LocalExecutor(Executor):
         """
         self.workers = available_cores() if workers is None else workers
         if self.workers < 1:
-            raise ValueError(f"`workers` must be at least 1, not {workers}")
+            raise UserError(f"`workers` must be at least 1, not {workers}")
         if isinstance(job, Job):
             job.evaluator()  # what the job cannot do is better said here than by a worker
         self._mapped = SharedArrays.of(job) if isinstance(job, Job) else job
@@ -49,7 +50,7 @@ class LocalExecutor(Executor):
         #: The job on mapped arrays; whoever drops the arrays it was made of saves their memory.
         self.job: Job = self._mapped.value
         if self.job.limits.memory is not None and not SUPPORTED:
-            raise ValueError("a memory limit needs Linux: leave out `memory`, or use a Dask cluster on Linux")
+            raise UserError("a memory limit needs Linux: leave out `memory`, or use a Dask cluster on Linux")
         self._is_own_nursery = nursery is None
         self._nursery = nursery or ForkServer()
         self._keeper = Pool(self._nursery, self._mapped, self.workers, self._close)
@@ -116,17 +117,17 @@ def open_executor(job: Job, on: Any = "local", workers: int | None = None) -> Ex
         on, workers = "local", 1
     if on == "local":
         if os.name != "posix":
-            raise ValueError("worker processes need Linux or macOS: run on `inprocess` or on a Dask cluster")
+            raise UserError("worker processes need Linux or macOS: run on `inprocess` or on a Dask cluster")
 
         return LocalExecutor(job, workers)
     if isinstance(on, str) and not on.startswith(SCHEMES):
-        raise ValueError(
+        raise UserError(
             f"`{on}` is no place to run on: write `local`, `inprocess`, `tls://host:port` or `dask://host:port`"
         )
     if isinstance(on, str):
         on = Scheduler(on)
     if workers is not None:
-        raise ValueError("a Dask cluster has its own number of workers: leave out `workers`")
+        raise UserError("a Dask cluster has its own number of workers: leave out `workers`")
     from msl.workers.dask import DaskExecutor
 
     return DaskExecutor(job, on)

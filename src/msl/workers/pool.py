@@ -16,12 +16,12 @@ from threading import Lock, Thread
 from time import monotonic
 
 from msl.evaluate.outcome import Effort, Failure, Outcome
-from msl.workers.executor import Grouping
+from msl.workers.executor import Grouping, WorkerBug
 from msl.workers.fork_server import ForkServer, ForkServerError, WorkerEnd
 from msl.workers.memory_usage import held_bytes, machine_bytes
 from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import Job, Limits, failed, foreign_modules, is_limited
-from msl.workers.worker import BROKEN, Beat
+from msl.workers.worker import ANSWERS, BROKEN, BUG, Beat
 from msl.workers.worker_handle import WorkerHandle, WorkItem
 
 _LOOK = 0.05  # seconds between looks at the memory of workers, or at one that has not begun
@@ -134,7 +134,7 @@ class Pool:
     def add(self, item: WorkItem) -> Future[Outcome]:
         with self._lock:
             if self._broken is not None:
-                raise BrokenExecutor(str(self._broken)) from self._broken
+                raise self._broken
             self._new.append(item)
             is_first = len(self._new) == 1
         if is_first:
@@ -297,12 +297,14 @@ class Pool:
             return  # another event of the same moment has removed it
         try:
             message = handle.connection.recv_bytes()
-            answers, is_spent = ([], False) if message[:1] == BROKEN else pickle.loads(message[1:])
+            answers, is_spent = pickle.loads(message[1:]) if message[:1] == ANSWERS else ([], False)
         except (EOFError, OSError, pickle.UnpicklingError):
             self._lose(handle)
             return
         if message[:1] == BROKEN:
             raise ForkServerError(f"a worker cannot take up the job: {message[1:].decode()}")
+        if message[:1] == BUG:
+            raise WorkerBug(message[1:].decode(errors="replace"))
         self._barren = 0
         for number, encoded in answers:
             self._answer(handle, number, encoded)

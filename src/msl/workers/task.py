@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from msl.blocks.base.load import TRUSTED
 from msl.blocks.public import target_modules
+from msl.diagnostics.user_error import UserError
 from msl.evaluate.cross_validate import EvaluationRequest
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
@@ -39,7 +40,7 @@ class Limits:
         for name in ("each", "fit", "memory"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise ValueError(f"the limit `{name}` must be larger than 0, not {value}; leave it out for no limit")
+                raise UserError(f"the limit `{name}` must be larger than 0, not {value}; leave it out for no limit")
 
     @classmethod
     def of(cls, budget: Budget) -> Limits:
@@ -77,12 +78,12 @@ class Job:
 
     def __post_init__(self) -> None:
         if self.threads < 1:
-            raise ValueError(f"`threads` must be at least 1, not {self.threads}")
+            raise UserError(f"`threads` must be at least 1, not {self.threads}")
 
     @property
     def judges_together(self) -> bool:
         """Whether siblings cost less when one evaluator judges them at once."""
-        return any(objective.estimate.name == "gcv" for objective in self.objectives)
+        return any(objective.estimate.shortcut == "gcv" for objective in self.objectives)
 
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
         """Raises ValueError when the rows cannot be split as the objectives ask."""

@@ -7,6 +7,7 @@ import os
 import pickle
 import resource
 import struct
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ class Heartbeat:
 
 
 #: The first byte of a message from a worker.
-ANSWERS, BROKEN = b"A", b"B"
+ANSWERS, BROKEN, BUG = b"A", b"B", b"X"
 _PATIENCE = 0.05  # seconds that an outcome waits at most for its mates before it is sent
 
 
@@ -101,7 +102,11 @@ def work(connection_descriptor: int, pulse_descriptor: int, job_descriptor: int)
                 group: list[tuple[int, bytes]] = pickle.loads(connection.recv_bytes())
             except EOFError:
                 return
-            worker.serve(group, connection)
+            try:
+                worker.serve(group, connection)
+            except Exception:
+                connection.send_bytes(BUG + traceback.format_exc().encode())
+                return
             worker.tidy()
 
 

@@ -1,11 +1,11 @@
-"""The bases of all blocks: scikit-learn estimators whose work happens on plain arrays.
+"""Base classes of all blocks: scikit-learn estimators that do their work on plain arrays.
 
-`fit` validates, turns classes into codes and hands over to `fit_arrays`. The evaluator has validated once for the whole
-search and calls `fit_arrays`, `transform_arrays` and `outputs` itself; both ways give the same numbers.
+`fit` validates its input, encodes classes as integers and calls `fit_arrays`. A search validates the table once and
+then calls `fit_arrays`, `transform_arrays` and `outputs` directly; the results are the same.
 
-A block shares work with its siblings (the same block with other parameters, on the same rows) by splitting its fit:
-`prepare` does what depends only on the rows and on `shared_parameters`, `fit_prepared` does the rest. A learner that
-can also share work between predictions splits `outputs` in the same way: `prepare_query` and `outputs_prepared`.
+A block may share work with its siblings: the same block with other parameters on the same rows. To do so it splits its
+fit into `prepare`, which depends only on the rows and on `shared_parameters`, and `fit_prepared`, which does the rest.
+A learner that can also share work between predictions splits `outputs` into `prepare_query` and `outputs_prepared`.
 """
 
 from __future__ import annotations
@@ -21,71 +21,75 @@ from sklearn.utils._param_validation import StrOptions, validate_parameter_const
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from msl.diagnostics.user_error import UserError
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LeftOut:
-    """What a learner says of each row when it is fitted on all the others, and the means over those fits."""
+class LooResult:
+    """The leave-one-out outputs of a learner, with the mean complexity and number of features over its fits."""
 
     outputs: Floats
     complexity: float
     features: float
 
 
-class LeaveOneOutTable(Protocol):
-    """Some rows on which a learner and its siblings can be left-one-out exactly and without refits."""
+class LooTable(Protocol):
+    """Exact leave-one-out outputs of a learner and its siblings on one table, without refits."""
 
-    def serves(self, learner: Any) -> bool: ...
+    def serves(self, learner: Any) -> bool:
+        """Whether this learner is one of those."""
+        ...
 
-    def left_out(self, learner: Any) -> LeftOut: ...
+    def loo(self, learner: Any) -> LooResult: ...
 
 
-class GeneralisedTable(Protocol):
-    """Some rows on which siblings are judged by generalised cross-validation, many at once."""
+class GcvTable(Protocol):
+    """Generalised cross-validation (GCV) of many siblings at once on one table."""
 
     def gcv(self, learners: Sequence[Any]) -> Floats:
-        """The score of each, whatever the others are."""
+        """The GCV of each learner; it does not depend on which others are in the list."""
         ...
 
     def complexities(self, learners: Sequence[Any]) -> Floats: ...
 
 
 class Block(BaseEstimator):
-    """What every block offers: a fit on arrays that may be split, and the complexity of what was fitted.
+    """What every block offers: a fit on arrays, which may be split, and the complexity of the fitted block.
 
-    `n_classes` is 0 for regression, where `y` holds numbers; else `y` holds codes 0 … n_classes - 1, all of them
-    present unless a fold has lost a tiny class.
+    `n_classes` is 0 for regression, where `y` holds numbers. Otherwise `y` holds the codes 0 … n_classes - 1; a class
+    may be absent when it is so small that a fold has none of its rows.
     """
 
-    #: The parameters that `prepare` looks at; `None` when the block shares nothing.
+    #: The parameters that `prepare` depends on; None when the block shares nothing.
     shared_parameters: ClassVar[frozenset[str] | None] = None
-    #: The parameters that `prepare_query` looks at; `None` when predictions share nothing.
+    #: The parameters that `prepare_query` depends on; None when predictions share nothing.
     query_parameters: ClassVar[frozenset[str] | None] = None
-    #: Whether the codes of symbols may be among its columns; a parameter `symbolic_columns` says so too.
+    #: Whether it accepts categorical columns, coded as numbers; a parameter `symbolic_columns` declares the same.
     takes_symbols: ClassVar[bool] = False
-    #: Whether values may be missing among its columns.
+    #: Whether it accepts missing values.
     takes_missing: ClassVar[bool] = False
-    #: Whether it does the same to a row whatever it was fitted on.
+    #: Whether its result for a row does not depend on the rows that it was fitted on.
     row_by_row: ClassVar[bool] = False
-    #: Whether parameters of it are places among the inputs, which `lay_out` lays out.
-    has_places: ClassVar[bool] = False
+    #: Whether some parameters are positions in a coordinate system, which `fit_coordinates` fits to the inputs.
+    has_coordinates: ClassVar[bool] = False
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
-        """The part of the fit that siblings share; it must not look at any parameter outside `shared_parameters`."""
+        """The part of the fit that siblings share; it must not read any parameter outside `shared_parameters`."""
         return None
 
     @classmethod
-    def lay_out(cls, inputs: Floats) -> Any:
-        """What parameters that are places among the inputs refer to.
+    def fit_coordinates(cls, inputs: Floats) -> Any:
+        """The coordinate system that parameters such as the centres of an RBF network refer to.
 
-        It is laid out once for a table, so that a model means the same on every fold as on all rows.
+        It is fitted once to a whole table, so that the same parameters mean the same points on every fold.
         """
         raise NotImplementedError
 
-    def prepare_in(self, laid_out: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
-        """As `prepare`, in what was laid out before."""
+    def prepare_with(self, coordinates: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Any:
+        """As `prepare`, with a coordinate system that was fitted before."""
         return self.prepare(X, y, n_classes)
 
     def fit_prepared(self, prepared: Any, X: Floats, y: NDArray[Any], n_classes: int) -> None:
@@ -93,27 +97,25 @@ class Block(BaseEstimator):
         raise TypeError(f"{type(self).__name__} defines neither fit_arrays nor fit_prepared")
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        """Fits on finite C-ordered float64 rows, nothing validated."""
+        """Fits on finite, C-ordered float64 rows without validating them."""
         self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes)
 
     def complexity(self) -> float:
-        """What Occam compares: units, features, support vectors, leaves, weights … of the fitted block."""
+        """The size of the fitted block: its number of units, features, support vectors, leaves or weights."""
         return 1.0
 
     def n_features_used(self) -> int | None:
-        """How many of the columns that it was fitted on have a say in its outputs; None for all."""
+        """How many of the columns that it was fitted on its outputs depend on; None for all."""
         return None
 
     @classmethod
-    def leave_one_out_table(cls, X: Floats, y: NDArray[Any], n_classes: int, memory: int) -> LeaveOneOutTable | None:
-        """A faster way than a fit for each row, in so many bytes of memory; none unless the block has one."""
+    def loo_table(cls, X: Floats, y: NDArray[Any], n_classes: int, memory: int) -> LooTable | None:
+        """Leave-one-out without a fit for each row, within `memory` bytes; None if the block cannot do that."""
         return None
 
     @classmethod
-    def generalised_table(
-        cls, X: Floats, y: NDArray[Any], n_classes: int, laid_out: Any = None
-    ) -> GeneralisedTable | None:
-        """The way to generalised cross-validation; none unless the block is linear in its targets and says so."""
+    def gcv_table(cls, X: Floats, y: NDArray[Any], n_classes: int, coordinates: Any = None) -> GcvTable | None:
+        """Generalised cross-validation; None unless the outputs of the block are linear in its targets."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -122,12 +124,12 @@ class Block(BaseEstimator):
         return tags
 
     def _finite(self) -> bool | str:
-        """What scikit-learn's validation is to demand of the values."""
+        """The `ensure_all_finite` of scikit-learn's validation."""
         return "allow-nan" if self.takes_missing else True
 
 
 class BlockTransformer(TransformerMixin, Block):
-    """A block that turns rows into rows. Selectors and scalers that look at the target say so with `needs_target`."""
+    """A block that transforms rows. Selectors and scalers that use the target set `needs_target`."""
 
     needs_target: ClassVar[bool] = False
 
@@ -159,14 +161,11 @@ class BlockTransformer(TransformerMixin, Block):
         return tags
 
 
-class BlockClassifier(ClassifierMixin, Block):
-    """A learner of classes: `outputs` gives one score a class, the largest wins, the first on a tie."""
-
-    #: Outputs are probabilities, so `predict_proba` is offered.
-    probabilistic: ClassVar[bool] = False
+class BlockLearner(Block):
+    """A block that predicts; its outputs are split in two where siblings share work between predictions."""
 
     def outputs(self, X: Floats) -> Floats:
-        """One row of `n_classes` scores for each row of X."""
+        """One number for each row of X, or one score for each row and class."""
         if self.query_parameters is None:
             raise NotImplementedError
         return self.outputs_prepared(self.prepare_query(X))
@@ -176,7 +175,15 @@ class BlockClassifier(ClassifierMixin, Block):
         return X
 
     def outputs_prepared(self, query: Any) -> Floats:
+        """The rest of the prediction."""
         raise NotImplementedError
+
+
+class BlockClassifier(ClassifierMixin, BlockLearner):
+    """A classifier: `outputs` has one score for each class; the largest wins, the first of equal ones."""
+
+    #: Whether the outputs are probabilities, so that there is a `predict_proba`.
+    probabilistic: ClassVar[bool] = False
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
@@ -185,7 +192,7 @@ class BlockClassifier(ClassifierMixin, Block):
             check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two classes; the target has only one class")
+            raise UserError(f"{type(self).__name__} needs at least two classes; the target has only one class")
         self.fit_arrays(rows, codes, len(self.classes_))
         return self
 
@@ -204,7 +211,7 @@ class BlockClassifier(ClassifierMixin, Block):
 
 
 class ProbabilisticClassifier(BlockClassifier):
-    """A learner of classes whose outputs are probabilities."""
+    """A classifier whose outputs are probabilities."""
 
     probabilistic = True
 
@@ -212,20 +219,8 @@ class ProbabilisticClassifier(BlockClassifier):
         return self._checked_outputs(X)
 
 
-class BlockRegressor(RegressorMixin, Block):
-    """A learner of numbers: `outputs` gives one number a row."""
-
-    def outputs(self, X: Floats) -> Floats:
-        if self.query_parameters is None:
-            raise NotImplementedError
-        return self.outputs_prepared(self.prepare_query(X))
-
-    def prepare_query(self, X: Floats) -> Any:
-        """The part of the prediction that siblings share."""
-        return X
-
-    def outputs_prepared(self, query: Any) -> Floats:
-        raise NotImplementedError
+class BlockRegressor(RegressorMixin, BlockLearner):
+    """A regressor: `outputs` has one number for each row."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
@@ -239,9 +234,9 @@ class BlockRegressor(RegressorMixin, Block):
 
 
 class BlockPost(TransformerMixin, Block):
-    """A block after the learner of classes: outputs in, outputs out, one column a class.
+    """A block after a classifier that changes its outputs, one column for each class.
 
-    Fitted on the learner's outputs for the training rows.
+    It is fitted to the classifier's outputs for the training rows.
     """
 
     def transform_arrays(self, X: Floats) -> Floats:
@@ -265,13 +260,13 @@ class BlockPost(TransformerMixin, Block):
 
 
 def column_of_each(labels: NDArray[Any], n_columns: int) -> Codes:
-    """The column of each row's class: that of the sorted classes, or the label itself when some class has no row."""
+    """The column of each label: its place among the sorted labels, or the label itself when some class has no row."""
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) == n_columns:
         return codes
     if labels.dtype.kind in "biuf" and np.isin(classes, np.arange(n_columns)).all():
         return labels.astype(np.intp)
-    raise ValueError(
+    raise UserError(
         f"a step after the learner got outputs with n_features = {n_columns} columns for a target with {len(classes)} "
         "classes; give one column a class, or, when a class has no rows, the numbers "
         f"0 to {n_columns - 1} of the columns as target"
@@ -279,47 +274,49 @@ def column_of_each(labels: NDArray[Any], n_columns: int) -> Codes:
 
 
 def is_classes(y: ArrayLike) -> bool:
-    """Whether a target given to a public `fit` holds classes; a float with a fraction means regression."""
+    """Whether a target holds classes; a number with a fraction means regression."""
     return is_whole(y) or not str(type_of_target(y)).startswith("continuous")
 
 
 def is_whole(y: ArrayLike) -> bool:
-    """Whether a target holds whole numbers or truth values, which are always classes: the general question, answered
-    by scikit-learn, costs more than many a fit on a small table."""
+    """Whether a target is an array of integers or booleans, which are always classes.
+
+    scikit-learn's `type_of_target` answers for any target, but takes longer than many fits on a small table.
+    """
     return isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu"
 
 
-# --- The slot: a parameter of a block that is itself a small block, given as an instance or by its catalogue name. ----
+# --- Slots: parameters that are small blocks themselves, such as the distance of a nearest-neighbour learner ----------
 
 
-class Filling(BaseEstimator):
-    """A small block that fills a slot: parameters and no state, so that one instance may serve many learners."""
+class SlotValue(BaseEstimator):
+    """A block that is the parameter of another one. It has parameters and no state, so many learners may share it."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
     def check(self) -> None:
-        """Complains about parameters that are out of range."""
+        """Raises ValueError for parameters that are out of range."""
         if self._parameter_constraints:
             params = self.get_params(deep=False)
             validate_parameter_constraints(self._parameter_constraints, params, caller_name=type(self).__name__)
 
     def identity(self) -> Hashable:
-        """Equal for two fillings that do the same."""
+        """Equal for two blocks with the same behaviour."""
         return type(self), *vars(self).values()
 
 
-Kind = TypeVar("Kind", bound=Filling)
+Kind = TypeVar("Kind", bound=SlotValue)
 
 
-def filled(value: Any, choices: Mapping[str, type[Kind]], kind: type[Kind], slot: str) -> Kind:
-    """The block that `value` stands for: itself, or a new one with defaults when `value` is a name."""
+def resolve_slot(value: Any, choices: Mapping[str, type[Kind]], kind: type[Kind], slot: str) -> Kind:
+    """The block in a slot: `value` itself, or the block of that catalogue name with its defaults."""
     if isinstance(value, kind):
         return value
     if isinstance(value, str) and value in choices:
         return choices[value]()
-    raise ValueError(f"{slot} must be one of {', '.join(choices)} or an instance of {kind.__name__}; got {value!r}")
+    raise UserError(f"{slot} must be one of {', '.join(choices)} or an instance of {kind.__name__}; got {value!r}")
 
 
 def slot_constraint(choices: Mapping[str, type[Kind]], kind: type[Kind]) -> list[Any]:
-    """The scikit-learn parameter constraint of such a slot."""
+    """The scikit-learn parameter constraint of a slot."""
     return [StrOptions(set(choices)), kind]

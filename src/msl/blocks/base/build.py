@@ -1,7 +1,9 @@
-"""Build: from a step of a model to its estimator.
+"""Build the estimator of a model: `model_to_chain` for a whole model, `recipe_of` for one block.
 
-A block's randomness comes from a hash of the seed, the block and its place in the model: never from the order in which
-models are built, and the same for every model that has the same block in the same place.
+`adapt_model` inserts encoders and imputers where a table has categorical columns or missing values.
+
+The `random_state` of a block is a hash of the seed, the block and its place in the model. It does not depend on the
+order in which models are built, and models with the same block in the same place use the same one.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Symbo
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """How to make the estimator of a block, as often as it is needed."""
+    """The class of a block and its arguments, from which estimators are made as often as needed."""
 
     block: str
     found: type
-    #: What the class is given, but for the blocks that fill its slots: those are made anew each time.
+    #: The arguments of the class, without the blocks in its slots, which are made anew each time.
     arguments: Mapping[str, Any]
     slots: Mapping[str, Recipe]
     #: Whether the block, or one in a slot of it, draws random numbers.
     is_random: bool
 
     def make(self) -> Any:
-        """Raises BlockProblem if the class rejects what it is given."""
+        """Raises BlockProblem if the class rejects its arguments."""
         inner = {name: recipe.make() for name, recipe in self.slots.items()}
         try:
             return self.found(**self.arguments, **inner)
@@ -47,7 +49,7 @@ class Recipe:
 
 
 def recipe_of(value: BlockValue, task: str, place: str, trusted: Collection[str] = ()) -> Recipe:
-    """The recipe of a block; `place` is the seed and the numbers that lead to the step, as in `0/2` or `0/1/0/3`."""
+    """The recipe of a block; `place` is the seed and the position of the step, as in `0/2` or `0/1/0/3`."""
     found = load_class(value.block, task, trusted)
     arguments: dict[str, Any] = {}
     slots: dict[str, Recipe] = {}
@@ -64,7 +66,7 @@ def recipe_of(value: BlockValue, task: str, place: str, trusted: Collection[str]
 
 
 def step_to_estimator(step: Step, task: str, place: str, trusted: Collection[str] = ()) -> Any:
-    """The estimator of a step, or of branches side by side."""
+    """The estimator of a step, or of branches whose columns are joined."""
     if not isinstance(step, Branches):
         return recipe_of(step, task, place, trusted).make()
     return Branch(
@@ -84,7 +86,7 @@ def inner_place(place: str, branch: int, step: int) -> str:
 
 
 def flat_parameters(value: BlockValue) -> dict[str, Value]:
-    """What the class is given: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`."""
+    """The arguments of the class: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`."""
     flat: dict[str, Value] = {}
     for name, given in value.params:
         _flatten(name, given, flat)
@@ -104,20 +106,20 @@ def _random_state(place: str, target: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{place}/{target}".encode()).digest()[:4], "big")
 
 
-# --- Adapt: a model as it is on one table, with what its blocks need where the table has symbols or missing values.
+# --- Adapting a model to a table with categorical columns or missing values -------------------------------------------
 #
-# Symbols are encoded and missing values filled in as late as possible: before the first step that cannot take them, by
-# an explicit `Prepare`, fitted like any other step. Branches that a table leaves without columns are left out.
+# Categorical columns are encoded and missing values imputed as late as possible: a `Prepare`, fitted like any other
+# step, is inserted before the first step that cannot take them. Branches without columns are dropped.
 
 
 PREPARE = BlockType("prepare", "msl", "transformer", None, "msl.blocks:Prepare")
-#: After these nothing is missing, whatever came in.
+#: Transformers whose output never has missing values.
 _LEAVE_NOTHING_MISSING = (SimpleImputer, KNNImputer, MissingIndicator, OneHotEncoder, TargetEncode)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnKinds:
-    """What is known of a table's columns: how many they are, which hold symbols and which lack values somewhere."""
+    """The number of columns of a table, which of them are categorical and which have missing values."""
 
     n_columns: int
     symbolic: tuple[int, ...] = ()
@@ -126,8 +128,8 @@ class ColumnKinds:
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    """What reaches a step: columns of the table, known by their numbers until something changes them; then no symbols
-    are among them."""
+    """The input of a step. `columns` are column numbers of the table, or None once a step has changed the columns;
+    from then on all of them are numeric."""
 
     columns: tuple[int, ...] | None
     is_incomplete: bool
@@ -144,7 +146,7 @@ def adapt_model(model: Model, kinds: ColumnKinds, task: str, trusted: Collection
 
 
 class _Adapter:
-    """Walks along a model with what is known of the columns."""
+    """Follows the columns of a table through the steps of a model."""
 
     def __init__(self, kinds: ColumnKinds, task: str, trusted: Collection[str]) -> None:
         self.kinds, self.task, self.trusted = kinds, task, trusted
@@ -154,18 +156,18 @@ class _Adapter:
         return self._only(range(self.kinds.n_columns))
 
     def _only(self, columns: Iterable[int]) -> _Stream:
-        """Columns just as the table has them."""
+        """Columns as they are in the table."""
         known = tuple(columns)
         return _Stream(known, not self._incomplete.isdisjoint(known))
 
     def _symbols(self, stream: _Stream) -> tuple[int, ...]:
-        """The positions of the columns that hold symbols."""
+        """The positions of the categorical columns."""
         if not self._symbolic or stream.columns is None:
             return ()
         return tuple(place for place, column in enumerate(stream.columns) if column in self._symbolic)
 
     def steps(self, steps: tuple[Step, ...], stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
-        """The adapted steps and what comes out of them; None when that is no column at all."""
+        """The adapted steps and their output; None when no column is left."""
         adapted: list[Step] = []
         for position, step in enumerate(steps):
             if isinstance(step, Branches):
@@ -192,7 +194,7 @@ class _Adapter:
         if all(columns is not None for columns in known):
             joined = tuple(column for columns in known for column in columns or ())
             return side_by_side(below for below, _ in found), _Stream(joined, is_incomplete)
-        # Symbols have to be encoded while it is known which columns they are.
+        # Categorical columns have to be encoded while it is known which they are.
         encoded = [(*below, *self._prepare(end, encode=True, impute=False)) for below, end in found]
         return side_by_side(encoded), _Stream(None, is_incomplete)
 
@@ -205,7 +207,7 @@ class _Adapter:
         return (BlockValue(PREPARE, params),)
 
     def _step(self, value: BlockValue, stream: _Stream) -> tuple[tuple[BlockValue, ...], BlockValue, _Stream]:
-        """What has to come before the block, the block as it is for this table, and what it makes of the columns."""
+        """The steps to insert before the block, the block with parameters for this table, and its output."""
         found = load_class(value.block, self.task, self.trusted)
         before: tuple[BlockValue, ...] = ()
         if stream.is_incomplete or self._symbols(stream):
@@ -235,7 +237,7 @@ class _Adapter:
         return _Stream(None, stream.is_incomplete and not issubclass(found, _LEAVE_NOTHING_MISSING))
 
     def _of_kind(self, stream: _Stream, kind: str) -> _Stream:
-        """What `columns` keeps; once columns have been changed, all of them are numbers."""
+        """The output of `columns`; once a step has changed the columns, all of them are numeric."""
         if stream.columns is None:
             return _Stream((), False) if kind == "symbolic" else stream
         if kind == "all":
@@ -243,7 +245,7 @@ class _Adapter:
         return self._only([column for column in stream.columns if (column in self._symbolic) == (kind == "symbolic")])
 
     def _masked(self, stream: _Stream, mask: Value) -> _Stream:
-        """What `keep` keeps: the first column where its mask keeps none. A mask of another length fails when fitted."""
+        """The output of `keep`: the first column if its mask keeps none. A mask of the wrong length fails later."""
         if stream.columns is None or not isinstance(mask, tuple) or len(mask) != len(stream.columns):
             return stream
         kept = [column for column, stays in zip(stream.columns, mask, strict=True) if stays]
@@ -265,11 +267,11 @@ def _takes_missing(estimator: Any) -> bool:
 def _input_tag(estimator: Any, name: str) -> bool:
     try:
         return bool(getattr(get_tags(estimator).input_tags, name))
-    except Exception:  # a class that is no scikit-learn estimator says nothing of itself
+    except Exception:  # not a scikit-learn estimator, so it has no tags
         return False
 
 
-# --- Construct: from a model to the estimator that it describes — `model_to_chain`. -----------------------------------
+# --- The estimator of a whole model -----------------------------------------------------------------------------------
 
 
 def model_to_chain(
@@ -279,7 +281,7 @@ def model_to_chain(
     trusted: Collection[str] = (),
     columns: ColumnKinds | None = None,
 ) -> ChainClassifier | ChainRegressor:
-    """The estimator of a model; with the kinds of a table's columns, symbols and missing values are taken care of."""
+    """The estimator of a model. With `columns`, it encodes categorical columns and imputes missing values as needed."""
     if columns is not None:
         model = adapt_model(model, columns, task, trusted)
     before, learner, after = split_at_learner(model)

@@ -1,4 +1,9 @@
-"""Array model: an estimator of scikit-learn around a model that works on plain arrays. Rows are validated here."""
+"""The estimator of a whole pipeline, as a scikit-learn classifier or regressor around models that work on plain arrays.
+
+A chain has steps before the learner, the learner, and steps after it that change its outputs. Blocks of this package
+are called through `fit_arrays` and `outputs`; scikit-learn's estimators and users' own through `fit`, `transform`,
+`predict_proba` or `decision_function`. Rows are validated once, in `fit` and `predict` of the whole estimator.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from msl.blocks.base.block import Block, Floats
+from msl.blocks.base.estimator_code import estimator_code
 from msl.blocks.base.outputs import (
     BadOutputs,
     checked_columns,
@@ -28,10 +35,11 @@ from msl.blocks.base.outputs import (
     predicted_probabilities,
 )
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 
 class ArrayModel(BaseEstimator, ABC):
-    """Fits and answers on validated rows; what is missing in them is the model's own matter."""
+    """A model on validated rows, which may have missing values."""
 
     n_classes_: int
 
@@ -41,7 +49,7 @@ class ArrayModel(BaseEstimator, ABC):
 
     @abstractmethod
     def outputs(self, X: Floats) -> Floats:
-        """A number for each row, or for each row and class: the largest is the class."""
+        """A number for each row, or one for each row and class, the largest of which is the prediction."""
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_classes_")
@@ -58,7 +66,7 @@ class ArrayModel(BaseEstimator, ABC):
 
 
 class ArrayClassifier(ClassifierMixin, ArrayModel):
-    """A model of classes."""
+    """The scikit-learn interface of a classifier."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
@@ -76,7 +84,7 @@ class ArrayClassifier(ClassifierMixin, ArrayModel):
 
 
 class ArrayRegressor(RegressorMixin, ArrayModel):
-    """A model of numbers."""
+    """The scikit-learn interface of a regressor."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         rows, numbers = validate_data(
@@ -90,7 +98,7 @@ class ArrayRegressor(RegressorMixin, ArrayModel):
 
 
 def sum_to_one(outputs: Floats) -> bool:
-    """Whether the outputs of every row do, as probabilities do and margins do not."""
+    """Whether the outputs of every row sum to one, as probabilities do and margins do not."""
     return bool((np.abs(outputs.sum(axis=1) - 1.0) <= 1e-6).all())
 
 
@@ -99,55 +107,46 @@ def are_probabilities(outputs: Floats) -> bool:
 
 
 def probabilities(outputs: Floats) -> Floats:
-    """Outputs as probabilities of the classes: as they are when they are, else by softmax.
+    """Outputs as class probabilities: unchanged if they are probabilities already, else by softmax.
 
-    Those that sum to one and go beyond [0, 1] are brought back, row by row: a model whose outputs always sum to one
-    says the same of a row whatever other rows it is asked of.
+    Outputs that sum to one but leave [0, 1] are clipped and rescaled row by row instead, so that the probabilities of
+    a row do not depend on the other rows.
     """
     if are_probabilities(outputs):
         return outputs
-    return shares(outputs) if sum_to_one(outputs) else softmax(outputs)
+    return shares(outputs) if sum_to_one(outputs) else np.asarray(softmax(outputs, axis=1))
 
 
 def shares(values: Floats) -> Floats:
-    """Each row over its sum, of what is not negative in it: probabilities that went beyond [0, 1] are brought back."""
+    """Each row divided by its sum, after negative values are set to zero."""
     positive = np.maximum(values, 0.0)
     scaled: Floats = positive / positive.sum(axis=1, keepdims=True)
     return scaled
 
 
-def softmax(outputs: Floats) -> Floats:
-    raised = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-    scaled: Floats = raised / raised.sum(axis=1, keepdims=True)
-    return scaled
-
-
-# --- Chain: the estimator of a whole model — steps before the learner, the learner, posts on its outputs. -------------
-#
-# Blocks of this package work on plain arrays (`fit_arrays`, `outputs`); scikit-learn's estimators and users' own are
-# used through `fit`, `transform`, `predict_proba` or `decision_function`. Rows are validated once, at the door.
+# --- The steps of a chain ---------------------------------------------------------------------------------------------
 
 
 @public
 class Branch:
-    """Steps side by side on the same input, their columns joined."""
+    """Several sequences of steps on the same input, whose columns are joined, as in scikit-learn's FeatureUnion."""
 
     def __init__(self, branches: Sequence[Sequence[Any]]) -> None:
         self.branches = branches
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
-        """Fits every branch and gives the joined columns of the training rows."""
+        """Fits every branch and returns the joined columns of the training rows."""
         return np.hstack([fit_steps(branch, X, y, n_classes) for branch in self.branches])
 
     def transform_arrays(self, X: Floats) -> Floats:
         return np.hstack([apply_steps(branch, X) for branch in self.branches])
 
-    def asked(self, X: Floats) -> Floats:
-        return np.hstack([_asked_steps(branch, X) for branch in self.branches])
+    def transform_new(self, X: Floats) -> Floats:
+        return np.hstack([_apply_to_new_rows(branch, X) for branch in self.branches])
 
 
 def fit_steps(steps: Sequence[Any], X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
-    """Fits steps one after the other; what the last one makes of the training rows, which can be learnt from."""
+    """Fits steps one after the other and returns the checked output of the last one for the training rows."""
     for step in steps:
         with naming(step):
             X = checked_columns(fit_step(step, X, y, n_classes), X)
@@ -155,46 +154,48 @@ def fit_steps(steps: Sequence[Any], X: Floats, y: NDArray[Any], n_classes: int) 
 
 
 def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
-    """Fits one step and gives its output for the training rows."""
+    """Fits one step and returns its output for the training rows."""
     if isinstance(step, Branch):
         return step.fit_arrays(X, y, n_classes)
     if isinstance(step, Block):
         step.fit_arrays(X, y, n_classes)
         transformed: Floats = step.transform_arrays(X)
         return transformed
-    if hasattr(step, "fit_transform"):
-        return made_columns(step.fit_transform(X, y))
-    return made_columns(step.fit(X, y).transform(X))
+    with estimator_code:
+        return made_columns(step.fit_transform(X, y) if hasattr(step, "fit_transform") else step.fit(X, y).transform(X))
 
 
 def apply_steps(steps: Sequence[Any], X: Floats) -> Floats:
     for step in steps:
-        own = isinstance(step, Branch | Block)
-        X = step.transform_arrays(X) if own else made_columns(step.transform(X))
+        if isinstance(step, Branch | Block):
+            X = step.transform_arrays(X)
+            continue
+        with estimator_code:
+            X = made_columns(step.transform(X))
     return X
 
 
-def _asked_steps(steps: Sequence[Any], X: Floats) -> Floats:
-    """As `apply_steps`, of rows that nobody has seen: a gap in front of a block that cannot take it is a ValueError."""
+def _apply_to_new_rows(steps: Sequence[Any], X: Floats) -> Floats:
+    """As `apply_steps`, with checks: a missing value before a block that cannot take it is a ValueError."""
     for step in steps:
         with naming(step):
             if isinstance(step, Branch):
-                X = step.asked(X)
+                X = step.transform_new(X)
                 continue
-            _refuse_gaps(step, X)
+            _reject_missing(step, X)
             X = checked_columns(apply_steps([step], X), X)
     return X
 
 
-def _refuse_gaps(block: Any, X: Floats) -> None:
-    """Foreign classes look at their rows themselves."""
+def _reject_missing(block: Any, X: Floats) -> None:
+    """Raises ValueError if a block of ours cannot take these rows; other classes validate their input themselves."""
     if isinstance(block, Block) and not get_tags(block).input_tags.allow_nan and np.isnan(X).any():
-        raise ValueError(f"{type(block).__name__} cannot take missing values")
+        raise UserError(f"{type(block).__name__} cannot take missing values")
 
 
 @contextmanager
 def naming(block: Any) -> Iterator[None]:
-    """What is wrong with the outputs of a block is told with its name."""
+    """Adds the name of the block to any BadOutputs raised inside."""
     try:
         yield
     except BadOutputs as wrong:
@@ -206,14 +207,21 @@ def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Non
     if isinstance(learner, Block):
         learner.fit_arrays(X, y, n_classes)
     else:
-        learner.fit(X, y)
+        with estimator_code:
+            learner.fit(X, y)
 
 
 def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
-    """One score a class for each row (one number for regression), the largest of which is the prediction."""
+    """One score for each row and class, the largest of which is the prediction; for regression one number a row."""
     if isinstance(learner, Block):
         own: Floats = learner.outputs(X)
         return own
+    with estimator_code:
+        return _foreign_outputs(learner, X, n_classes)
+
+
+def _foreign_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
+    """The outputs of a learner of scikit-learn or of the user, by whichever method it has."""
     if n_classes == 0:
         return predicted_numbers(learner.predict(X), len(X))
     if hasattr(learner, "predict_proba"):
@@ -233,19 +241,19 @@ def learner_outputs(learner: Any, X: Floats, n_classes: int) -> Floats:
 
 
 def _compares_pairs(learner: Any) -> bool:
-    """Whether the scores are of pairs of classes, of which there are as many as classes where there are three."""
+    """Whether the scores compare pairs of classes: of three classes there are as many pairs as classes."""
     return getattr(learner, "decision_function_shape", None) == "ovo" and len(learner.classes_) > 2
 
 
-def _middles(X: Floats) -> Floats:
-    """The lower median of each column, which is one of its values; NaN for those with gaps. One column at a time, since
-    tables may be large."""
+def _lower_medians(X: Floats) -> Floats:
+    """The lower median of each column, which is one of its values; NaN for columns with missing values."""
+    # One column at a time, since tables may be large.
     place = (len(X) - 1) // 2
     return np.array([np.nan if np.isnan(column).any() else np.partition(column, place)[place] for column in X.T])
 
 
 class _Chain(ArrayModel):
-    """What chains for both tasks share."""
+    """What chains for classification and for regression share."""
 
     def __init__(self, steps: Sequence[Any] = (), learner: Any = None, posts: Sequence[Any] = ()) -> None:
         self.steps = steps
@@ -257,59 +265,60 @@ class _Chain(ArrayModel):
         inner = fit_steps(self.steps, X, y, n_classes)
         fit_learner(self.learner, inner, y, n_classes)
         if self.posts:
-            outputs = self._learnt(inner)
+            outputs = self._learner_outputs(inner)
             for post in self.posts:
                 with naming(post):
                     outputs = checked_outputs(fit_step(post, outputs, y, n_classes), len(X), n_classes)
-        self.middles_ = _middles(X)
+        self.middles_ = _lower_medians(X)
 
     def outputs(self, X: Floats) -> Floats:
-        """What the learner says; raises BadOutputs where that is nothing that can be predicted from.
+        """The outputs of the learner and of the steps after it; raises BadOutputs if they are not valid.
 
-        A gap where the training rows had none, in front of a block that cannot take it, is filled in with the middle
-        value of the column: no step was fitted to do so.
+        If a block rejects a missing value in a column that had none in training, the value is replaced by the median
+        of the column: no step was fitted to impute it.
         """
         try:
             return self._outputs(X)
         except (ValueError, BadOutputs):
-            filled = self._without_new_gaps(X)
-            if filled is None:
+            imputed = self._imputed(X)
+            if imputed is None:
                 raise
-            return self._outputs(filled)
+            return self._outputs(imputed)
 
     def can_take(self, X: Floats) -> bool:
-        """Whether the blocks take rows as they are, so that no gap has to be filled in."""
+        """Whether the blocks accept these rows as they are, without any value imputed."""
         try:
             self._outputs(X)
         except (ValueError, BadOutputs):
             return False
         return True
 
-    def _without_new_gaps(self, X: Floats) -> Floats | None:
-        middles = getattr(self, "middles_", None)  # chains saved before there were any have none
+    def _imputed(self, X: Floats) -> Floats | None:
+        """The rows with the median in place of values that are missing where training had none; None without any."""
+        middles = getattr(self, "middles_", None)  # absent in models that older versions saved
         if middles is None or not isinstance(X, np.ndarray):
             return None
         new = np.isnan(X) & ~np.isnan(middles)
         return np.where(new, middles, X) if new.any() else None
 
     def _outputs(self, X: Floats) -> Floats:
-        outputs = self._learnt(_asked_steps(self.steps, X))
+        outputs = self._learner_outputs(_apply_to_new_rows(self.steps, X))
         for post in self.posts:
             with naming(post):
                 outputs = checked_outputs(apply_steps([post], outputs), len(X), self.n_classes_)
         return outputs
 
-    def _learnt(self, inner: Floats) -> Floats:
+    def _learner_outputs(self, inner: Floats) -> Floats:
         with naming(self.learner):
-            _refuse_gaps(self.learner, inner)
+            _reject_missing(self.learner, inner)
             return checked_outputs(learner_outputs(self.learner, inner, self.n_classes_), len(inner), self.n_classes_)
 
 
 @public
 class ChainClassifier(ArrayClassifier, _Chain):
-    """A model of classes."""
+    """A pipeline for classification: `steps`, then the `learner`, then `posts`, which change its outputs."""
 
 
 @public
 class ChainRegressor(ArrayRegressor, _Chain):
-    """A model of numbers."""
+    """A pipeline for regression: `steps`, then the `learner`, then `posts`, which change its outputs."""

@@ -1,9 +1,9 @@
-"""Complexity: what Occam compares, for any fitted estimator.
+"""The complexity of any fitted estimator: of models with equal loss, the simplest is preferred.
 
-A learner counts what its predictions are made of: leaves, support vectors, weights that are not zero, stored numbers. A
-transformer that selects or builds features counts those it hands on; one that only scales, fills in or re-codes columns
-counts nothing. A class of somebody else's may say it by a method `complexity()`. What is not known is infinite: of two
-that are equal, the one that is known is taken. A chain is as complex as its steps together.
+A learner counts what its predictions are made of: leaves, support vectors, non-zero weights or stored numbers. A
+transformer that selects or makes features counts its output columns; one that only scales, imputes or encodes columns
+counts zero. Any class may define a method `complexity()`. An unknown complexity is infinite, so that a known one is
+preferred to it. The complexity of a chain is the sum over its steps.
 """
 
 from __future__ import annotations
@@ -84,25 +84,25 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from msl.blocks.base.block import Block
 
-#: That of a class of which nothing is known.
+#: The complexity of a class that is not known here.
 UNKNOWN = math.inf
 
 
 def complexity(estimator: object, columns: int | None = None) -> float:
-    """How complex a fitted estimator is; blocks of this package, and who has such a method, say so themselves.
+    """The complexity of a fitted estimator: that of its own method, if it has one, else by its class.
 
-    `columns` are those that a step hands on, which is what counts where nothing else is known of it.
+    `columns` is the number of output columns of a step, which counts where its class is not known.
     """
     own = getattr(estimator, "complexity", None)
     if callable(own):
-        said = float(own())
-        return said if said >= 0.0 else UNKNOWN  # NaN is not
+        value = float(own())
+        return value if value >= 0.0 else UNKNOWN  # also for NaN
     known = float(_count(estimator))
     return float(columns) if known == UNKNOWN and columns is not None else known
 
 
 def learner_complexity(learner: object) -> float:
-    """As `complexity`; the columns that a learner could hand on, if it were a step, say nothing of it."""
+    """As `complexity`; output columns that a learner would have as a transformer do not count."""
     is_counted = isinstance(learner, Block) or callable(getattr(learner, "complexity", None))
     if not is_counted and _count.dispatch(type(learner)) is _count.dispatch(TransformerMixin):
         return UNKNOWN
@@ -186,7 +186,7 @@ def _(boosting: GradientBoostingClassifier | GradientBoostingRegressor) -> float
 
 @_count.register
 def _(boosting: HistGradientBoostingClassifier | HistGradientBoostingRegressor) -> float:
-    # scikit-learn offers no public way to the trees
+    # scikit-learn has no public attribute for the trees
     return float(sum(tree.get_n_leaf_nodes() for trees in boosting._predictors for tree in trees))
 
 
@@ -253,7 +253,7 @@ def _(
 
 @_count.register
 def _(model: DummyClassifier | DummyRegressor) -> float:
-    return 1.0  # one answer
+    return 1.0  # a constant prediction
 
 
 @_count.register
@@ -306,5 +306,5 @@ def _(
 
 @_count.register
 def _(model: NearestCentroid) -> float:
-    # a deviation that was shrunk to zero leaves the overall centroid, which tells no class from another
+    # a deviation shrunk to zero leaves the overall centroid, which does not separate classes
     return float(np.count_nonzero(model.deviations_))

@@ -1,4 +1,7 @@
-"""Load: from a declared block to the class behind it, which is imported only when its package is trusted."""
+"""Import the class of a declared block, if its package is trusted.
+
+Modules beside a spec can be imported when they are trusted by name. BlockProblem says why a block cannot be built.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from typing import Any
 import sklearn
 from sklearn.linear_model import LogisticRegression
 
+from msl.diagnostics.user_error import UserError
 from msl.space.values import BlockType
 
 TRUSTED = frozenset({"msl", "sklearn"})
@@ -30,7 +34,7 @@ _METHODS = {
 
 
 def load_class(block: BlockType, task: str, trusted: Collection[str] = ()) -> type:
-    """The class behind a block, for a task."""
+    """The class of a block for a task; raises BlockProblem if it is not trusted or cannot be used."""
     target = block.target.replace("*", _SUFFIX[task])
     package = target.split(".")[0].split(":")[0]
     if package not in TRUSTED and package not in trusted:
@@ -47,7 +51,7 @@ def _imported(target: str, name: str, role: str) -> type:
         imported = importlib.import_module(module)
     except Exception as reason:  # a module may raise anything while it is imported
         message = f"`{name}`: {reason}"
-        raise BlockProblem("MSL402", message, _way_out(reason), name) from None
+        raise BlockProblem("MSL402", message, _import_help(reason), name) from None
     found = getattr(imported, attribute, None)
     if found is None:
         message = f"`{name}`: `{module}` has no `{attribute}`"
@@ -61,7 +65,7 @@ def _imported(target: str, name: str, role: str) -> type:
     return found
 
 
-def _way_out(reason: Exception) -> str:
+def _import_help(reason: Exception) -> str:
     lacking = reason.name if isinstance(reason, ModuleNotFoundError) else None
     if lacking and is_untrusted_neighbour(lacking):
         return f"`{lacking}` is beside the spec, but not trusted: if you trust its code, add `--trust {lacking}`"
@@ -70,19 +74,19 @@ def _way_out(reason: Exception) -> str:
 
 @cache
 def parameter_names(found: type) -> frozenset[str]:
-    """What the constructor of a class takes."""
+    """The parameters of a class's constructor."""
     return frozenset(inspect.signature(found.__init__).parameters)  # type: ignore[misc]
 
 
-# --- Local modules: those beside a spec that can be imported — the ones that are trusted by name, and nothing else ----
-# there.
+# --- Modules beside a spec --------------------------------------------------------------------------------------------
 #
-# They are looked for last. A file beside a spec can therefore never take the place of an installed package or of a
-# module of Python itself, not even under a trusted name: who trusts `lightgbm` means the one that is installed.
+# Only those that are trusted by name can be imported, and they are looked for last. A file beside a spec can therefore
+# never replace an installed package or a module of Python, even under a trusted name: `--trust lightgbm` means the
+# installed one.
 
 
 class LocalModules(MetaPathFinder):
-    """Finds top-level modules with certain names in a folder; what is inside a package is found by its own path."""
+    """Finds top-level modules with given names in a folder; submodules are found by the path of their package."""
 
     def __init__(self, folder: str, names: Collection[str]) -> None:
         self.folder, self.names = folder, set(names)
@@ -100,7 +104,7 @@ class LocalModules(MetaPathFinder):
 
 
 def allow_local_modules(folder: Path | str, names: Collection[str]) -> None:
-    """From now on these modules of a folder can be imported, here and in worker processes that are started later."""
+    """Lets these modules of a folder be imported, here and in worker processes that are started later."""
     if not names:
         return
     place = str(Path(folder).absolute())
@@ -110,13 +114,13 @@ def allow_local_modules(folder: Path | str, names: Collection[str]) -> None:
         if finder.folder == place:
             finder.names.update(names)
             return
-    # After all others but those of folders that were named before.
+    # After all other finders, but before those of folders that were named earlier.
     where = sys.meta_path.index(known[0]) if known else len(sys.meta_path)
     sys.meta_path.insert(where, LocalModules(place, names))
 
 
 def allowed_local_modules() -> dict[str, list[str]]:
-    """The folders and names that are allowed so far, for processes that are to import the same."""
+    """The folders and names that are allowed so far, to be passed to worker processes."""
     return {finder.folder: sorted(finder.names) for finder in _finders()}
 
 
@@ -134,22 +138,31 @@ def _finders() -> list[LocalModules]:
     return [finder for finder in sys.meta_path if isinstance(finder, LocalModules)]
 
 
-# --- BlockProblem: why a block cannot be built, with a way out; the caller knows where in the spec it stands. ---------
+# --- Why a block cannot be built --------------------------------------------------------------------------------------
 
 
-class BlockProblem(Exception):
-    """A class that does not import, is not trusted, lacks a method, or rejects a parameter."""
+class BlockProblem(UserError):
+    """A class cannot be imported, is not trusted, lacks a method or rejects a parameter.
+
+    The caller adds where in the spec the block is.
+    """
+
+    help: str
 
     def __init__(self, code: str, message: str, help: str, block: str) -> None:
-        super().__init__(message)
-        self.code, self.message, self.help, self.block = code, message, help, block
+        super().__init__(message, help)
+        self.args = (code, message, help, block)
+        self.code, self.block = code, block
+
+    def __str__(self) -> str:
+        return self.message
 
 
-# --- Releases: where scikit-learn's differ in what a declaration means — made to agree, or told. ----------------------
+# --- Differences between releases of scikit-learn ---------------------------------------------------------------------
 
 
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
-#: Blocks of the catalogue `sklearn` that older releases do not have, and the first that does.
+#: Blocks of the catalogue `sklearn` that need a newer release than the oldest supported one.
 _SINCE = {"qda": (1, 8), "passive_aggressive": (1, 8), "passive_aggressive_regressor": (1, 8)}
 
 
@@ -163,6 +176,6 @@ def demand_release(block: BlockType, version: tuple[int, ...] = VERSION) -> None
 
 
 def add_implied(found: type, arguments: dict[str, Any], version: tuple[int, ...] = VERSION) -> None:
-    """What newer releases understand and older ones have to be told: a share of the lasso means that penalty."""
+    """Adds what older releases need: before 1.8 `l1_ratio` has an effect only with `penalty="elasticnet"`."""
     if version < (1, 8) and issubclass(found, LogisticRegression) and arguments.get("l1_ratio") is not None:
         arguments.setdefault("penalty", "elasticnet")

@@ -1,10 +1,10 @@
-"""Outputs: what transformers and learners of any origin say, as arrays that can be learnt from and judged.
+"""Validate the outputs of transformers and learners, and convert them to plain arrays.
 
-A foreign class may answer with anything: text, NaN, a class that nobody has heard of, an array of another shape. What
-cannot be taken at its word is refused here, in words that name it; else it would be counted as some class.
+A third-party class may return anything: text, NaN, an unknown class, an array of the wrong shape. Such outputs raise
+BadOutputs with a message that says what is wrong; otherwise they would silently be counted as some class.
 
-An infinite score of a class is surer than any finite one, and decides as long as one class alone is ahead; it becomes
-the largest number there is room for. Infinite probabilities and infinite predicted numbers mean nothing.
+An infinite score is accepted if it makes one class the winner; it becomes a very large finite number. Infinite
+probabilities and infinite predictions of a regressor are errors.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Codes, Floats
 from msl.blocks.numerics.safe_scaling import BLOCK, row_blocks
 
-#: How far from one the sum of a row's probabilities may be: numbers of 16 bits leave it there.
+#: How far from one the sum of a row's probabilities may be: 16-bit floats differ that much.
 _NEARLY_ONE = 1e-2
-#: What rounding may leave below zero.
+#: The most negative probability that rounding explains.
 _NEARLY_ZERO = -1e-6
-#: Within this, probabilities are taken as they are.
+#: Probabilities whose sum is this close to one are not rescaled.
 _IS_ONE = 1e-6
-#: Stands for infinity: differences of scores are still finite.
+#: The finite score that replaces an infinite one; differences of two such scores are still finite.
 SURE = float(np.finfo(np.float64).max) / 4
-#: How many rows are named.
+#: The largest number of rows that a message lists.
 _MOST_ROWS = 5
 
 
 class BadOutputs(Exception):
-    """Outputs that no measure can judge and that nothing can be predicted from.
+    """Outputs that cannot be scored or predicted from.
 
-    `rows` are the places of those that are to blame, where it is not all of them; `block` is the class they came from.
+    `rows` are the positions of the rows with wrong outputs, empty for all rows; `block` is the class of the outputs.
     """
 
     def __init__(self, cause: str, message: str, rows: Sequence[int] = (), block: str = "") -> None:
@@ -42,7 +42,7 @@ class BadOutputs(Exception):
         self.cause, self.message, self.rows, self.block = cause, message, tuple(rows), block
 
     def in_full(self) -> str:
-        """The message for whoever has the rows at hand: with the block, and the first of the rows as people count."""
+        """The message with the name of the block and the first wrong rows, counted from 1."""
         shown = ", ".join(str(row + 1) for row in self.rows[:_MOST_ROWS])
         more = ", …" if len(self.rows) > _MOST_ROWS else ""
         where = f" (row{'s' if len(self.rows) > 1 else ''} {shown}{more})" if self.rows else ""
@@ -50,19 +50,19 @@ class BadOutputs(Exception):
         return f"{block}{self.message}{where}"
 
 
-def _refuse(cause: str, words: str, wrong: NDArray[np.bool_] | np.bool_) -> None:
-    """Raises if any row is wrong; the words have a place for how many they are."""
+def _reject(cause: str, words: str, wrong: NDArray[np.bool_] | np.bool_) -> None:
+    """Raises BadOutputs if any row is wrong; `words` has a placeholder for their number."""
     wrong = np.atleast_1d(wrong)
     if wrong.any():
         rows = np.flatnonzero(wrong)
         raise BadOutputs(cause, words.format(f"{len(rows)} of {len(wrong)} rows"), rows.tolist())
 
 
-# --- transformers -----------------------------------------------------------------------------------------------------
+# --- Transformers -----------------------------------------------------------------------------------------------------
 
 
 def made_columns(made: Any) -> Floats:
-    """What a foreign transformer makes of rows, as numbers in rows and columns; how many is for the caller to check."""
+    """The output of a third-party transformer as floats; the caller checks its shape."""
     array = _plain_array(made)
     if array.dtype.kind not in "biuf":
         array = _numbers(array, "makes {} out of numbers, and what follows needs numbers")
@@ -70,96 +70,96 @@ def made_columns(made: Any) -> Floats:
 
 
 def checked_columns(columns: Floats, before: Floats) -> Floats:
-    """What a step has made of rows, if it can be learnt from. A value may be missing where one was missing before."""
+    """The output of a step, if a learner can use it. It may have missing values if the input had some."""
     n_rows = len(before)
     if columns.ndim != 2 or len(columns) != n_rows:
         raise BadOutputs("shape", f"makes an array of shape {columns.shape} of {n_rows} rows")
     if columns.shape[1] == 0:
         raise BadOutputs("shape", "leaves no column to learn from")
     if not is_finite(columns):
-        _refuse("not a number", "makes infinite values in {}", np.isinf(columns).any(axis=1))
+        _reject("not a number", "makes infinite values in {}", np.isinf(columns).any(axis=1))
         if is_finite(before):
-            _refuse("not a number", "makes NaN in {}", np.isnan(columns).any(axis=1))
+            _reject("not a number", "makes NaN in {}", np.isnan(columns).any(axis=1))
     return columns
 
 
 def is_finite(columns: Floats) -> bool:
-    """Whether all values are; many of them are looked at some at a time, since even a byte for each is a lot."""
+    """Whether all values are finite. Large arrays are checked in blocks: even one byte for each value is a lot."""
     if columns.size <= BLOCK or columns.shape[1] == 0:
         return bool(np.isfinite(columns).all())
     return all(np.isfinite(columns[block]).all() for block in row_blocks(columns))
 
 
-# --- learners ---------------------------------------------------------------------------------------------------------
+# --- Learners ---------------------------------------------------------------------------------------------------------
 
 
 def checked_outputs(outputs: Any, n_rows: int, n_classes: int) -> Floats:
-    """The outputs of a learner or of what comes after it, if they can be judged and predicted from."""
+    """The outputs of a learner, or of a step after it, if they are valid."""
     shape = (n_rows, n_classes) if n_classes else (n_rows,)
     if not isinstance(outputs, np.ndarray) or outputs.shape != shape:
         found = getattr(outputs, "shape", type(outputs).__name__)
         raise BadOutputs("shape", f"gives outputs of shape {found} where {shape} is needed")
     if not np.isfinite(outputs).all():
         rows = outputs if outputs.ndim == 2 else outputs[:, None]
-        _refuse("not a number", "gives NaN for {}", np.isnan(rows).any(axis=1))
+        _reject("not a number", "gives NaN for {}", np.isnan(rows).any(axis=1))
         if not n_classes:
-            _refuse("not a number", "gives an infinite number for {}", np.isinf(outputs))
+            _reject("not a number", "gives an infinite number for {}", np.isinf(outputs))
         return decided(outputs)
     return outputs
 
 
 def decided(scores: Floats) -> Floats:
-    """Scores of classes with the largest number for infinity; one class alone must be ahead where some are infinite."""
+    """Scores with large finite numbers in place of infinite ones, which must leave one class with the largest score."""
     infinite = np.isinf(scores)
     if not infinite.any():
         return scores
     leaders = scores == scores.max(axis=1, keepdims=True)
     unclear = infinite.any(axis=1) & (leaders.sum(axis=1) > 1) & (infinite & leaders).any(axis=1)
-    _refuse("not a number", "gives several classes an infinite score for {}", unclear)
+    _reject("not a number", "gives several classes an infinite score for {}", unclear)
     return np.clip(scores, -SURE, SURE)
 
 
-def predicted_numbers(said: Any, n_rows: int) -> Floats:
-    """What `predict` of a foreign regressor says."""
-    numbers = _numbers(_column(said, n_rows), "the learner predicted {}, which is no number,")
-    _refuse("not a number", "the learner predicted NaN for {}", np.isnan(numbers))
-    _refuse("not a number", "the learner predicted an infinite number for {}", np.isinf(numbers))
+def predicted_numbers(output: Any, n_rows: int) -> Floats:
+    """The output of `predict` of a third-party regressor."""
+    numbers = _numbers(_column(output, n_rows), "the learner predicted {}, which is no number,")
+    _reject("not a number", "the learner predicted NaN for {}", np.isnan(numbers))
+    _reject("not a number", "the learner predicted an infinite number for {}", np.isinf(numbers))
     return numbers
 
 
-def predicted_classes(said: Any, n_rows: int, n_classes: int) -> Floats:
-    """What `predict` of a foreign classifier says, as 1 for the class that it names and 0 for the others."""
+def predicted_classes(output: Any, n_rows: int, n_classes: int) -> Floats:
+    """The output of `predict` of a third-party classifier, as 1 for the predicted class and 0 for the others."""
     classes = ", ".join(map(str, range(n_classes))) if n_classes <= 4 else f"0 … {n_classes - 1}"
     unknown = f"the learner predicted {{}}, which is none of the classes {classes} that it was given,"
-    named = _numbers(_column(said, n_rows), unknown)
-    _refuse("not a number", "the learner predicted NaN for {}", np.isnan(named))
+    named = _numbers(_column(output, n_rows), unknown)
+    _reject("not a number", "the learner predicted NaN for {}", np.isnan(named))
     wrong = ~np.isin(named, np.arange(n_classes))
     if wrong.any():
-        _refuse("prediction", unknown.format(f"{named[wrong][0]:g}") + " for {}", wrong)
+        _reject("prediction", unknown.format(f"{named[wrong][0]:g}") + " for {}", wrong)
     return np.asarray(named[:, None] == np.arange(n_classes), dtype=np.float64)
 
 
 def predicted_probabilities(
-    said: Any, n_rows: int, n_columns: int, named: Callable[[NDArray[np.bool_]], Floats]
+    output: Any, n_rows: int, n_columns: int, named: Callable[[NDArray[np.bool_]], Floats]
 ) -> Floats:
-    """What `predict_proba` of a foreign classifier says; what rounding left is put right, row by row.
+    """The output of `predict_proba` of a third-party classifier, with rounding errors corrected row by row.
 
-    Rows to which it gives no probability at all, as scikit-learn's radius neighbours do to some without neighbours, are
-    of the classes that `predict` names: `named` asks it.
+    Some classifiers give all classes probability 0, as scikit-learn's radius neighbours do for rows without neighbours.
+    Such rows get probability 1 for the class that `predict` returns, which `named` calls.
     """
-    shares = _matrix(said, n_rows, n_columns, "predict_proba")
+    shares = _matrix(output, n_rows, n_columns, "predict_proba")
     nothing = (shares == 0.0).all(axis=1)
     if nothing.any():
         shares = shares.copy()
         shares[nothing] = named(nothing)
-    _refuse("not a number", "the learner gave probabilities of NaN for {}", np.isnan(shares).any(axis=1))
-    _refuse("not a number", "the learner gave infinite probabilities for {}", np.isinf(shares).any(axis=1))
-    _refuse("prediction", "the learner gave negative probabilities for {}", (shares < _NEARLY_ZERO).any(axis=1))
+    _reject("not a number", "the learner gave probabilities of NaN for {}", np.isnan(shares).any(axis=1))
+    _reject("not a number", "the learner gave infinite probabilities for {}", np.isinf(shares).any(axis=1))
+    _reject("prediction", "the learner gave negative probabilities for {}", (shares < _NEARLY_ZERO).any(axis=1))
     sums = shares.sum(axis=1)
     wrong = np.abs(sums - 1.0) > _NEARLY_ONE
     if wrong.any():
         words = f"the learner gave probabilities that do not sum to 1 but, as the first, to {sums[wrong][0]:.3g} for "
-        _refuse("prediction", words + "{}", wrong)
+        _reject("prediction", words + "{}", wrong)
     rounded = (np.abs(sums - 1.0) > _IS_ONE) | (shares < 0.0).any(axis=1)
     if rounded.any():
         positive = np.maximum(shares[rounded], 0.0)
@@ -168,20 +168,20 @@ def predicted_probabilities(
     return shares
 
 
-def decision_scores(said: Any, n_rows: int, n_columns: int) -> Floats:
-    """What `decision_function` of a foreign classifier says: one score a class, also where there is one for two."""
-    array = _plain_array(said)
+def decision_scores(output: Any, n_rows: int, n_columns: int) -> Floats:
+    """The output of `decision_function` of a third-party classifier, with one column a class also for two classes."""
+    array = _plain_array(output)
     if n_columns == 2 and array.shape in ((n_rows,), (n_rows, 1)):
         margin = _matrix(array.reshape(n_rows, 1), n_rows, 1, "decision_function")
         scores = np.hstack([-margin, margin])
     else:
         scores = _matrix(array, n_rows, n_columns, "decision_function")
-    _refuse("not a number", "the learner gave scores of NaN for {}", np.isnan(scores).any(axis=1))
+    _reject("not a number", "the learner gave scores of NaN for {}", np.isnan(scores).any(axis=1))
     return decided(scores)
 
 
 def in_class_order(scores: Floats, codes: Codes, n_classes: int, lowest: float) -> Floats:
-    """Columns in the order of the classes; those of classes that the learner has not seen are never the largest."""
+    """Columns in the order of the classes; classes absent from the training rows get the lowest score."""
     if len(codes) == n_classes and np.array_equal(codes, np.arange(n_classes)):
         return scores
     outputs = np.full((len(scores), n_classes), lowest)
@@ -190,23 +190,23 @@ def in_class_order(scores: Floats, codes: Codes, n_classes: int, lowest: float) 
 
 
 def class_codes(classes: Any, n_classes: int) -> Codes:
-    """The `classes_` of a foreign classifier: which class each of its columns is."""
+    """The `classes_` of a third-party classifier: the class of each of its columns."""
     try:
         codes = np.asarray(classes, dtype=np.intp)
     except (TypeError, ValueError):
         codes = np.empty(0, dtype=np.intp)
     known = codes.ndim == 1 and len(codes) > 0 and np.isin(codes, np.arange(n_classes)).all()
     if not known or len(np.unique(codes)) < len(codes):
-        said = repr(classes).replace("\n", " ")[:80]
-        raise BadOutputs("prediction", f"its `classes_` are {said}, and it was given 0 … {n_classes - 1}")
+        output = repr(classes).replace("\n", " ")[:80]
+        raise BadOutputs("prediction", f"its `classes_` are {output}, and it was given 0 … {n_classes - 1}")
     return codes
 
 
-# --- whatever came ----------------------------------------------------------------------------------------------------
+# --- Conversion to plain arrays ---------------------------------------------------------------------------------------
 
 
 def _plain_array(value: Any) -> NDArray[Any]:
-    """A frame, a sparse or a masked array and anything else as a plain array; what is masked is NaN."""
+    """A data frame, a sparse or masked array or any other value as a plain array; masked values become NaN."""
     if hasattr(value, "toarray"):
         value = value.toarray()
     if isinstance(value, np.ma.MaskedArray):
@@ -217,15 +217,15 @@ def _plain_array(value: Any) -> NDArray[Any]:
         raise BadOutputs("shape", f"gives a {type(value).__name__} that is no array") from None
 
 
-def _column(said: Any, n_rows: int) -> NDArray[Any]:
-    array = _plain_array(said)
+def _column(output: Any, n_rows: int) -> NDArray[Any]:
+    array = _plain_array(output)
     if array.shape not in ((n_rows,), (n_rows, 1)):
         raise BadOutputs("shape", f"the learner predicted an array of shape {array.shape} for {n_rows} rows")
     return array.reshape(n_rows)
 
 
-def _matrix(said: Any, n_rows: int, n_columns: int, method: str) -> Floats:
-    array = _plain_array(said)
+def _matrix(output: Any, n_rows: int, n_columns: int, method: str) -> Floats:
+    array = _plain_array(output)
     if array.shape != (n_rows, n_columns):
         needed = (n_rows, n_columns)
         raise BadOutputs("shape", f"{method} gives an array of shape {array.shape} where {needed} is needed")
@@ -233,7 +233,7 @@ def _matrix(said: Any, n_rows: int, n_columns: int, method: str) -> Floats:
 
 
 def _numbers(array: NDArray[Any], words: str) -> Floats:
-    """As floats; text is not read as numbers. The words have a place for the first that is none."""
+    """An array as floats; text is not converted. `words` has a placeholder for the first value that is not a number."""
     if array.dtype.kind in "biuf":
         return np.asarray(array, dtype=np.float64)
     is_number = np.array([isinstance(one, Real | np.number) for one in array.ravel().tolist()]).reshape(array.shape)
@@ -241,5 +241,5 @@ def _numbers(array: NDArray[Any], words: str) -> Floats:
         return np.asarray(array, dtype=np.float64)
     wrong = ~is_number.reshape(len(array), -1).all(axis=1) if array.ndim else np.array([True])
     first = repr(array[~is_number].ravel()[0].item() if array.dtype.kind != "O" else array[~is_number].ravel()[0])
-    _refuse("prediction", words.format(first[:60]).replace("{", "{{").replace("}", "}}") + " for {}", wrong)
+    _reject("prediction", words.format(first[:60]).replace("{", "{{").replace("}", "}}") + " for {}", wrong)
     raise BadOutputs("prediction", words.format(first[:60]))

@@ -1,0 +1,1 @@
+"""Kernel machines: kridge, lssvm and gkridge (ridge), klogistic (logistic), svc (svm), and kernel_map."""

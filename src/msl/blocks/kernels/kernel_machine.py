@@ -1,4 +1,4 @@
-"""Kernels: the similarity of rows that all kernel machines here share, and the distances it is made of."""
+"""The kernel of all kernel machines here, squared distances, and the base class of learners that share its matrix."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base.block import Block, Floats
-from msl.blocks.numerics.matrices import solved
+from msl.blocks.numerics.matrices import solve_positive_definite
 from msl.blocks.numerics.safe_scaling import unit_scale
+from msl.diagnostics.user_error import UserError
 
-#: Kernel values up to this leave room for the sums and products of the linear algebra that follows.
+#: The largest kernel value: sums and products of such values do not overflow.
 LARGEST_VALUE = 1e150
-#: Products of smaller exponentials than this would be subnormal numbers, which processors are very slow with.
+#: The exponentials of smaller numbers are set to zero: subnormal numbers are very slow to compute with.
 LEAST_EXPONENT = -100.0
 
 
@@ -29,7 +30,7 @@ class Kernel:
     gamma: float
 
     def matrix(self, X: Floats, Z: Floats) -> Floats:
-        """One row of kernel values for each row of X, one column for each row of Z; give `Z is X` for the symmetric."""
+        """One row of kernel values for each row of X, one column for each row of Z; symmetric if Z is X."""
         if self.gamma == 0.0:
             return self._polynomial(X, Z)
         gaussian = self._gaussian(X, Z)
@@ -54,17 +55,17 @@ class Kernel:
         with np.errstate(over="ignore"):
             overflows = (self.coef0 + largest_X * largest_Z * X.shape[1]) ** self.degree > LARGEST_VALUE
         if overflows:
-            raise ValueError(
+            raise UserError(
                 f"the kernel (coef0 + x·z)^{self.degree} overflows with features as large as "
                 f"{max(largest_X, largest_Z):.0e}; standardize them first"
             )
 
     def _gaussian(self, X: Floats, Z: Floats) -> Floats:
-        scale = min(float(unit_scale(Z)), 1.0)  # against overflow only: what vanishes has no distance worth its name
+        scale = min(float(unit_scale(Z)), 1.0)  # against overflow only
         scaled_Z = Z * scale
         distances = squared_distances(scaled_Z if X is Z else X * scale, scaled_Z)
         with np.errstate(over="ignore"):
-            gamma = min(self.gamma / scale / scale, LARGEST_VALUE)  # finite, so that no distance stays no distance
+            gamma = min(self.gamma / scale / scale, LARGEST_VALUE)  # finite, so that a distance of zero gives one
         return gaussian(distances, gamma, out=distances)
 
 
@@ -74,16 +75,17 @@ def squared_lengths(X: Floats) -> Floats:
 
 
 def squared_distances(X: Floats, Z: Floats) -> Floats:
-    """‖x - z‖² for rows Z of magnitude near one; rows of X too far out to be squared are infinitely far.
+    """‖x - z‖² for rows Z scaled to about one; rows of X whose squares overflow are infinitely far.
 
-    Distances do not change with the origin, so it is moved to the mean, where the least is lost to cancellation.
+    As scikit-learn's `euclidean_distances`, but around the mean of Z, which loses fewer digits to cancellation, and
+    with an exact zero from a row to itself.
     """
     centre = Z.mean(axis=0)
     around_Z: Floats = Z - centre
     with np.errstate(over="ignore", invalid="ignore"):
         around_X = around_Z if X is Z else X - centre
         distances: Floats = around_X @ around_Z.T
-        # The diagonal is what makes the distance of a row to itself exactly zero.
+        # Taken from the diagonal, so that the distance of a row to itself is exactly zero.
         lengths_Z = distances.diagonal().copy() if X is Z else squared_lengths(around_Z)
         lengths_X = lengths_Z if X is Z else squared_lengths(around_X)
         distances *= -2.0
@@ -96,7 +98,7 @@ def squared_distances(X: Floats, Z: Floats) -> Floats:
 
 
 def gaussian(distances: Floats, gamma: float, out: Floats | None = None) -> Floats:
-    """exp(-gamma · squared distance), nothing at all where it is next to nothing."""
+    """exp(-gamma · squared distance), exactly zero where it would be tiny."""
     values: Floats = np.multiply(distances, -gamma, out=out)
     values[values < LEAST_EXPONENT] = -np.inf
     np.exp(values, out=values)
@@ -104,7 +106,7 @@ def gaussian(distances: Floats, gamma: float, out: Floats | None = None) -> Floa
 
 
 def median_squared_distance(distances: Floats) -> float:
-    """The usual width of a Gaussian: the median over pairs of rows; never zero, however many rows are equal."""
+    """The median squared distance between two rows, a common width of a Gaussian kernel; never zero."""
     pairs = distances[np.tri(len(distances), k=-1, dtype=bool)]
     if len(pairs) == 0:
         return 1.0
@@ -114,15 +116,18 @@ def median_squared_distance(distances: Floats) -> float:
     return float(pairs.mean()) or 1.0
 
 
-# --- The kernel machine: what learners with the shared kernel have in common, above all the kernel matrix itself. -----
+# --- Learners that share the kernel matrix ----------------------------------------------------------------------------
 #
-# The matrix does not depend on the ridge, so siblings that differ in `shrinkage` alone share it, both between the
-# training rows and towards the rows to predict. A factorisation for each ridge is then cheaper than one
-# eigendecomposition for all, unless there are dozens.
+# The matrix does not depend on the ridge, so learners that differ only in `shrinkage` share it, both between the
+# training rows and with the rows to predict. One factorisation for each ridge is then cheaper than one
+# eigendecomposition for all, unless there are dozens of ridges.
 
 
 class KernelMachine(Block):
-    """A learner whose outputs are linear in the kernel values towards the training rows."""
+    """A learner whose outputs are linear in the kernel values with the training rows.
+
+    The kernel is (coef0 + x·z)^degree · exp(-gamma ‖x - z‖²); `shrinkage` is the ridge added to its diagonal.
+    """
 
     shared_parameters = frozenset({"coef0", "degree", "gamma"})
     query_parameters = shared_parameters
@@ -152,12 +157,12 @@ class KernelMachine(Block):
 
 
 def ridge_solve(kernel: Floats, ridge: float | Floats, right_sides: Floats) -> Floats:
-    """Solves (kernel + ridge on its diagonal) · solutions = right sides, one column each."""
-    return solved(ridged(kernel, ridge), right_sides)
+    """Solves (kernel + ridge · I) · solutions = right sides, one column each."""
+    return solve_positive_definite(ridged(kernel, ridge), right_sides)
 
 
 def ridged(kernel: Floats, ridge: float | Floats) -> Floats:
-    """A copy of the kernel with the ridge on its diagonal."""
+    """A copy of the kernel with the ridge added to its diagonal."""
     matrix = kernel.copy()
     diagonal = np.einsum("ii->i", matrix)
     diagonal += safe_ridge(kernel, ridge)
@@ -165,6 +170,6 @@ def ridged(kernel: Floats, ridge: float | Floats) -> Floats:
 
 
 def safe_ridge(kernel: Floats, ridge: float | Floats) -> Floats:
-    """A ridge below the rounding errors of the kernel's values cannot be told from them: it is raised to their size."""
+    """The ridge, raised to the size of the rounding errors of the kernel matrix if it is smaller."""
     least = len(kernel) * np.finfo(np.float64).eps * kernel.diagonal().max()
     return np.maximum(ridge, least)

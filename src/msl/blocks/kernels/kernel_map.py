@@ -1,4 +1,4 @@
-"""The kernel map: rows to their kernel values with a few references (Ortiz-Bejar, Tellez and Graff, 2019)."""
+"""Map rows to their kernel values with a few reference points (Ortiz-Bejar, Tellez and Graff, 2019)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from msl.blocks.base.block import BlockTransformer, Filling, Floats, filled, slot_constraint
+from msl.blocks.base.block import BlockTransformer, Floats, SlotValue, resolve_slot, slot_constraint
 from msl.blocks.numerics.kmeans import means
 from msl.blocks.public import public
 from msl.blocks.similarity.distances import DISTANCES, Difference, Distance
 from msl.blocks.similarity.fitted_distance import FittedDistance, fit_metric
-from msl.blocks.similarity.references import REFERENCES, References, ReferenceTable
+from msl.blocks.similarity.references import REFERENCES, References, TrainingRows
 
 
-class KernelFunction(Filling):
-    """Similarity by distance, in units of the size of each reference's region."""
+class KernelFunction(SlotValue):
+    """A function of the distance d to a reference and of sigma, the size of its region."""
 
     def values(self, lengths: Floats, sigma: Floats) -> Floats:
-        """`lengths` is (rows, references), `sigma` one size a reference."""
+        """The kernel values; `lengths` are distances (rows, references), `sigma` has one size a reference."""
         raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ KERNELS: Mapping[str, type[KernelFunction]] = {
 @public
 @dataclass(frozen=True, slots=True)
 class KernelRegions:
-    """Points, placed in the metric, with the size of the region of each."""
+    """Reference points, as rows and in the coordinates of the metric, with the size of the region of each."""
 
     metric: FittedDistance
     points: Floats
@@ -83,12 +83,24 @@ class KernelRegions:
 
 @public
 class KernelMap(BlockTransformer):
-    """Maps a row x to [f(x, c_1) … f(x, c_n)], f the kernel, c the references.
+    """Maps a row x to [f(x, c_1) … f(x, c_n)], with the kernel f and the reference points c.
 
-    The references are points that `references` chooses, or (`points="centroids"`) the means of the rows that belong to
-    each: those nearest to it, or with `density` those removed with it. The size sigma of a reference is the largest
-    distance from it to a row that it is nearest to; for one that has only itself, the distance to the nearest other
-    reference.
+    Parameters
+    ----------
+    references : str or References
+        How the points are chosen from the training rows.
+    n : int
+        The number of points.
+    points : "centers" or "centroids"
+        The chosen points themselves, or the means of the rows that belong to each: the rows nearest to it, or with
+        `density` the rows removed with it.
+    distance : str or Distance
+        The distance between a row and a point.
+    kernel : str or KernelFunction
+        The function of this distance. Its width sigma is the largest distance of a point to a row that is nearest to
+        it; for a point without other rows, the distance to the nearest other point.
+    random_state : int or None
+        The seed of the choice of points.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -119,25 +131,25 @@ class KernelMap(BlockTransformer):
 
     @property
     def needs_target(self) -> bool:  # type: ignore[override]
-        """Only some ways to choose references look at the target."""
+        """Only some methods of choosing references use the target."""
         chooser = self.references
         return (REFERENCES.get(chooser, References) if isinstance(chooser, str) else chooser).needs_classes
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> KernelRegions:
-        distance = filled(self.distance, DISTANCES, Distance, "distance")
+        distance = resolve_slot(self.distance, DISTANCES, Distance, "distance")
         metric = fit_metric(X, y, n_classes, distance, np.ones(X.shape[1]), Difference(), Difference(), ())
-        library = ReferenceTable.of(X, y, n_classes, metric)
-        chooser = filled(self.references, REFERENCES, References, "references")
-        chosen = chooser.choose(library, self.n, np.random.default_rng(self.random_state))
+        training = TrainingRows.of(X, y, n_classes, metric)
+        chooser = resolve_slot(self.references, REFERENCES, References, "references")
+        chosen = chooser.choose(training, self.n, np.random.default_rng(self.random_state))
         points = chosen.points
         if self.points == "centroids":
             cells = chosen.cells
             if cells is None:
-                cells = metric.powers(library.placed, metric.place(points)).argmin(axis=1)
+                cells = metric.powers(training.placed, metric.place(points)).argmin(axis=1)
             used, cells = np.unique(cells, return_inverse=True)
             points = means(X, cells, len(used))
         placed = metric.place(points)
-        return KernelRegions(metric, points, placed, region_sizes(metric, library.placed, placed))
+        return KernelRegions(metric, points, placed, region_sizes(metric, training.placed, placed))
 
     def fit_prepared(self, prepared: KernelRegions, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.regions_ = prepared
@@ -145,7 +157,7 @@ class KernelMap(BlockTransformer):
     def transform_arrays(self, X: Floats) -> Floats:
         metric = self.regions_.metric
         lengths = metric.lengths(metric.powers(metric.place(X), self.regions_.placed))
-        return filled(self.kernel, KERNELS, KernelFunction, "kernel").values(lengths, self.regions_.sigma)
+        return resolve_slot(self.kernel, KERNELS, KernelFunction, "kernel").values(lengths, self.regions_.sigma)
 
     def complexity(self) -> float:
         """The number of references."""
@@ -153,7 +165,7 @@ class KernelMap(BlockTransformer):
 
 
 def region_sizes(metric: FittedDistance, rows: Floats, references: Floats) -> Floats:
-    """The largest distance from each reference to a row that has it as the nearest."""
+    """The largest distance from each reference to a row whose nearest reference it is."""
     powers = metric.powers(rows, references)
     nearest = powers.argmin(axis=1)
     largest = np.zeros(len(references))
@@ -164,5 +176,5 @@ def region_sizes(metric: FittedDistance, rows: Floats, references: Floats) -> Fl
         nearest_other = np.where(others > 0, others, np.inf).min(axis=1)
         largest[alone] = np.where(np.isfinite(nearest_other), nearest_other, np.nan)
     sizes = metric.lengths(largest)
-    # No distance at all to take a size from: all rows are equal, and any size will do.
+    # All rows are equal: any size will do.
     return np.where(np.isnan(sizes), 1.0, sizes)

@@ -1,4 +1,4 @@
-"""Kernel logistic regression: probabilities of classes from a Gaussian kernel whose width follows the data."""
+"""Kernel logistic regression with a Gaussian kernel whose width is the median distance between rows."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from scipy.special import expit
 from msl.blocks.base.block import Floats, ProbabilisticClassifier
 from msl.blocks.kernels.kernel_machine import gaussian, median_squared_distance, squared_distances
 from msl.blocks.numerics.class_statistics import present_classes, probabilities_of_all, signed_targets
-from msl.blocks.numerics.matrices import inverse_diagonal, inverse_root, solved
+from msl.blocks.numerics.matrices import inverse_diagonal, inverse_root, solve_positive_definite
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
 
-#: The weight of the penalty, for a kernel of ones on its diagonal.
+#: The weight of the penalty, for a kernel with ones on its diagonal.
 PENALTY = 0.05
-#: Newton's method doubles its digits with each step; far fewer steps than this are the rule.
+#: The largest number of Newton steps; far fewer are usual.
 MOST_STEPS = 100
-#: A step that lowers the objective by a smaller part than this is the last.
+#: The fit ends when the relative decrease of the objective is smaller than this.
 TOLERANCE = 1e-10
-#: Rows that are all but certain keep this weight, so that no step divides by zero.
+#: The smallest weight of a row, so that no step divides by zero.
 LEAST_WEIGHT = 1e-10
-#: Log odds beyond this are certainty, and their exponentials still have a sum.
+#: Log odds are clipped here, so that their exponentials do not overflow.
 LARGEST_LOG_ODDS = 500.0
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticFit:
-    """f = Q a + b on the training rows with the negative log likelihood plus the penalty ½ aᵀ Q a; `kernel` is Q."""
+    """f = Q a + b on the training rows, with the kernel Q; the objective is the negative log likelihood + ½ aᵀ Q a."""
 
     kernel: Floats
     signs: Floats
@@ -39,7 +39,7 @@ class LogisticFit:
 
     @classmethod
     def start(cls, kernel: Floats, signs: Floats) -> LogisticFit:
-        """No kernel term yet, and the odds of the classes' frequencies."""
+        """The fit with a = 0: the log odds of the class frequencies."""
         share = (signs > 0).mean()
         return cls(kernel, signs, np.zeros(len(kernel)), float(np.log(share / (1.0 - share))))
 
@@ -52,24 +52,27 @@ class LogisticFit:
         return float(np.logaddexp(0.0, -self.signs * odds).sum() + penalty)
 
     def newton(self) -> LogisticFit:
-        """The minimum of the quadratic that touches the objective here, in the form that divides by no weight."""
+        """A full Newton step, in the form that does not divide by the weights of the rows."""
         odds = self.log_odds()
         probability = expit(odds)
         weights, root = row_weights(probability)
         response = weights * odds + (self.signs > 0) - probability
         right_sides = np.column_stack([root * (self.kernel @ response), root])
-        of_response, of_one = (root[:, np.newaxis] * solved(weighted(self.kernel, root), right_sides)).T
+        of_response, of_one = (
+            root[:, np.newaxis] * solve_positive_definite(weighted(self.kernel, root), right_sides)
+        ).T
         of_response = response - of_response
         offset = of_response.sum() / of_one.sum()
         return LogisticFit(self.kernel, self.signs, of_response - offset * of_one, float(offset))
 
     def towards(self, other: LogisticFit, part: float) -> LogisticFit:
+        """The fit at a fraction of the step to another one."""
         multipliers = self.multipliers + part * (other.multipliers - self.multipliers)
         return LogisticFit(self.kernel, self.signs, multipliers, self.offset + part * (other.offset - self.offset))
 
 
 def fit_logistic(kernel: Floats, signs: Floats) -> LogisticFit:
-    """Newton's method; a step that overshoots is halved until the objective falls."""
+    """Newton's method; a step that does not lower the objective is halved until it does."""
     current = LogisticFit.start(kernel, signs)
     objective = current.objective()
     for _ in range(MOST_STEPS):
@@ -103,9 +106,10 @@ def weighted(kernel: Floats, root: Floats) -> Floats:
 
 @public
 class KernelLogistic(ProbabilisticClassifier):
-    """Penalised kernel logistic regression by Newton's method; one against the rest, normalised, beyond two classes.
+    """Penalised kernel logistic regression by Newton's method (Jaakkola and Haussler, 1999). It has no parameters.
 
-    Jaakkola and Haussler (1999), Probabilistic kernel regression models; the kernel is exp(-‖x - z‖² / median).
+    The kernel is exp(-‖x - z‖² / m), m the median squared distance between two training rows. More than two classes are
+    fitted one against the rest, and their probabilities normalised.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -143,7 +147,7 @@ class KernelLogistic(ProbabilisticClassifier):
         return probabilities_of_all(probabilities, self.present_, self.n_classes_)
 
     def complexity(self) -> float:
-        """The effective degrees of freedom of the last weighted least-squares problems, with one offset each."""
+        """The effective degrees of freedom of the last weighted least-squares problems, intercepts included."""
         kernel = gaussian(squared_distances(self.rows_, self.rows_), self.gamma_)
         total = 0.0
         for probability in self._probabilities(kernel).T:

@@ -1,4 +1,7 @@
-"""Kernel ridge regression: numbers by least squares with a ridge, classes by one target of ±1 for each."""
+"""Kernel ridge regression (kridge), least-squares support vector machines (lssvm) and self-tuning ridge (gkridge).
+
+Classes are fitted as targets of ±1, one against the rest if there are more than two.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +46,12 @@ __all__ = [
 
 
 class KRidge(KernelMachine):
-    """f(x) = Σ α K(x, row), (K + shrinkage · I) α = targets; no offset, which `coef0 = 1` stands in for.
+    """f(x) = Σ α K(x, row), with (K + shrinkage · I) α = targets. There is no intercept; `coef0 = 1` has its effect.
 
-    Siblings that differ in `shrinkage` share the kernel, and on purpose no eigendecomposition of it: on 350 rows that
-    takes twenty times as long as one Cholesky factorisation, and of the kernels that swarms over full models meet (58
-    in four runs of 300 models) not one was met with a second ridge. Whoever wants many ridges for one kernel has
-    `gkridge`, which chooses among thirty by one decomposition.
+    As scikit-learn's KernelRidge, with the kernel of `KernelMachine`. Learners that differ in `shrinkage` share the
+    kernel matrix but not an eigendecomposition of it: on 350 rows that takes twenty times as long as one Cholesky
+    factorisation, and searches rarely try two ridges with the same kernel. `gkridge` compares thirty ridges by one
+    decomposition.
     """
 
     def __init__(self, coef0: float = 1, degree: int = 1, gamma: float = 0.0, shrinkage: float = 0.01) -> None:
@@ -62,7 +65,7 @@ class KRidge(KernelMachine):
         self.dual_coef_ = ridge_solve(kernel, self.shrinkage, targets)
 
     def complexity(self) -> float:
-        """The effective degrees of freedom, tr K (K + shrinkage · I)⁻¹."""
+        """The effective degrees of freedom, trace K (K + shrinkage · I)⁻¹."""
         kernel = self._kernel.matrix(self.rows_, self.rows_)
         inverse = inverse_diagonal(inverse_root(ridged(kernel, self.shrinkage)))
         return float(len(kernel) - (safe_ridge(kernel, self.shrinkage) * inverse).sum())
@@ -92,13 +95,14 @@ class KRidgeClassifier(KRidge, BlockClassifier):
         return scores_of_all(query @ self.dual_coef_, self.present_, self.n_classes_)
 
 
-# --- Least-squares support vector machines: kernel ridge with a free offset, and classes that may weigh the same. -----
+# --- Least-squares support vector machines ----------------------------------------------------------------------------
 
 
 class LSSVM(KernelMachine):
-    """f(x) = b + Σ α K(x, row), (K + shrinkage · V⁻¹) α + b = targets, Σ α = 0; V the weights of the rows.
+    """f(x) = b + Σ α K(x, row), with (K + shrinkage · V⁻¹) α + b = targets and Σ α = 0; V holds the row weights.
 
-    Suykens and Vandewalle (1999), Least squares support vector machine classifiers, Neural Processing Letters 9.
+    Kernel ridge regression with an intercept; `balance` gives all classes the same total weight. Suykens and Vandewalle
+    (1999), Least squares support vector machine classifiers, Neural Processing Letters 9.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -121,7 +125,7 @@ class LSSVM(KernelMachine):
         self.balance = balance
 
     def _solve(self, kernel: Floats, X: Floats, targets: Floats, ridge: float | Floats) -> None:
-        """The offset is where the multipliers of the targets and of a constant target of one cancel in sum."""
+        """Solves for the targets and for a constant target of one; the intercept makes the sum of α zero."""
         self.rows_ = X
         self.ridge_ = ridge
         right_sides = np.column_stack([np.ones(len(X)), targets])
@@ -131,17 +135,17 @@ class LSSVM(KernelMachine):
         self.dual_coef_: Floats = of_targets - of_one * self.intercept_
 
     def complexity(self) -> float:
-        """The effective degrees of freedom: the trace of the matrix that takes targets to fitted values."""
+        """The effective degrees of freedom: the trace of the hat matrix."""
         kernel = self._kernel.matrix(self.rows_, self.rows_)
         root = inverse_root(ridged(kernel, self.ridge_))
-        sums = root.T @ root.sum(axis=1)  # of the rows of the inverse
+        sums = root.T @ root.sum(axis=1)  # the row sums of the inverse
         residual_freedom = safe_ridge(kernel, self.ridge_) * (inverse_diagonal(root) - sums**2 / sums.sum())
         return float(len(kernel) - residual_freedom.sum())
 
 
 @public
 class LSSVMRegressor(LSSVM, BlockRegressor):
-    """The least-squares support vector machine for numbers; there is nothing for `balance` to weigh."""
+    """The least-squares support vector machine for regression, where `balance` has no effect."""
 
     def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self._solve(prepared, X, y, self.shrinkage)
@@ -152,7 +156,7 @@ class LSSVMRegressor(LSSVM, BlockRegressor):
 
 @public
 class LSSVMClassifier(LSSVM, BlockClassifier):
-    """The least-squares support vector machine for classes, one against the rest beyond two."""
+    """The least-squares support vector machine for classification."""
 
     def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes
@@ -165,23 +169,23 @@ class LSSVMClassifier(LSSVM, BlockClassifier):
         return scores_of_all(query @ self.dual_coef_ + self.intercept_, self.present_, self.n_classes_)
 
 
-# --- Kernel ridge that sets itself: its ridge and its kernel's width are those with the least leave-one-out error. ----
+# --- Kernel ridge that chooses its ridge and kernel width by leave-one-out --------------------------------------------
 #
-# Leaving out a row need not be done to be known: the residual it would have had is its multiplier divided by a diagonal
-# entry of an inverse, and one eigendecomposition gives both for any number of ridges.
+# No refits are needed: the leave-one-out residual of a row is its multiplier divided by a diagonal entry of an inverse,
+# and one eigendecomposition gives both for any number of ridges.
 
 
-#: From interpolation of all rows to little more than their mean, the strongest first, so that it wins ties.
+#: From little more than the mean of the targets to interpolation; the strongest first, so that it wins ties.
 RIDGES: Floats = np.logspace(3, -6, 30)
-#: gamma in units of one over the median squared distance, the widest kernel first.
+#: gamma times the median squared distance, the widest kernel first.
 WIDTHS = (1 / 16, 1 / 4, 1.0, 4.0, 16.0)
-#: Each width costs an eigendecomposition, so widths are compared on this many evenly spaced rows, ridges on all.
+#: Each width costs an eigendecomposition, so widths are compared on at most this many rows, ridges on all.
 ROWS_FOR_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Spectrum:
-    """A kernel's eigendecomposition, ready to answer for any ridge: (K + ridge · I) α + b = targets, Σ α = 0."""
+    """The eigendecomposition of a kernel, to solve (K + ridge · I) α + b = targets, Σ α = 0 for any ridge."""
 
     eigenvalues: Floats
     eigenvectors: Floats
@@ -208,7 +212,7 @@ class Spectrum:
 
 @dataclass(frozen=True, slots=True)
 class Solutions:
-    """The machines for a list of ridges, which is the last axis everywhere.
+    """The solutions for a list of ridges, which is the last axis of all arrays.
 
     `diagonal` is that of the inverse of the bordered kernel [K + ridge · I, 1; 1, 0], without its last entry.
     """
@@ -218,8 +222,8 @@ class Solutions:
     diagonal: Floats
 
     def leave_one_out(self) -> Floats:
-        """The residual of each row under the machine fitted without it (Cawley and Talbot, 2007)."""
-        with np.errstate(invalid="ignore"):  # without a single row nothing is known: 0 / 0
+        """The residual of each row for the fit without it (Cawley and Talbot, 2007)."""
+        with np.errstate(invalid="ignore"):  # 0 / 0 for a single row
             residuals: Floats = self.multipliers / self.diagonal[:, np.newaxis, :]
         return residuals
 
@@ -238,7 +242,9 @@ def best_gamma(rows: Floats, targets: Floats) -> float:
 
 
 class GKRidge(Block):
-    """Kernel ridge with a free offset and a Gaussian kernel, without parameters to set.
+    """Kernel ridge regression with an intercept and a Gaussian kernel. It has no parameters.
+
+    The ridge and the width of the kernel are those with the lowest squared leave-one-out error.
 
     Guyon et al. (2006), Performance prediction challenge, IJCNN; Cawley and Talbot (2007), Preventing over-fitting
     during model selection via Bayesian regularisation of the hyper-parameters, Journal of Machine Learning Research 8.
@@ -247,7 +253,7 @@ class GKRidge(Block):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def _solve(self, X: Floats, targets: Floats) -> None:
-        # Width and ridge are chosen by ratios alone, so that any scale of features and targets will do.
+        # The choice of width and ridge does not depend on the scale of features and targets.
         self.scale_ = unit_scale(X)
         self.rows_ = X * self.scale_
         target_scale = unit_scale(targets)
@@ -274,7 +280,7 @@ class GKRidge(Block):
 
 @public
 class GKRidgeRegressor(GKRidge, BlockRegressor):
-    """Gaussian kernel ridge for numbers, its ridge and width chosen by virtual leave-one-out."""
+    """Self-tuning Gaussian kernel ridge regression."""
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self._solve(X, y[:, np.newaxis])
@@ -285,7 +291,7 @@ class GKRidgeRegressor(GKRidge, BlockRegressor):
 
 @public
 class GKRidgeClassifier(GKRidge, BlockClassifier):
-    """Gaussian kernel ridge on targets of ±1, one against the rest beyond two classes with one choice for all."""
+    """Self-tuning Gaussian kernel ridge on targets of ±1, with the same ridge and width for all classes."""
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes

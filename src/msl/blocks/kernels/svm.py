@@ -1,7 +1,7 @@
-"""Support vector classifiers: the widest margin, softened by a ridge on the kernel's diagonal.
+"""Support vector classifiers with a ridge on the diagonal of the kernel, that is, with squared slack.
 
-Two solvers share the work. libsvm moves two multipliers at a time, which is fastest where few rows are hard to tell
-apart and may take forever where the ridge is small and many are; then a Newton method takes over.
+There are two solvers. libsvm is fastest where the classes are easy to separate, but may take very long where the ridge
+is small and they are not; then Newton's method takes over.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from msl.blocks.numerics.class_statistics import present_classes, scores_of_all
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
 
-#: libsvm's bound of the multipliers: none in effect, for a hard margin.
+#: libsvm's C: no bound in effect, for a hard margin.
 HARD = 1e30
-#: Steps that libsvm gets, and more for each row; about as many as take the time of Newton's method.
+#: The most iterations of libsvm, and more for each row: about as long as Newton's method takes.
 STEPS = 2_000
 STEPS_A_ROW = 5
 
 
 @public
 class SVC(KernelMachine, BlockClassifier):
-    """A hard margin with the kernel (coef0 + x·z)^degree · exp(-gamma ‖x - z‖²) and a ridge of `shrinkage`.
+    """A support vector classifier with the kernel (coef0 + x·z)^degree · exp(-gamma ‖x - z‖²).
 
-    The ridge is the same as a square penalty on what falls short of the margin (Cortes and Vapnik, 1995). Beyond two
-    classes each pair has its own machine; a class's score is the number of its wins, plus less than a half for how
-    clear they are.
+    A hard margin with a ridge of `shrinkage` on the diagonal of the kernel, which is the same as a penalty on squared
+    slack (Cortes and Vapnik, 1995). More than two classes are compared in pairs; the score of a class is the number of
+    pairs that it wins, plus less than one half for the size of its margins.
     """
 
     def __init__(self, coef0: float = 1, degree: int = 1, gamma: float = 0.1, shrinkage: float = 0.01) -> None:
@@ -56,10 +56,10 @@ class SVC(KernelMachine, BlockClassifier):
             self._fit_by_newton(prepared, codes, pairs)
 
     def _fit_by_libsvm(self, kernel: Floats, codes: Codes, pairs: list[tuple[int, int]]) -> bool:
-        """Whether it was done in the steps allowed."""
+        """Whether libsvm converged within its iterations."""
         ridged = kernel.copy()
         np.einsum("ii->i", ridged)[:] += self.shrinkage
-        # libsvm keeps kernels in single precision, which has no room for large ones; the margin is free of scale.
+        # libsvm keeps the kernel in single precision, where large values overflow; its scale does not matter.
         scale = unit_scale(ridged)
         ridged *= scale
         machine = svm.SVC(C=HARD, kernel="precomputed", max_iter=STEPS + STEPS_A_ROW * len(codes))
@@ -101,12 +101,12 @@ class SVC(KernelMachine, BlockClassifier):
 
 
 def class_pairs(n_present: int) -> list[tuple[int, int]]:
-    """The class that a positive margin speaks for, and the other: the second of two classes, else the first of each."""
+    """The class that a positive margin means, and the other: the second of two classes, else the first of each pair."""
     return [(1, 0)] if n_present == 2 else list(combinations(range(n_present), 2))
 
 
 def scores_of_wins(margins: Floats, n_present: int) -> Floats:
-    """One score for each of the classes out of one margin a pair."""
+    """One score for each class, from one margin for each pair."""
     winners, losers = np.array(class_pairs(n_present), dtype=np.intp).reshape(-1, 2).T
     speaks_for = (winners[:, np.newaxis] == np.arange(n_present)).astype(np.float64)
     speaks_against = (losers[:, np.newaxis] == np.arange(n_present)).astype(np.float64)
@@ -117,30 +117,30 @@ def scores_of_wins(margins: Floats, n_present: int) -> Floats:
     return scores
 
 
-# --- The widest margin with a ridge on the kernel's diagonal: Newton's method on the set of support vectors. ----------
+# --- Newton's method in the primal ------------------------------------------------------------------------------------
 #
-# A ridge r on the diagonal of a hard margin is a penalty ξ² / 2r on every row that falls short of the margin by ξ. That
-# objective is quadratic as long as the same rows fall short, so each Newton step solves the linear system of those rows
-# alone, and when they stay the same the optimum is reached to the last digit. Its cost hardly rises as the ridge falls,
-# unlike that of methods that move two multipliers at a time.
+# A ridge r on the diagonal is a penalty ξ² / 2r on the slack ξ of every row. The objective is quadratic as long as the
+# same rows have slack, so each Newton step solves the linear system of those rows alone, and once they stay the same
+# the optimum is exact. The cost hardly depends on the ridge, unlike that of libsvm.
 #
 # Mangasarian (2002), A finite Newton method for classification; Chapelle (2007), Training a support vector machine in
 # the primal.
 
 
-#: Newton steps; a dozen is the rule.
+#: The most Newton steps; a dozen is usual.
 MOST_STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """f = K α + b, and its `values` on the training rows; only support vectors have multipliers other than zero."""
+    """f = K α + b, and its `values` on the training rows; only support vectors have non-zero multipliers α."""
 
     multipliers: Floats
     offset: float
     values: Floats
 
     def towards(self, other: Margin, part: float) -> Margin:
+        """The machine at a fraction of the step to another one."""
         return Margin(
             self.multipliers + part * (other.multipliers - self.multipliers),
             self.offset + part * (other.offset - self.offset),
@@ -148,14 +148,14 @@ class Margin:
         )
 
     def without_traces(self, short: Codes) -> Margin:
-        """Multipliers that are left over from earlier steps, next to nothing, are taken for nothing."""
+        """Sets the tiny multipliers that earlier steps left for other rows to zero."""
         multipliers = np.zeros_like(self.multipliers)
         multipliers[short] = self.multipliers[short]
         return Margin(multipliers, self.offset, self.values)
 
 
 def widest_margin(kernel: Floats, signs: Floats, ridge: float) -> Margin:
-    """The machine for two classes, coded ±1, both of them present."""
+    """The machine for two classes, coded ±1."""
     short = np.arange(len(signs))
     current = touching(kernel, signs, ridge, short)
     part = 1.0
@@ -165,14 +165,14 @@ def widest_margin(kernel: Floats, signs: Floats, ridge: float) -> Margin:
             break
         target = touching(kernel, signs, ridge, short)
         part = best_part(current, target, signs, ridge)
-        if part == 0.0:  # as far as rounding lets one go
+        if part == 0.0:  # no improvement beyond rounding errors
             return current.without_traces(short)
         current = target if part == 1.0 else current.towards(target, part)
     return current
 
 
 def touching(kernel: Floats, signs: Floats, ridge: float, short: Codes) -> Margin:
-    """The optimum if the rows that fall short were exactly these."""
+    """The optimum if exactly these rows had slack."""
     inside = kernel if len(short) == len(kernel) else kernel[short[:, np.newaxis], short]
     right_sides = np.ones((len(short), 2))
     right_sides[:, 1] = signs[short]
@@ -184,9 +184,9 @@ def touching(kernel: Floats, signs: Floats, ridge: float, short: Codes) -> Margi
 
 
 def best_part(start: Margin, target: Margin, signs: Floats, ridge: float) -> float:
-    """The part of the way from start to target, at most all of it, at which the objective is lowest.
+    """The fraction of the step from start to target with the lowest objective: an exact line search.
 
-    Along the way the objective is convex and smooth, so its lowest point is where its derivative changes sign.
+    Along the line the objective is convex and smooth, so its minimum is where its derivative changes sign.
     """
     change = target.values - start.values
     along = change - (target.offset - start.offset)

@@ -1,6 +1,7 @@
-"""Random forests: scikit-learn's own, with the number of features a split tries as a multiple of their square root.
+"""Random forests with scikit-learn's trees, grown faster on small tables and shared between forests of several sizes.
 
-A forest of 100 trees is the first 100 of one of 1000: siblings that differ in their number grow and ask the same trees.
+The first 100 trees of a forest of 1000 are the forest of 100 with the same seed. Forests that differ only in their
+number of trees therefore grow, and predict with, the same trees.
 """
 
 from __future__ import annotations
@@ -15,10 +16,6 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.ensemble._forest import _generate_sample_indices
-from sklearn.tree._criterion import MSE, Gini
-from sklearn.tree._splitter import BestSplitter
-from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
@@ -26,16 +23,27 @@ from msl.blocks.base.block import Block, BlockRegressor, Codes, Floats, Probabil
 from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
+
+try:
+    from sklearn.ensemble._forest import _generate_sample_indices
+    from sklearn.tree._criterion import MSE, Gini
+    from sklearn.tree._splitter import BestSplitter
+    from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
+except ImportError:  # private names, which another release may not have
+    _generate_sample_indices = None
 
 #: Trees compare in single precision: columns larger than this are scaled down, columns smaller than one up.
 LARGEST_SINGLE = 2.0**100
-#: Sums of trees are kept at every so many.
+#: The sums of predictions are kept after every so many trees.
 STRIDE = 64
 
 
-@public
-class Grove:
-    """The trees that siblings share, grown when asked for; `n_classes` is 0 for numbers."""
+class SharedTrees:
+    """The trees of all forests that differ only in their number of trees, grown when they are needed.
+
+    `n_classes` is 0 for regression.
+    """
 
     def __init__(
         self,
@@ -53,33 +61,33 @@ class Grove:
         self._leaves: list[int] = []
 
     def trees(self, units: int) -> list[Any]:
-        """The first so many."""
+        """The first `units` trees."""
         if units > len(self._trees):
             self._trees = self._growth.grown(self._trees, units)
             self._leaves += [tree.n_leaves for tree in self._trees[len(self._leaves) :]]
         return self._trees[:units]
 
     def n_leaves(self, units: int) -> int:
-        """Of the first so many trees, grown before."""
+        """The number of leaves of the first `units` trees, which must have been grown before."""
         return sum(self._leaves[:units])
 
     @property
     def nbytes(self) -> int:
-        """About as much as a tree takes: its nodes, and as many leaves' values."""
+        """An estimate of the memory in use: rows, nodes, and values of leaves."""
         nodes = sum(tree.node_count for tree in self._trees)
         values = self._trees[0].value[0].nbytes if self._trees else 0
         return int(self._rows.nbytes + nodes * (64 + values) + 2000 * len(self._trees))
 
 
 class TreeSums:
-    """What the first trees of a grove say of some rows together; sums at every STRIDE trees are kept for siblings."""
+    """The summed predictions of the first trees for some rows, kept after every STRIDE trees for other forests."""
 
     def __init__(self, rows: NDArray[np.float32]) -> None:
         self._rows = rows
         self._sums: list[Floats] = []
 
     def mean(self, trees: list[Any]) -> Floats:
-        """Added up in the order of the trees, so that nothing depends on who asked before."""
+        """The mean prediction, summed in the order of the trees: earlier calls do not change its last digits."""
         while len(self._sums) < len(trees) // STRIDE:
             done = len(self._sums) * STRIDE
             self._sums.append(self._added(trees[done : done + STRIDE], self._sums[-1] if self._sums else 0.0))
@@ -97,9 +105,21 @@ class TreeSums:
 
 
 class Forest(Block):
-    """The parameters of both forests, and their trees asked without further ado."""
+    """The parameters of both forests, and their fit.
 
-    # Growing starts with the trees that are there, so the grove depends on all but their number.
+    Parameters
+    ----------
+    units : int
+        The number of trees.
+    mtry : int
+        Each split tries `mtry` times the square root of the number of features, at most all of them.
+    balance : bool
+        Whether classes are weighted by their inverse frequency.
+    random_state : int, RandomState or None
+        The seed of the bootstrap samples and of the features that the splits try.
+    """
+
+    # Trees are added to those already grown, so what is shared depends on every parameter but their number.
     shared_parameters = frozenset({"mtry", "balance", "random_state"})
     query_parameters = shared_parameters
 
@@ -118,20 +138,20 @@ class Forest(Block):
         self.balance = balance
         self.random_state = random_state
 
-    def _grove(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> Grove:
+    def _shared_trees(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> SharedTrees:
         n_features = X.shape[1]
         max_features = min(n_features, int(self.mtry * sqrt(n_features)))
-        return Grove(X, y, n_classes, max_features, weights, self.random_state)
+        return SharedTrees(X, y, n_classes, max_features, weights, self.random_state)
 
-    def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_prepared(self, prepared: SharedTrees, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.scale_ = prepared.scale
         self.trees_ = prepared.trees(self.units)
         self.n_leaves_ = prepared.n_leaves(self.units)
 
     def prepare_query(self, X: Floats) -> TreeSums:
-        # A tree asked for itself would look beyond the end of rows that are too short.
+        # The compiled trees check no bounds: they would read beyond the end of rows that are too short.
         if X.shape[1] != self.scale_.size:
-            raise ValueError(f"the forest was grown on {self.scale_.size} features and is asked about {X.shape[1]}")
+            raise UserError(f"the forest was grown on {self.scale_.size} features, not {X.shape[1]}")
         return TreeSums(in_single(X, self.scale_))
 
     def complexity(self) -> float:
@@ -141,10 +161,13 @@ class Forest(Block):
 
 @public
 class ForestRegressor(Forest, BlockRegressor):
-    """A random forest for numbers (Breiman, 2001); there is nothing for `balance` to weigh."""
+    """A random forest for regression (Breiman, 2001), as scikit-learn's `RandomForestRegressor`.
 
-    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
-        return self._grove(X, y, 0, None)
+    `balance` has no effect; it is there so that one declaration serves both tasks.
+    """
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> SharedTrees:
+        return self._shared_trees(X, y, 0, None)
 
     def outputs_prepared(self, query: TreeSums) -> Floats:
         return query.mean(self.trees_)[:, 0]
@@ -152,14 +175,14 @@ class ForestRegressor(Forest, BlockRegressor):
 
 @public
 class ForestClassifier(Forest, ProbabilisticClassifier):
-    """A random forest for classes (Breiman, 2001); `balance` weighs classes by their inverse frequency."""
+    """A random forest for classification (Breiman, 2001), as scikit-learn's `RandomForestClassifier`."""
 
-    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Grove:
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> SharedTrees:
         present, codes = present_classes(y, n_classes)
         weights = balanced_weights(codes, len(present)) if self.balance else None
-        return self._grove(X, codes, len(present), weights)
+        return self._shared_trees(X, codes, len(present), weights)
 
-    def fit_prepared(self, prepared: Grove, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_prepared(self, prepared: SharedTrees, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes
         self.present_, _ = present_classes(y, n_classes)
         super().fit_prepared(prepared, X, y, n_classes)
@@ -180,23 +203,27 @@ def in_single(X: Floats, scale: Floats) -> NDArray[np.float32]:
         return np.clip(X * scale, -limit, limit).astype(np.float32)
 
 
-# --- Tree growth: the trees of scikit-learn's random forests, grown without the estimators around them. ---------------
+# --- Growing trees with scikit-learn's private classes ----------------------------------------------------------------
 #
-# On small tables a forest spends most of its time on making, cloning and checking an estimator for each of its trees.
-# The compiled parts beneath are the same here, told the same, so that the trees are the same.
+# On small tables scikit-learn's forests spend most of their time on creating, cloning and validating an estimator for
+# each tree. The compiled classes below them are called directly here, with the same arguments, so the trees are the
+# same, node by node. `python -m benchmarks.blocks forests` measures the gain: about ten times on 100 rows, twice on
+# 400, half as much again on 1000, little beyond. A test compares the trees and fails when a release of scikit-learn
+# changes these classes; until it is adapted, forests are grown by the public classes.
 
 
-#: How the parts were told before and after scikit-learn 1.9 differs: with another way it grows its trees itself.
-IS_KNOWN = list(inspect.signature(_generate_sample_indices).parameters) == [
-    "random_state", "n_samples", "n_samples_bootstrap", "sample_weight",
-]  # fmt: skip
+#: Whether scikit-learn has the private classes as they are used below, which it has since 1.9.
+PRIVATE_API_KNOWN = _generate_sample_indices is not None and list(
+    inspect.signature(_generate_sample_indices).parameters
+) == ["random_state", "n_samples", "n_samples_bootstrap", "sample_weight"]
 _DEEPEST = np.iinfo(np.int32).max
 
 
 class TreeGrowth:
-    """Grows tree after tree of a forest with `max_features` at each split; `n_classes` is 0 for numbers.
+    """Grows one tree of a forest after another, with `max_features` tried at each split.
 
-    `weights` are those of the rows, None where all weigh the same. Rows are in single precision.
+    `rows` are in single precision, `n_classes` is 0 for regression, and `weights` are those of the rows, None where
+    all weigh the same.
     """
 
     def __init__(
@@ -210,7 +237,7 @@ class TreeGrowth:
     ) -> None:
         self._rows, self._y, self._n_classes, self._weights = rows, y, n_classes, weights
         self._forest: Any = None
-        if not IS_KNOWN or np.isnan(rows).any():
+        if not PRIVATE_API_KNOWN or np.isnan(rows).any():
             kind = RandomForestClassifier if n_classes else RandomForestRegressor
             self._forest = kind(max_features=max_features, n_jobs=1, random_state=random_state, warm_start=True)
             return
@@ -223,7 +250,7 @@ class TreeGrowth:
         self._builder = DepthFirstTreeBuilder(splitter, 2, 1, 0.0, _DEEPEST, 0.0)
 
     def grown(self, known: list[Any], units: int) -> list[Any]:
-        """So many trees, of which some are known."""
+        """`units` trees, the first of which are the known ones."""
         if self._forest is None:
             return known + [self._next() for _ in range(units - len(known))]
         self._forest.set_params(n_estimators=units)
@@ -231,13 +258,13 @@ class TreeGrowth:
             self._forest.fit(self._rows, self._y, self._weights)
         return [tree.tree_ for tree in self._forest.estimators_]
 
-    def _next(self) -> Tree:
+    def _next(self) -> Any:
         n_rows, n_features = self._rows.shape
         seed = self._seeds.randint(_DEEPEST)
         self._rng.seed(seed)
         drawn = _generate_sample_indices(self._rng, n_rows, n_rows, self._weights)
         times = np.bincount(drawn, minlength=n_rows).astype(np.float64)
-        self._rng.seed(seed)  # the draw and the splits start from the same seed
+        self._rng.seed(seed)  # scikit-learn starts the bootstrap draw and the splits from the same seed
         tree = Tree(n_features, self._counts, 1)
         self._builder.build(tree, self._rows, self._targets, times, None)
         return tree

@@ -1,4 +1,4 @@
-"""Boosting: LogitBoost on shallow regression trees."""
+"""LogitBoost on shallow regression trees."""
 
 from __future__ import annotations
 
@@ -15,21 +15,30 @@ from msl.blocks.base.block import Codes, Floats, ProbabilisticClassifier
 from msl.blocks.numerics.class_statistics import present_classes, probabilities_of_all
 from msl.blocks.public import public
 
-#: The authors' limit of a working response, against rows that are all but certainly wrong.
+#: The authors' limit of the working response, which is large for rows with confident wrong predictions.
 LARGEST_RESPONSE = 4.0
-#: Rows that are all but certainly right keep this weight.
+#: The smallest weight of a row, for rows with confident right predictions.
 LEAST_WEIGHT = 1e-10
 
 
 @public
 class LogitBoost(ProbabilisticClassifier):
-    """Additive logistic regression by Newton steps, each a regression tree of at most `depth` levels of splits.
+    """Additive logistic regression by Newton steps, each fitted by a regression tree (LogitBoost).
 
-    Two classes take one tree a round (algorithm 3), more take one a class (algorithm 6) of Friedman, Hastie and
-    Tibshirani (2000), Additive logistic regression, Annals of Statistics 28.
+    Two classes take one tree a round (algorithm 3), more classes one tree a class and round (algorithm 6) of Friedman,
+    Hastie and Tibshirani (2000), Additive logistic regression, Annals of Statistics 28.
+
+    Parameters
+    ----------
+    units : int
+        The number of rounds.
+    shrinkage : float
+        The learning rate.
+    depth : int
+        The number of levels of splits in a tree.
     """
 
-    #: The sorted rows depend on no parameter at all.
+    #: Sorting the rows depends on no parameter.
     shared_parameters = frozenset()
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -75,7 +84,7 @@ class LogitBoost(ProbabilisticClassifier):
         return trees
 
     def _symmetric(self, sums: Floats) -> Floats:
-        """Scores out of the sums of trees: they sum to zero over the classes, as the authors' symmetric model asks."""
+        """Scores from the sums of trees: they sum to zero over the classes, as in the authors' symmetric model."""
         n_present = sums.shape[1]
         scores: Floats = self.shrinkage * (n_present - 1) / n_present * (sums - sums.mean(axis=1, keepdims=True))
         return scores
@@ -97,16 +106,16 @@ class LogitBoost(ProbabilisticClassifier):
 
 
 def grow_tree(trees: ShallowTrees, tree: int, rows: SortedRows, is_class: NDArray[np.bool_], p: Floats) -> Floats:
-    """One Newton step: a tree fitted to the working response of a class that has the probability `p` now."""
+    """One Newton step: a tree fitted to the working response of a class with the current probability `p`."""
     weights = np.maximum(p * (1.0 - p), LEAST_WEIGHT)
     response = np.clip((is_class - p) / weights, -LARGEST_RESPONSE, LARGEST_RESPONSE)
     return trees.grow(tree, rows, weights, response)
 
 
-# --- Shallow regression trees for boosting: weighted least squares on rows that were sorted once for all trees. -------
+# --- Shallow regression trees, fitted by weighted least squares -------------------------------------------------------
 #
-# Boosting grows thousands of small trees on the same rows, so what a general tree pays for each time is paid once here:
-# the rows are sorted by every feature beforehand, and a split keeps both halves sorted.
+# Boosting grows thousands of small trees on the same rows. The rows are therefore sorted by every feature only once,
+# and a split keeps both halves sorted.
 
 
 Bools = NDArray[np.bool_]
@@ -117,7 +126,7 @@ PAIRS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Where a node parts its rows: `members` go left, as will any row whose feature is not above the threshold."""
+    """The split of a node: rows whose feature is not above the threshold, here `members`, go left."""
 
     feature: int
     threshold: float
@@ -147,14 +156,14 @@ class SortedRows:
         return SortedRows(order.reshape(shape), values.reshape(shape))
 
     def best_split(self, weights: Floats, residuals: Floats, noise: float) -> Split | None:
-        """The split that lowers the weighted sum of squares most, the first on a tie; none if only noise is gained.
+        """The split that lowers the weighted sum of squares most, the first on a tie; None if the gain is only noise.
 
         `residuals` are weighted distances from the node's mean, so they sum to zero over its rows, and a split gains
         S² / W_left + S² / W_right with S their sum on its left.
         """
         if self.order.shape[1] < 2:
             return None
-        # Both sums at once: a complex addition takes no longer than a real one.
+        # Both sums at once as one complex sum, which takes no longer than a real one.
         sums = (weights + 1j * residuals).take(self.order[:, :-1]).cumsum(axis=1)
         total = weights.take(self.order[0]).sum()
         left_weight = sums.real
@@ -171,7 +180,7 @@ class SortedRows:
 
 
 def midpoint(below: float, above: float) -> float:
-    """Between two values, and below the upper one even where rounding leaves no room between."""
+    """The mean of two values, or the lower one where rounding would give the upper one."""
     middle = below / 2.0 + above / 2.0
     return float(middle if below <= middle < above else below)
 
@@ -179,7 +188,7 @@ def midpoint(below: float, above: float) -> float:
 @public
 @dataclass(frozen=True, slots=True)
 class ShallowTrees:
-    """Trees of one depth, one a row, each laid out as a heap: the children of node i are 2i + 1 and 2i + 2.
+    """Trees of one depth, one a row, each stored as a heap: the children of node i are 2i + 1 and 2i + 2.
 
     A node that did not split has an infinite threshold, so that all rows go left from it.
     """
@@ -196,7 +205,7 @@ class ShallowTrees:
         return cls(depth, features, np.full((n_trees, n_inner), np.inf), np.zeros((n_trees, n_inner + 1)))
 
     def grow(self, tree: int, rows: SortedRows, weights: Floats, response: Floats) -> Floats:
-        """Fills one tree and gives its value for each row."""
+        """Grows one tree and returns its value for each row."""
         fitted = np.empty_like(response)
         weighted = weights * response
         squares = weighted * response
@@ -217,14 +226,14 @@ class ShallowTrees:
             self.thresholds[tree, node] = split.threshold
             goes_left = np.zeros(len(response), dtype=bool)
             goes_left[split.members] = True
-            # Leaves need no sorted rows, and keeping rows sorted is half of the work.
+            # Leaves need no sorted rows, and keeping them sorted is half of the work.
             left, right = sorted_rows.halves(goes_left) if level + 1 < self.depth else (None, None)
             right_members = members[~goes_left.take(members)]
             pending += [(2 * node + 2, level + 1, right_members, right), (2 * node + 1, level + 1, split.members, left)]
         return fitted
 
     def n_leaves(self) -> int:
-        """Every split adds one leaf to the one that a tree starts with."""
+        """The number of leaves: one for each tree and one for each split."""
         return int(np.isfinite(self.thresholds).sum()) + len(self.features)
 
     def sums(self, X: Floats, n_groups: int) -> Floats:

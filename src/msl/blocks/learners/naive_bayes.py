@@ -1,4 +1,4 @@
-"""Naive Bayes: classes by Bayes' rule, as if the features were independent within each class."""
+"""Naive Bayes classifiers, which assume that features are independent within each class."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from scipy.special import softmax
 
 from msl.blocks.base.block import Codes, Floats, ProbabilisticClassifier
 from msl.blocks.numerics.class_statistics import present_classes, probabilities_of_all
-from msl.blocks.numerics.safe_scaling import row_blocks, scaled_moments, spent_moments, unit_scale
+from msl.blocks.numerics.safe_scaling import moments_in_place, row_blocks, scaled_moments_in_place, unit_scale
 from msl.blocks.public import public
 
-#: What scikit-learn's GaussianNB adds to all variances, as a part of the largest.
+#: The `var_smoothing` of scikit-learn's GaussianNB: a fraction of the largest variance, added to all.
 VARIANCE_SMOOTHING = 1e-9
-#: Scaled features are clipped here, far outside of any density that could still be told from zero.
+#: Scaled features are clipped here, far beyond where any density differs from zero.
 LARGEST_DEVIATION = 1e100
 
 
 @public
 class GaussianBayes(ProbabilisticClassifier):
-    """Gaussian naive Bayes, equal to scikit-learn's GaussianNB where that gives numbers at all."""
+    """Gaussian naive Bayes: scikit-learn's GaussianNB, also for features whose squares overflow or underflow."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
@@ -29,7 +29,7 @@ class GaussianBayes(ProbabilisticClassifier):
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         self.scale_ = unit_scale(X)
-        _, spread = spent_moments(X * self.scale_)
+        _, spread = moments_in_place(X * self.scale_)
         smoothing = VARIANCE_SMOOTHING * spread.max()
         self.log_prior_, self.mean_, variance = class_moments(X, self.scale_, codes, len(self.present_))
         self.variance_ = variance + smoothing if smoothing > 0.0 else np.ones_like(variance)
@@ -46,9 +46,9 @@ class GaussianBayes(ProbabilisticClassifier):
 class NaiveBayes(ProbabilisticClassifier):
     """Naive Bayes with a Gaussian for numeric columns and a Bernoulli distribution for binary ones.
 
-    A column with two different values is binary, whatever they are (standardizing keeps it so); a new value counts as
-    the nearer one. Tiny classes are kept sober by what is counted in addition: for a Gaussian one row that deviates as
-    the whole column does, for a Bernoulli one row of each value (Laplace's rule). A constant column says nothing.
+    A column with exactly two values is binary, also after standardizing; a new value counts as the nearer of the two.
+    The estimates of small classes are smoothed by additional rows: for a Gaussian one row with the deviation of the
+    whole column, for a Bernoulli distribution one row of each value (Laplace smoothing). Constant columns are ignored.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -70,7 +70,7 @@ class NaiveBayes(ProbabilisticClassifier):
         counts = np.bincount(codes, minlength=n_present)[:, np.newaxis]
         self.log_prior_, self.mean_, variance = class_moments(numeric, scale, codes, n_present)
         numeric *= scale
-        self.variance_ = (counts * variance + spent_moments(numeric)[1]) / (counts + 1.0)
+        self.variance_ = (counts * variance + moments_in_place(numeric)[1]) / (counts + 1.0)
 
         self.middle_ = (lowest + highest)[self.binary_] / 2.0
         ones = X[:, self.binary_] * self.scale_[self.binary_] > self.middle_
@@ -81,7 +81,7 @@ class NaiveBayes(ProbabilisticClassifier):
     def outputs(self, X: Floats) -> Floats:
         scaled = scaled_rows(X, self.scale_)
         numeric, ones = scaled[:, self.numeric_], (scaled[:, self.binary_] > self.middle_).astype(np.float64)
-        del scaled  # one copy of many rows less
+        del scaled  # saves memory for many rows
         log_joint = self.log_prior_ + gaussian_log_likelihood(numeric, self.mean_, self.variance_)
         log_joint += ones @ (self.log_one_ - self.log_zero_).T + self.log_zero_.sum(axis=1)
         return probabilities_of_all(softmax(log_joint, axis=1), self.present_, self.n_classes_)
@@ -91,8 +91,10 @@ class NaiveBayes(ProbabilisticClassifier):
 
 
 def class_moments(X: Floats, scale: Floats, codes: Codes, n_present: int) -> tuple[Floats, Floats, Floats]:
-    """The logarithms of the classes' frequencies, and the means and variances of the scaled columns in each class."""
-    means, variances = zip(*(scaled_moments(X[codes == code], scale) for code in range(n_present)), strict=True)
+    """The logarithms of the class frequencies, and the means and variances of the scaled columns in each class."""
+    means, variances = zip(
+        *(scaled_moments_in_place(X[codes == code], scale) for code in range(n_present)), strict=True
+    )
     log_prior = np.log(np.bincount(codes, minlength=n_present) / len(codes))
     return log_prior, np.stack(means), np.stack(variances)
 
@@ -104,7 +106,7 @@ def scaled_rows(X: Floats, scale: Floats) -> Floats:
 
 
 def gaussian_log_likelihood(X: Floats, mean: Floats, variance: Floats) -> Floats:
-    """One column for each class, up to a constant that all classes share."""
+    """The log likelihood of each class, one a column, up to a constant that all classes share."""
     columns, parts = [], np.empty_like(X)
     for m, v in zip(mean, variance, strict=True):
         np.subtract(X, m, out=parts)

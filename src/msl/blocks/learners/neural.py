@@ -1,4 +1,4 @@
-"""Neural networks with one hidden layer: tanh units, weight decay, fitted by a quasi-Newton method."""
+"""Neural networks with one hidden layer of tanh units and weight decay, fitted by L-BFGS."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from msl.blocks.numerics.class_statistics import balanced_weights, present_class
 from msl.blocks.numerics.safe_scaling import reject_huge, unit_scale
 from msl.blocks.public import public
 
-#: The largest entry of the gradient at which a fit counts as done.
+#: The fit ends when no entry of the gradient is larger than this.
 GRADIENT_TOLERANCE = 1e-4
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """The sizes of the layers; a network's weights are one vector, so that any optimiser can move them."""
+    """The sizes of the layers; the weights of a network are one vector, as optimisers expect."""
 
     inputs: int
     units: int
@@ -47,7 +47,7 @@ class NetworkShape:
         )
 
     def initial(self, random: RandomState) -> Floats:
-        """Uniform as Glorot and Bengio (2010) have it: activations keep their variance from layer to layer."""
+        """Uniform initial weights, with the bounds of Glorot and Bengio (2010)."""
         weights = np.zeros(self.n_weights)
         hidden, _, output, _ = self.layers(weights)
         for layer in (hidden, output):
@@ -56,7 +56,7 @@ class NetworkShape:
         return weights
 
     def activations(self, weights: Floats, X: Floats) -> tuple[Floats, Floats]:
-        """The hidden units' values and the outputs, before any softmax."""
+        """The values of the hidden units and the outputs, before any softmax."""
         hidden, hidden_bias, output, output_bias = self.layers(weights)
         inside = np.tanh(X @ hidden + hidden_bias)
         return inside, inside @ output + output_bias
@@ -64,7 +64,7 @@ class NetworkShape:
 
 @dataclass(frozen=True, slots=True)
 class NetworkObjective:
-    """The mean loss of a network on its rows plus decay / 2n times its squared weights, biases left free.
+    """The mean loss of a network on its rows, plus decay / 2n times its squared weights without the biases.
 
     `targets` are columns of class membership for the cross entropy, or of numbers for half the squared error.
     """
@@ -103,7 +103,21 @@ class NetworkObjective:
 
 
 class Neural(Block):
-    """The parameters of both networks and the fit that they share."""
+    """The parameters of both networks and their fit.
+
+    Parameters
+    ----------
+    units : int
+        The number of hidden units.
+    shrinkage : float
+        The weight decay.
+    balance : bool
+        Whether classes are weighted by their inverse frequency.
+    maxiter : int
+        The most iterations of L-BFGS.
+    random_state : int, RandomState or None
+        The seed of the initial weights.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "units": [Interval(Integral, 1, None, closed="left")],
@@ -148,7 +162,7 @@ class Neural(Block):
 
 @public
 class NeuralRegressor(Neural, BlockRegressor):
-    """A network for numbers, standardized while it learns; there is nothing for `balance` to weigh."""
+    """A network for regression, fitted to the standardized target; `balance` has no effect."""
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         unit = unit_scale(y)
@@ -164,7 +178,7 @@ class NeuralRegressor(Neural, BlockRegressor):
 
 @public
 class NeuralClassifier(Neural, ProbabilisticClassifier):
-    """A network for classes with softmax outputs; `balance` weighs classes by their inverse frequency."""
+    """A network for classification with softmax outputs and the cross-entropy loss."""
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes

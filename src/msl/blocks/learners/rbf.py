@@ -1,4 +1,4 @@
-"""Radial basis function networks: units around centres, linear output weights by least squares."""
+"""Radial basis function (RBF) networks: units around centres, with linear output weights by least squares."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from msl.blocks.base.block import (
     Block,
     BlockClassifier,
     BlockRegressor,
-    Filling,
     Floats,
-    GeneralisedTable,
-    filled,
+    GcvTable,
+    SlotValue,
+    resolve_slot,
     slot_constraint,
 )
 from msl.blocks.numerics.kmeans import k_means
 from msl.blocks.public import public
 from msl.blocks.similarity.placement import Scaled
+from msl.diagnostics.user_error import UserError
 
-# --- Radial basis functions, as small parameter objects. --------------------------------------------------------------
+# --- Radial basis functions -------------------------------------------------------------------------------------------
 
 
-class Basis(Filling):
-    """The response of a unit by the distance v to its centre and its width σ."""
+class Basis(SlotValue):
+    """The response of a unit: a function of the distance v to its centre and of its width σ."""
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
-        """`squares` are v², `widths` are σ, one a column."""
+        """The responses; `squares` are v², `widths` are σ, one a column."""
         raise NotImplementedError
 
 
@@ -44,7 +45,7 @@ class GaussianBasis(Basis):
     """exp(-v² / σ²)."""
 
     def values(self, squares: Floats, widths: Floats) -> Floats:
-        # Beyond this the response is nothing beside any other, and numbers near underflow are slow to compute with.
+        # Smaller responses do not matter, and subnormal numbers are slow to compute with.
         exponents = squares / -np.square(widths)
         np.maximum(exponents, -300.0, out=exponents)
         return np.exp(exponents, out=exponents)
@@ -82,27 +83,27 @@ BASES: Mapping[str, type[Basis]] = {
 }
 
 
-# --- Radial basis function networks: units around centres, linear output weights by least squares. --------------------
+# --- Networks ---------------------------------------------------------------------------------------------------------
 
 
 #: The width of a unit is overlap · WIDTH_FACTOR · the distance to the nearest other centre.
 WIDTH_FACTOR = 5.0
-#: The smallest overlap: below it a unit answers at its own centre only, and a width of 0 has no meaning.
+#: The smallest overlap: a unit with less responds only at its own centre.
 LEAST_OVERLAP = 1e-3
-#: The boxes of the regions must be the same for every network on the same rows, so that a place in them keeps its
-#: meaning: they never depend on `random_state`.
+#: Regions must be the same for every network on the same rows, so that positions in them mean the same points. They
+#: therefore do not depend on `random_state`.
 REGION_SEED = 0
 
-#: One region a place: a point of the unit cube, or None where the unit is off.
+#: For each region the position of its unit, a point of the unit cube, or None where the unit is off.
 RegionCenters = Sequence[Sequence[float] | None]
 
 
 @public
 @dataclass(slots=True)
 class CentreRegions:
-    """The different inputs of a table in an order of their own, scaled, and the boxes around their clusters.
+    """The distinct rows of a table, sorted and scaled, and the bounding boxes of their k-means clusters.
 
-    Found when asked for and kept. Neither the order of the rows nor how often one comes changes anything.
+    Boxes are computed when needed and kept. They depend neither on the order of the rows nor on repeated rows.
     """
 
     placement: Scaled
@@ -111,13 +112,13 @@ class CentreRegions:
 
     @classmethod
     def of(cls, X: Floats) -> CentreRegions:
-        # As if for fourth powers: squares of distances, times weights, must not overflow for far queries.
+        # With the limits of fourth powers: squared distances to far rows, times weights, must not overflow.
         inputs = np.unique(X, axis=0)
         placement = Scaled.fitted(inputs, np.ones(X.shape[1]), power=4.0)
         return cls(placement, placement.place(inputs))
 
     def boxes(self, n_regions: int) -> tuple[Floats, Floats]:
-        """The lowest and the highest corner of each region; with fewer clusters than regions, they come again."""
+        """The lowest and the highest corner of each region; if there are fewer clusters than regions, they repeat."""
         if n_regions not in self._boxes:
             clusters = k_means(self.inputs, n_regions, np.random.default_rng(REGION_SEED))
             members = [self.inputs[clusters.labels == label] for label in range(len(clusters.centroids))]
@@ -131,7 +132,7 @@ class CentreRegions:
 @public
 @dataclass(slots=True)
 class CentreLayout:
-    """Rows in the regions of their table, and the centres that they suggest, kept for sibling networks."""
+    """Scaled rows with the regions of their table, and their k-means centroids, kept for other networks."""
 
     regions: CentreRegions
     rows: Floats
@@ -139,7 +140,7 @@ class CentreLayout:
 
     @classmethod
     def of(cls, X: Floats, regions: CentreRegions | None = None) -> CentreLayout:
-        """In the regions of these rows themselves unless others are given."""
+        """With regions fitted to these rows unless others are given."""
         regions = regions or CentreRegions.of(X)
         return cls(regions, regions.placement.place(X))
 
@@ -150,8 +151,7 @@ class CentreLayout:
         return self._centroids[key]
 
     def in_boxes(self, networks: Sequence[RegionCenters], n_regions: int) -> list[Floats]:
-        """For each network on that many regions the centres of its units that are on; the middle of the first region
-        when all are off."""
+        """The centres of the units of each network; the middle of the first region if all units are off."""
         n_features = self.rows.shape[1]
         middle = [0.5] * n_features
         places: list[int] = []
@@ -167,7 +167,7 @@ class CentreLayout:
         except (TypeError, ValueError):
             inside = np.empty(0)
         if inside.shape != (len(points), n_features):
-            raise ValueError(
+            raise UserError(
                 f"centers must hold, for each region, None or {n_features} numbers from 0 to 1, one for each feature"
             )
         low, high = self.regions.boxes(n_regions)
@@ -176,12 +176,23 @@ class CentreLayout:
 
 
 class RBFNetwork(Block):
-    """h(x) = w₀ + Σ w_i z(|x - c_i|).
+    """h(x) = w₀ + Σ w_i z(|x - c_i|), with units z around the centres c.
 
-    `centers` is a list with an entry for each region (a box around a k-means cluster of the rows): `None` when its
-    unit is off, else its place in the box, each coordinate from 0 to 1; or "kmeans", with the number of `units`; or
-    "all_rows". The width of a unit is overlap · 5 · its distance to the nearest other centre. The `ridge` is on all
-    weights of the centred targets.
+    Parameters
+    ----------
+    centers : "kmeans", "all_rows" or a list
+        The centroids of k-means, all rows, or an entry for each region, which is the bounding box of a k-means cluster:
+        the position of a unit in the box, each coordinate from 0 to 1, or None if the region has no unit.
+    overlap : float
+        The width of a unit is overlap · 5 · its distance to the nearest other centre.
+    basis : str or Basis
+        The response of a unit.
+    ridge : float
+        The penalty on the squared weights; targets are centred first.
+    units : int
+        The number of units for "kmeans".
+    random_state : int or None
+        The seed of k-means.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -192,9 +203,9 @@ class RBFNetwork(Block):
         "ridge": [Interval(Real, 0, None, closed="left")],
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
-    # The layout finds boxes and centroids when it is asked for them, so it depends on no parameter.
+    # Boxes and centroids are computed when needed, so what is shared depends on no parameter.
     shared_parameters = frozenset[str]()
-    has_places = True
+    has_coordinates = True
 
     def __init__(
         self,
@@ -213,14 +224,14 @@ class RBFNetwork(Block):
         self.random_state = random_state
 
     @classmethod
-    def lay_out(cls, inputs: Floats) -> CentreRegions:
+    def fit_coordinates(cls, inputs: Floats) -> CentreRegions:
         return CentreRegions.of(inputs)
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> CentreLayout:
         return CentreLayout.of(X)
 
-    def prepare_in(self, laid_out: CentreRegions, X: Floats, y: NDArray[Any], n_classes: int) -> CentreLayout:
-        return CentreLayout.of(X, laid_out)
+    def prepare_with(self, coordinates: CentreRegions, X: Floats, y: NDArray[Any], n_classes: int) -> CentreLayout:
+        return CentreLayout.of(X, coordinates)
 
     def fit_prepared(self, prepared: CentreLayout, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.placement_ = prepared.regions.placement
@@ -232,7 +243,7 @@ class RBFNetwork(Block):
         self.weights_ = ridge_weights(self._design(squares), targets - self.means_, self.ridge)
 
     def _design(self, squares: Floats) -> Floats:
-        return design(filled(self.basis, BASES, Basis, "basis"), squares, self.widths_)
+        return design(resolve_slot(self.basis, BASES, Basis, "basis"), squares, self.widths_)
 
     def linear_outputs(self, X: Floats) -> Floats:
         """One column for each target."""
@@ -244,18 +255,18 @@ class RBFNetwork(Block):
         return float(len(self.centers_))
 
     @classmethod
-    def generalised_table(
-        cls, X: Floats, y: NDArray[Any], n_classes: int, laid_out: CentreRegions | None = None
-    ) -> GeneralisedTable:
-        # It is made for these networks, and so imports this module.
+    def gcv_table(
+        cls, X: Floats, y: NDArray[Any], n_classes: int, coordinates: CentreRegions | None = None
+    ) -> GcvTable:
+        # Imported here because it imports this module.
         from msl.blocks.learners.rbf_batch import NetworkBatch
 
-        return NetworkBatch(X, y, n_classes, laid_out)
+        return NetworkBatch(X, y, n_classes, coordinates)
 
 
 @public
 class RBFNetworkClassifier(RBFNetwork, BlockClassifier):
-    """A network with one output a class, fitted to 1 for the class and 0 for the others."""
+    """An RBF network with one output for each class, fitted to 1 for the class and 0 for the others."""
 
     def outputs(self, X: Floats) -> Floats:
         return self.linear_outputs(X)
@@ -263,14 +274,14 @@ class RBFNetworkClassifier(RBFNetwork, BlockClassifier):
 
 @public
 class RBFNetworkRegressor(RBFNetwork, BlockRegressor):
-    """A network with one output."""
+    """An RBF network for regression."""
 
     def outputs(self, X: Floats) -> Floats:
         return self.linear_outputs(X)[:, 0]
 
 
 def placed_centers(networks: Sequence[RBFNetwork], layout: CentreLayout) -> list[Floats]:
-    """The centres of each network, in the layout's units."""
+    """The centres of each network, in the scaled coordinates of the layout."""
     placed: dict[int, Floats] = {}
     by_regions: dict[int, dict[int, RegionCenters]] = defaultdict(dict)
     for place, network in enumerate(networks):
@@ -282,26 +293,26 @@ def placed_centers(networks: Sequence[RBFNetwork], layout: CentreLayout) -> list
             placed[place] = np.unique(layout.rows, axis=0)
     for n_regions, searched in by_regions.items():
         if n_regions == 0:
-            raise ValueError("centers must name at least one region; None in its place switches its unit off")
+            raise UserError("centers must name at least one region; None in its place switches its unit off")
         placed.update(zip(searched, layout.in_boxes(list(searched.values()), n_regions), strict=True))
     return [placed[place] for place in range(len(networks))]
 
 
 def unit_widths(between: Floats, to_rows: Floats, overlap: Floats | float) -> Floats:
     """The width of each unit, from squared distances between the centres (…, units, units) and from the rows to the
-    centres (…, rows, units). A centre without another one elsewhere takes the root mean square distance of the rows
-    instead, or 1 when all rows lie on it."""
+    centres (…, rows, units). A centre without another one at a distance takes the root mean square distance of the
+    rows instead, or 1 if all rows are equal to it."""
     nearest = np.where(between > 0, between, np.inf).min(axis=-1)
     lonely = np.isinf(nearest)
     if lonely.any():
-        # Copied, so that the order of the sum, and its last digit, do not depend on the other networks of a batch.
+        # Copied, so that the order of summation does not depend on the other networks of a batch.
         squares = np.ascontiguousarray(np.swapaxes(to_rows, -1, -2)[lonely])
         nearest[lonely] = np.where(squares.any(axis=1), squares.mean(axis=1), 1.0)
     return np.asarray(np.maximum(overlap, LEAST_OVERLAP) * WIDTH_FACTOR * np.sqrt(nearest))
 
 
 def design(basis: Basis, squares: Floats, widths: Floats) -> Floats:
-    """The responses of the units, behind a column of ones; `squares` is (rows, units)."""
+    """The design matrix: a column of ones and the responses of the units; `squares` is (rows, units)."""
     return np.column_stack([np.ones(len(squares)), basis.values(squares, widths)])
 
 
@@ -313,7 +324,7 @@ def target_columns(y: NDArray[Any], n_classes: int) -> Floats:
 
 
 def ridge_weights(Z: Floats, targets: Floats, ridge: float) -> Floats:
-    """The weights with the least sum of squared errors and of ridge times squared weights; the shortest on ties."""
+    """Ridge regression: minimises squared errors + ridge · squared weights; the smallest weights on ties."""
     if ridge > 0:
         Z = np.vstack([Z, np.sqrt(ridge) * np.eye(Z.shape[1])])
         targets = np.vstack([targets, np.zeros((Z.shape[1], targets.shape[1]))])

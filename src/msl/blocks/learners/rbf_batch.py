@@ -1,4 +1,4 @@
-"""Many radial basis function networks at once on the same table, judged by generalised cross-validation.
+"""Generalised cross-validation (GCV) of many radial basis function networks at once on the same table.
 
 GCV = (1/p) |(I - A) y|² / ((1/p) tr(I - A))² with A the hat matrix and p rows; without a ridge, where A is a projection
 on m columns, that is p · SSE / (p - m)².
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from msl.blocks.base.block import Floats, filled
+from msl.blocks.base.block import Floats, resolve_slot
 from msl.blocks.learners.rbf import (
     BASES,
     Basis,
@@ -26,17 +26,17 @@ from msl.blocks.learners.rbf import (
     unit_widths,
 )
 
-#: Numbers in the designs of one batch: half a megabyte stays in a core's own cache.
+#: The number of values in the design matrices of one batch: half a megabyte, which fits in the cache.
 BATCH = 1 << 16
-#: When the diagonal of R spans more than this, the rank must be found from singular values, as `lstsq` does.
+#: If the diagonal of R spans more than this, the rank is found from singular values, as `lstsq` does.
 WELL_CONDITIONED = 1e-7
 
 
 class NetworkBatch:
-    """A table on which many networks are judged; keep it for all of them."""
+    """A table on which many networks are evaluated; use one object for all of them."""
 
     def __init__(self, X: Floats, y: NDArray[Any], n_classes: int, regions: CentreRegions | None = None) -> None:
-        """`y` holds class codes, or numbers when `n_classes` is 0; `regions` are those of the rows unless given."""
+        """`y` holds class codes, or numbers if `n_classes` is 0; `regions` are fitted to the rows unless given."""
         self.layout = CentreLayout.of(X, regions)
         self.targets = target_columns(y, n_classes)
 
@@ -53,7 +53,7 @@ class NetworkBatch:
             alike[len(centers[place]), basis, network.ridge].append(place)
         scores = np.empty(len(networks))
         for (_, _, ridge), places in alike.items():
-            basis_of_all = filled(networks[places[0]].basis, BASES, Basis, "basis")
+            basis_of_all = resolve_slot(networks[places[0]].basis, BASES, Basis, "basis")
             overlaps = np.array([networks[place].overlap for place in places])
             stack = np.stack([centers[place] for place in places])
             scores[places] = batch_gcv(self.layout.rows, self.targets, stack, overlaps, basis_of_all, ridge)
@@ -68,7 +68,7 @@ def batch_gcv(X: Floats, targets: Floats, centers: Floats, overlaps: Floats, bas
     scores = []
     for start in range(0, n_networks, size):
         part = centers[start : start + size]
-        # All units of the batch side by side: one long row of columns is what NumPy is fastest at.
+        # All units of the batch as columns of one matrix, since NumPy is fastest on long rows.
         to_rows = cdist(X, part.reshape(-1, n_features), "sqeuclidean")
         between = np.square(part[:, :, None, :] - part[:, None, :, :]).sum(axis=-1)
         stacked = to_rows.reshape(len(X), len(part), n_units).transpose(1, 0, 2)
@@ -86,8 +86,8 @@ def design_gcv(responses: Floats, targets: Floats, ridge: float) -> Floats:
     joined[:, :, 0] = 1.0
     joined[:, :, 1:columns] = responses
     joined[:, :, columns:] = targets
-    # Z = Q R leaves lengths as they are: R of the design stands for the design, and what the targets have in the
-    # design's part and below it are what can be fitted and what cannot.
+    # A QR decomposition preserves lengths. R of the design replaces the design; of the transformed targets, the upper
+    # part can be fitted, and the part below is the residual.
     R = triangular(joined)
     errors = np.square(np.triu(R[:, columns:, columns:])).sum(axis=(1, 2))
     parts = R[:, :columns, columns:]
@@ -106,7 +106,7 @@ def design_gcv(responses: Floats, targets: Floats, ridge: float) -> Floats:
 
 
 def triangular(matrices: Floats) -> Floats:
-    """R of the QR decomposition of each matrix of a stack, with other numbers below its diagonal."""
+    """R of the QR decomposition of each matrix of a stack; values below its diagonal are meaningless."""
     raw: Floats = np.linalg.qr(matrices, mode="raw")[0]
     return raw.transpose(0, 2, 1)[:, : matrices.shape[2]]
 
@@ -132,7 +132,7 @@ def lost_to_rank(designs: Floats, targets: Floats, rows: int) -> tuple[Floats, F
 
 
 def gcv(errors: Floats, parameters: Floats, rows: int) -> Floats:
-    """p · SSE / (p - m)², infinite when nothing is left to judge by."""
+    """p · SSE / (p - m)², infinite if no degrees of freedom are left."""
     freedom = rows - parameters
     left = freedom > 1e-9 * rows
     scores = np.full(len(errors), np.inf)

@@ -1,4 +1,4 @@
-"""Linear learners without parameters: Zarbi, weighted by signal to noise."""
+"""A linear classifier without parameters, weighted by signal to noise (Zarbi)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import BlockClassifier, Floats
 from msl.blocks.numerics.class_statistics import present_classes, scores_of_all
-from msl.blocks.numerics.safe_scaling import reject_huge, scaled_moments, unit_scale
+from msl.blocks.numerics.safe_scaling import reject_huge, scaled_moments_in_place, unit_scale
 from msl.blocks.public import public
 
-#: A feature without any spread inside the classes would weigh infinitely much.
+#: The largest weight: that of a feature without variance inside the classes would be infinite.
 LARGEST_WEIGHT = 1e9
 
 
 @public
 class Zarbi(BlockClassifier):
-    """score = Σ w (x - (μ₊ + μ₋) / 2) with w = (μ₊ - μ₋) / (σ₊ + σ₋); each class against the rest beyond two.
+    """score = Σ w (x - (μ₊ + μ₋) / 2) with w = (μ₊ - μ₋) / (σ₊ + σ₋), over the features.
 
+    μ and σ are the means and standard deviations of the two classes; more classes are fitted one against the rest.
     Golub et al. (1999), Molecular classification of cancer, Science 286.
     """
 
@@ -35,13 +36,13 @@ class Zarbi(BlockClassifier):
         self.intercept_ = np.zeros(len(positives))
         if n_present == 1:
             return
-        # Signal to noise is free of scale, so each column is brought to where its squares do not vanish.
+        # Signal to noise does not depend on the scale of a column, so columns are scaled to where squares are safe.
         scale = unit_scale(X, axis=0)
         constant = X.max(axis=0) * scale == X.min(axis=0) * scale
         for column, positive in enumerate(positives):
             inside = codes == positive
-            mean, variance = scaled_moments(X[inside], scale)
-            mean_of_rest, variance_of_rest = scaled_moments(X[~inside], scale)
+            mean, variance = scaled_moments_in_place(X[inside], scale)
+            mean_of_rest, variance_of_rest = scaled_moments_in_place(X[~inside], scale)
             weights = signal_to_noise(mean - mean_of_rest, np.sqrt(variance) + np.sqrt(variance_of_rest))
             weights[constant] = 0.0
             self.coef_[:, column] = weights

@@ -1,4 +1,4 @@
-"""Samples: counts, means and squared deviations of every feature in each class, and in a class against the rest."""
+"""Statistics of the features by class, and helpers for classes that are absent from a fold."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Codes, Floats
-from msl.blocks.numerics.safe_scaling import ROUNDING, Frame, frame_of
+from msl.blocks.numerics.safe_scaling import ROUNDING, RangeScaling, range_scaling
 
 
 @dataclass(frozen=True, slots=True)
 class ClassSamples:
-    """One row a class, one column a feature, in the frame of the columns."""
+    """Counts, means and squared deviations: one row a class, one column a feature, in units of the scaled columns."""
 
     counts: Floats
     means: Floats
@@ -34,32 +34,32 @@ class ClassSamples:
 
 
 def class_samples(X: Floats, y: Codes, n_classes: int) -> ClassSamples:
-    """The samples of all classes; each must be present."""
-    frame = frame_of(X, axis=0)
+    """The statistics of all classes, each of which must have rows."""
+    scaling = range_scaling(X, axis=0)
     n_features = X.shape[1]
     counts, means = np.empty(n_classes), np.empty((n_classes, n_features))
     squares = np.empty((n_classes, n_features))
     for code in range(n_classes):
-        counts[code], means[code], squares[code] = one_sample(X[y == code], frame)
+        counts[code], means[code], squares[code] = one_sample(X[y == code], scaling)
     return ClassSamples(counts, means, squares)
 
 
-def one_sample(rows: Floats, frame: Frame) -> tuple[int, Floats, Floats]:
-    """Count, means and sums of squared deviations, the latter exactly zero when all rows agree."""
+def one_sample(rows: Floats, scaling: RangeScaling) -> tuple[int, Floats, Floats]:
+    """Count, means and sums of squared deviations, which are exactly zero where all rows are equal."""
     count = len(rows)
-    deviations = frame.apply(rows)
+    deviations = scaling.apply(rows)
     mean = deviations.mean(axis=0)
     deviations -= mean
-    # The mean is rounded: without this correction equal rows would seem to differ by what the rounding left.
+    # Corrects for the rounding of the mean, because of which equal rows would seem to differ.
     rest = deviations.mean(axis=0)
     squares = np.einsum("ij,ij->j", deviations, deviations) - count * rest**2
-    squares[squares <= count * (ROUNDING * frame.span[0]) ** 2] = 0.0
+    squares[squares <= count * (ROUNDING * scaling.span[0]) ** 2] = 0.0
     return count, mean, squares
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSamples:
-    """A class and the rest: counts, means and squared deviations of both, and the distance of the means."""
+    """One class against the rest: counts and squared deviations of both, and the distance between their means."""
 
     count: float
     rest_count: float
@@ -72,14 +72,14 @@ class TwoSamples:
         return self.count + self.rest_count - 2
 
     def pooled_error(self) -> Floats:
-        """The standard error of the distance, for one deviation common to both samples."""
+        """The standard error of the distance, assuming the same variance in both samples."""
         variance = (self.squares + self.rest_squares) / max(self.freedom, 1.0)
         error: Floats = np.sqrt(variance * (1 / self.count + 1 / self.rest_count))
         return error
 
 
 def one_against_rest(samples: ClassSamples) -> Iterator[TwoSamples]:
-    """Each class against the rest; once for two classes, where both ways are the same."""
+    """Each class against the rest; of two classes only one, since the other comparison is the same."""
     n_classes = len(samples.counts)
     for code in range(1 if n_classes == 2 else 0, n_classes):
         rest = np.arange(n_classes) != code
@@ -95,39 +95,40 @@ def one_against_rest(samples: ClassSamples) -> Iterator[TwoSamples]:
 
 
 def ratio(signal: Floats, noise: Floats) -> Floats:
-    """Signal over noise: nothing without a signal, infinite for a signal without noise."""
+    """signal / noise: 0 where there is no signal, infinite where there is signal and no noise."""
     quotient = np.where(signal > 0.0, np.inf, 0.0)
     np.divide(signal, noise, out=quotient, where=noise > 0.0)
     return quotient
 
 
-# --- The classes that are present: a fold may have lost a tiny class, which must then get the lowest score. -----------
+# --- Classes that are absent from a fold ------------------------------------------------------------------------------
 #
-# A learner fits the present classes alone, coded 0 … k - 1, and spreads its scores over all classes at the end.
+# A fold may have no rows of a small class. Learners are fitted to the present classes, coded 0 … k - 1, and give absent
+# classes the lowest score.
 
 
 def present_classes(y: NDArray[Any], n_classes: int) -> tuple[Codes, Codes]:
-    """The classes that occur in `y`, and `y` coded by its place among them."""
+    """The classes that occur in `y`, and `y` recoded as positions among them."""
     present = np.flatnonzero(np.bincount(y, minlength=n_classes))
     return (present, y) if len(present) == n_classes else (present, np.searchsorted(present, y))
 
 
 def signed_targets(codes: Codes, n_present: int) -> Floats:
-    """Columns of +1 for a class and -1 for the rest; two classes need one column, +1 for the second."""
+    """One column a class, +1 for the class and -1 for the rest; two classes need one column, +1 for the second."""
     if n_present == 2:
         return np.where(codes == 1, 1.0, -1.0)[:, np.newaxis]
     return np.where(codes[:, np.newaxis] == np.arange(n_present), 1.0, -1.0)
 
 
 def balanced_weights(codes: Codes, n_present: int) -> Floats:
-    """Weights of the rows that give every class the same sum; their mean is one."""
+    """Row weights with the same sum in every class and a mean of one."""
     counts = np.bincount(codes, minlength=n_present)
     weights: Floats = (len(codes) / (n_present * counts))[codes]
     return weights
 
 
 def scores_of_all(scores: Floats, present: Codes, n_classes: int) -> Floats:
-    """Scores of all classes, from one column for each present class, or one column when two are present."""
+    """Scores of all classes, from one column for each present class, or one column for two present classes."""
     if len(present) == 2 and scores.shape[1] == 1:
         scores = np.hstack([-scores, scores])
     if len(present) == n_classes:
@@ -138,7 +139,7 @@ def scores_of_all(scores: Floats, present: Codes, n_classes: int) -> Floats:
 
 
 def probabilities_of_all(probabilities: Floats, present: Codes, n_classes: int) -> Floats:
-    """Probabilities of all classes: an absent one has none."""
+    """Probabilities of all classes: 0 for absent ones."""
     if len(present) == n_classes:
         return probabilities
     spread = np.zeros((len(probabilities), n_classes))

@@ -1,4 +1,8 @@
-"""Clusters of rows by k-means, started by k-means++."""
+"""k-means clustering with a k-means++ start (Arthur and Vassilvitskii, 2007).
+
+Unlike scikit-learn's KMeans it depends on no number of threads and no release, and returns fewer clusters without a
+warning when fewer rows differ: the regions of RBF networks must be the same on every machine.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,14 @@ MAX_ROUNDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Centroids, and the cluster of each row. There are fewer clusters than asked for when rows are equal."""
+    """Centroids, and the cluster of each row; there are fewer clusters than requested if fewer rows differ."""
 
     centroids: Floats
     labels: Codes
 
 
 def k_means(X: Floats, k: int, rng: np.random.Generator) -> Clusters:
-    """At most k clusters, none of them empty; rows must be scaled so that their squares do not overflow."""
+    """At most k clusters, none of them empty (Lloyd's algorithm). Squares of the rows must not overflow."""
     centroids = X[spread_rows(X, min(k, len(X)), rng)]
     labels = np.full(len(X), -1)
     for _ in range(MAX_ROUNDS):
@@ -36,7 +40,7 @@ def k_means(X: Floats, k: int, rng: np.random.Generator) -> Clusters:
 
 
 def spread_rows(X: Floats, k: int, rng: np.random.Generator) -> Codes:
-    """Rows to start from: each drawn with the probability of its squared distance to those before it."""
+    """Initial rows: each drawn with probability proportional to its squared distance to the nearest earlier one."""
     chosen = [int(rng.integers(len(X)))]
     squares = cdist(X, X[chosen], "sqeuclidean")[:, 0]
     while len(chosen) < k and squares.any():
@@ -50,7 +54,7 @@ def spread_rows(X: Floats, k: int, rng: np.random.Generator) -> Codes:
 
 
 def fill_empty(labels: Codes, squares: Floats, k: int) -> None:
-    """An empty cluster takes the row that is farthest from its centroid, of a cluster that keeps others."""
+    """Moves to each empty cluster the row farthest from its centroid, taken from a cluster with other rows."""
     counts = np.bincount(labels, minlength=k)
     for cluster in np.flatnonzero(counts == 0):
         own = squares[np.arange(len(labels)), labels]
@@ -63,6 +67,6 @@ def fill_empty(labels: Codes, squares: Floats, k: int) -> None:
 def means(X: Floats, labels: Codes, k: int) -> Floats:
     """The mean of the rows of each cluster."""
     members = np.zeros((k, len(X)))
-    # The share of each row comes first: a sum of large numbers might overflow.
+    # Divided before summing, since a sum of large numbers might overflow.
     members[labels, np.arange(len(X))] = 1.0 / np.bincount(labels, minlength=k)[labels]
     return np.asarray(members @ X)

@@ -1,67 +1,60 @@
-"""Cholesky: symmetric positive definite matrices, solved and inverted through the root that they have."""
+"""Linear algebra: Cholesky solutions, principal axes, and the smallest entries of the rows of a matrix."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
-from scipy.linalg.lapack import dposv, dpotrf, dtrtri
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh
+from scipy.linalg.lapack import dtrtri
 
 from msl.blocks.base.block import Codes, Floats
 from msl.blocks.numerics.safe_scaling import BLOCK
 
 
-def solved(matrix: Floats, right_sides: Floats) -> Floats:
-    """The solutions of matrix · solutions = right sides, one column each; the matrix is overwritten."""
-    # The transpose is the same matrix in the order that LAPACK works on in place.
-    _, solutions, failure = dposv(matrix.T, right_sides, lower=True, overwrite_a=True)
-    _reject(failure)
-    return np.asarray(solutions)
+def solve_positive_definite(matrix: Floats, right_sides: Floats) -> Floats:
+    """Solves matrix · solutions = right sides, one column each; the matrix is overwritten."""
+    # The transpose is the same matrix in Fortran order, on which LAPACK works in place.
+    factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(cho_solve(factor, right_sides, check_finite=False))
 
 
 def inverse_root(matrix: Floats) -> Floats:
-    """The triangle T with Tᵀ T the inverse of the matrix, which is overwritten.
+    """The triangular T with Tᵀ T the inverse of the matrix, which is overwritten.
 
-    Its sums of squares by column are the diagonal of the inverse: a quarter of the work of the whole inverse.
+    The diagonal of the inverse is the sum of squares of each column of T, at a quarter of the cost of the inverse.
     """
-    root, failure = dpotrf(matrix.T, lower=True, clean=True, overwrite_a=True)
-    _reject(failure)
-    inverse, failure = dtrtri(root, lower=True, overwrite_c=True)
-    _reject(failure)
+    root = cholesky(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+    inverse, _ = dtrtri(root, lower=True, overwrite_c=True)  # it fails for zeros on the diagonal, which a root has not
     return np.asarray(inverse)
 
 
 def inverse_diagonal(root: Floats) -> Floats:
-    """The diagonal of the inverse of a matrix, out of the inverse's root."""
+    """The diagonal of the inverse, from the result of `inverse_root`."""
     diagonal: Floats = np.einsum("ij,ij->j", root, root)
     return diagonal
 
 
-def _reject(failure: int) -> None:
-    if failure:
-        raise np.linalg.LinAlgError("the matrix is not positive definite")
+# --- Principal axes ---------------------------------------------------------------------------------------------------
 
 
-# --- Principal axes: the orthogonal directions in which rows vary most, exact for any data and fast for most. ---------
-
-
-#: Products of columns or rows give the components to eight digits while their variances differ by less than this.
+#: Eigenvectors of products give the axes to eight digits as long as their variances differ by less than this.
 CONDITION = 1e8
-#: Axes are found in packs of so many, or of this many times a smaller pack.
+#: Axes are computed in packs: the smallest has PACK axes, each other GROWTH times as many as the one before.
 PACK = 16
 GROWTH = 4
 
 
 class PrincipalAxes:
-    """The axes of some rows, found when asked for and kept for siblings.
+    """The principal axes of some rows, computed when needed and kept for other numbers of components.
 
-    A few of many axes cost less than all of them. What is found for one count comes from the smallest pack that holds
-    it, whatever was asked before: the last digits of an axis depend on its pack.
+    A few of many axes cost less than all of them. The axes for a given count always come from the smallest pack that
+    contains it, since their last digits depend on the pack: earlier calls change no result. scikit-learn's PCA fits
+    one number of components at a time, by a randomised method for few of many components.
     """
 
     def __init__(self, X: Floats, mean: Floats) -> None:
         self._by_columns = len(X) > X.shape[1]
-        # Of wide tables the centred rows are needed twice.
+        # For wide tables the centred rows are needed twice.
         self._rows = X if self._by_columns else X - mean
         self._mean = mean if self._by_columns else None
         self._products = products_of_columns(X, mean) if self._by_columns else products_of_rows(self._rows)
@@ -70,19 +63,19 @@ class PrincipalAxes:
 
     @property
     def available(self) -> int:
-        """The number of axes that there are at most; centring has taken one direction from the rows."""
+        """The largest possible number of axes; centring takes away one direction."""
         return max(min(len(self._rows) - 1, self._rows.shape[1]), 1)
 
     @property
     def spread(self) -> float:
-        """The root of the sum of squares of the centred rows, which no projection exceeds."""
+        """The root of the sum of squares of the centred rows, an upper bound of every projection."""
         return float(np.sqrt(self._products.trace()))
 
     def first(self, count: int | None = None) -> tuple[Floats, Floats]:
-        """Singular values, largest first, and right singular vectors, one a column, of the centred rows.
+        """The first singular values, largest first, and right singular vectors, as columns, of the centred rows.
 
-        There are `count` of them, or all, but only where rows vary, and one at least. The largest entry of each vector
-        is positive.
+        There are `count` of them, or all. Those with zero variance are dropped, except the first. The largest entry of
+        each vector is positive.
         """
         size = pack_size(self.available if count is None else count, self.available)
         if size not in self._packs:
@@ -104,12 +97,12 @@ class PrincipalAxes:
         return lengths, axes * np.where(largest < 0.0, -1.0, 1.0)
 
     def _largest(self, count: int) -> tuple[Floats, Floats]:
-        """The largest eigenvalues of the products, in falling order, and their vectors, one a column."""
+        """The largest eigenvalues of the products, in descending order, and their eigenvectors as columns."""
         last = len(self._products) - 1
         if 2 * count <= last:
             few = eigh(self._products, subset_by_index=[last - count + 1, last], check_finite=False)
             return few[0][::-1], few[1][:, ::-1]
-        if self._all is None:  # half of them cost as much as all
+        if self._all is None:  # computing half of them costs as much as all
             squares, vectors = np.linalg.eigh(self._products)
             self._all = squares[::-1], vectors[:, ::-1]
         return self._all[0][:count], self._all[1][:, :count]
@@ -119,7 +112,7 @@ class PrincipalAxes:
 
 
 def pack_size(count: int, available: int) -> int:
-    """The smallest pack for so many axes."""
+    """The size of the smallest pack with `count` axes."""
     size = PACK
     while size < count:
         size *= GROWTH
@@ -130,7 +123,7 @@ def products_of_columns(X: Floats, mean: Floats) -> Floats:
     """The products of all centred columns."""
     n_features = X.shape[1]
     products = np.zeros((n_features, n_features))
-    # Blocks high enough for fast products, and low enough to be centred inside the cache.
+    # Blocks with enough rows for fast products, and few enough to be centred in the cache.
     height = max(BLOCK // n_features, 8 * n_features)
     for start in range(0, len(X), height):
         rows = X[start : start + height] - mean
@@ -144,24 +137,24 @@ def products_of_rows(centred: Floats) -> Floats:
 
 
 def axes_by_decomposition(centred: Floats) -> tuple[Floats, Floats]:
-    """The axes by singular value decomposition: slower, and exact for any data."""
-    # The triangle of a QR decomposition has the axes of the whole matrix, at a fraction of the rows.
+    """The axes by singular value decomposition: slower, but accurate for any data."""
+    # R of a QR decomposition has the same axes as the whole matrix, with fewer rows.
     matrix = np.linalg.qr(centred, mode="r") if len(centred) > centred.shape[1] else centred
     _, lengths, transposed = np.linalg.svd(matrix, full_matrices=False)
     return lengths, transposed.T
 
 
-# --- Candidates: the few smallest entries of each row of a large matrix, found without sorting it. --------------------
+# --- The smallest entries of each row of a large matrix, without sorting it -------------------------------------------
 
 
 Mask = NDArray[np.bool_]
 
 
 def upper_bounds(values: Floats, k: int) -> Floats:
-    """For each row a number that at least k of its values do not exceed, and few others as long as k is small.
+    """For each row an upper bound of its k-th smallest value, which few other values lie below if k is small.
 
-    Columns are put in groups; the k-th smallest of the groups' smallest values is such a number, and finding it needs
-    one pass at memory speed.
+    Columns are split into groups; the k-th smallest of the minima of the groups is such a bound. It takes one pass over
+    the matrix.
     """
     if k == 1:
         return np.asarray(values.min(axis=1))
@@ -174,14 +167,14 @@ def upper_bounds(values: Floats, k: int) -> Floats:
 
 
 def chosen_places(mask: Mask) -> tuple[Codes, Codes]:
-    """Rows and columns of the true entries, row by row. Much faster than `np.nonzero` when they are few."""
+    """Rows and columns of the true entries, in row order; much faster than `np.nonzero` if they are few."""
     rows, columns = np.divmod(np.flatnonzero(mask), mask.shape[1])
     return rows, columns
 
 
 def sorted_lines(rows: Codes, columns: Codes, values: Floats, n_rows: int) -> tuple[Codes, Floats]:
-    """Chosen entries, given row by row, as one line a row: columns and values in ascending order of the values, padded
-    with column 0 and infinity."""
+    """Entries given in row order, as one line a row: columns and values, sorted by value and padded with column 0 and
+    infinity."""
     counts = np.bincount(rows, minlength=n_rows)
     width = int(counts.max())
     places = np.arange(len(rows)) + (np.arange(n_rows) * width - np.cumsum(counts) + counts)[rows]

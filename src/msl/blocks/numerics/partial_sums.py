@@ -1,8 +1,8 @@
-"""Partial sums: a weighted sum of matrices that follows small changes of its weights without losing digits.
+"""A weighted sum of matrices that is updated when a few weights change, without losing digits.
 
-Subtracting a term from a sum leaves rounding noise as large as what was subtracted, which breaks ties and makes zero
-distances non-zero. So nothing is ever subtracted: sums over ranges of terms are kept in a tree, and the sum without a
-few terms is put together from the ranges that lack them.
+Subtracting a term from a sum leaves rounding errors relative to the size of the term, which break ties and make zero
+distances non-zero. So nothing is subtracted: sums over ranges of terms are kept in a segment tree, and the sum without
+a few terms is added up from the ranges that do not contain them.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from scipy.linalg.blas import daxpy
 
 from msl.blocks.base.block import Codes, Floats
 
-#: More changed weights than this make a fresh sum over all terms cheaper.
+#: If more weights change than this, a new sum over all terms is cheaper.
 FEW = 6
-#: Ranges of up to so many terms are added term by term, which saves memory that must be written.
+#: Ranges of up to this many terms are not stored but added term by term, which saves memory traffic.
 LEAF = 4
 
 Range = tuple[int, int]
-#: A matrix and the factor it is to be added with.
+#: A matrix and its factor in the sum.
 Part = tuple[Floats, float]
 
 
 class PartialSums:
-    """Σ w_i T_i of non-negative terms T and weights w, for weights that mostly change a few at a time.
+    """Σ w_i T_i of non-negative terms T and weights w, for weights of which mostly a few change at a time.
 
-    When weights only grow, what they grow by is added to the last sum. Else the tree serves, which stands at a base
-    setting of the weights: a setting near it is reached from sums of the unchanged terms, without moving the tree.
-    The base follows what consecutive settings have in common.
+    If weights only increase, the increase is added to the last sum. Otherwise the tree is used. It holds sums for base
+    weights; the sum for weights that differ from the base in a few places is made of sums of the unchanged terms. The
+    base moves to the weights that consecutive calls have in common.
     """
 
     def __init__(self, terms: Floats) -> None:
@@ -42,18 +42,18 @@ class PartialSums:
         self._scratch: Floats = np.zeros(terms.shape[1:])
         self._inside: dict[Range, Floats] = {}
         self._fresh: set[Range] = set()
-        #: Ranges from large to small, each with what the sum outside of it consists of.
+        #: Nested ranges, the largest first, each with the parts of the sum outside of it.
         self._path: list[tuple[Range, list[Part]]] = []
         self._outside: dict[int, Floats] = {}
 
     @property
     def nbytes(self) -> int:
-        """The memory that terms and tree may take."""
+        """The most memory that terms and tree can take."""
         return 2 * self._terms.nbytes
 
     def at(self, weights: Floats) -> Floats:
-        """The sum at these weights, in a matrix that the next call changes. The caller may set entries of it to
-        infinity whose terms are all zero, for good."""
+        """The sum for these weights, in a matrix that the next call overwrites. The caller may set entries whose terms
+        are all zero to infinity, where they stay."""
         steps = weights - self._last
         changed = np.flatnonzero(steps)
         if len(changed) <= FEW and steps[changed].min(initial=0.0) >= 0.0:
@@ -66,13 +66,13 @@ class PartialSums:
         return self._sum
 
     def entries(self, weights: Floats, rows: Codes, columns: Codes) -> Floats:
-        """Some entries of the sum at these weights, added up in the order of the terms: the sums of `at` differ in
-        their last digits by the way that led to them, these never do."""
+        """Some entries of the sum for these weights, added in the order of the terms. The last digits of `at` depend on
+        earlier calls; these do not."""
         used = np.flatnonzero(weights)
         return np.asarray((self._terms[used[:, None], rows, columns] * weights[used, None]).sum(axis=0))
 
     def _follow(self, weights: Floats) -> None:
-        """Moves the base where the last two settings agree; sums that this changes are computed when needed."""
+        """Moves the base to the weights that the last two calls share; sums that change are recomputed when needed."""
         places = np.flatnonzero((weights == self._last) & (weights != self._base))
         if len(places):
             self._base[places] = weights[places]
@@ -93,8 +93,8 @@ class PartialSums:
         self._add([*self._scaled(changed, weights[changed]), *rest], self._sum)
 
     def _sum_without(self, place: int) -> list[Part]:
-        """The sum of all terms but one at the base. What lies outside of a range is what lies outside of the range
-        around it, and the other half of that: the way to a place nearby is mostly known."""
+        """The sum of all terms but one at the base weights. The sum outside a range is the sum outside its parent plus
+        the sum of its sibling, so that most of it is known from the last call for a term nearby."""
         low, high = 0, len(self._base)
         parts: list[Part] = []
         for depth in range(high):
@@ -118,7 +118,7 @@ class PartialSums:
         return ((self._terms[place], float(weight)) for place, weight in zip(places, weights, strict=True) if weight)
 
     def _range_sum(self, span: Range) -> list[Part]:
-        """What to add for the sum of the terms of a range at the base: nothing when they have no weight."""
+        """The parts of the sum over a range at the base weights; none if all its weights are zero."""
         low, high = span
         if high - low <= LEAF:
             return list(self._scaled(range(low, high), self._base[low:high]))
@@ -145,7 +145,7 @@ class PartialSums:
 
 
 def ranges_without(span: Range, lacking: list[int]) -> Iterator[Range]:
-    """The largest ranges of the tree below `span` that hold none of the given places."""
+    """The largest ranges of the tree below `span` that contain none of the given places."""
     low, high = span
     inside = [place for place in lacking if low <= place < high]
     if not inside:

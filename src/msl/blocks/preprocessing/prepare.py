@@ -1,4 +1,7 @@
-"""Prepare: makes a table fit for blocks that take neither symbols nor missing values, from the training rows alone."""
+"""Encode categorical columns, impute missing values, and select columns by kind.
+
+In the language and in parameter names categorical columns are called symbolic, and their values symbols.
+"""
 
 from __future__ import annotations
 
@@ -13,30 +16,31 @@ from sklearn.utils.validation import check_is_fitted
 
 from msl.blocks.base.block import BlockTransformer, Codes, Floats
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
-#: Columns that one feature may become; the rarer symbols beyond share the last of them.
+#: The largest number of columns that one categorical column becomes; rarer symbols share the last one.
 MOST_COLUMNS = 100
-#: What stands for a missing symbol where symbols are not encoded: one more symbol.
+#: The code of a missing symbol where symbols are not encoded: one more symbol.
 MISSING_SYMBOL = -1.0
 
 
 @public
 class Prepare(BlockTransformer):
-    """Encodes symbols as columns of 0 and 1, and fills in missing values.
+    """One-hot encodes categorical columns and imputes missing values.
 
-    The numeric columns come first, in their order; then, for each symbolic column, one column for each symbol that the
-    training rows have (the 99 most frequent and one for the others where there are more than 100). A missing symbol,
-    or one that the training rows do not have, is 0 in all of them. A missing number becomes the median of the training
-    rows, 0 where they have none.
+    The numeric columns come first, in their order; then, for each categorical column, one column of 0 and 1 for each
+    symbol in the training rows (for the 99 most frequent and one for the others if there are more than 100). A missing
+    or unknown symbol is 0 in all of them. A missing number becomes the median of the training rows, or 0 if all are
+    missing.
 
     Parameters
     ----------
     symbolic_columns : sequence of int, or None
-        The positions of the columns that hold symbols.
+        The positions of the categorical columns.
     encode : bool
-        Whether symbols become columns of 0 and 1; else they stay in their place.
+        Whether categorical columns are one-hot encoded; otherwise they stay as they are.
     impute : bool
-        Whether missing values are filled in. A missing symbol that is not encoded becomes a symbol of its own, -1.
+        Whether missing values are imputed. A missing symbol that is not encoded becomes -1.
     """
 
     takes_missing = True
@@ -61,7 +65,7 @@ class Prepare(BlockTransformer):
 
     @property
     def sources_(self) -> Codes:
-        """For each column made, the column it was made of."""
+        """For each output column, the input column that it comes from."""
         if not self.encode:
             return np.arange(len(self.numeric_) + len(self.symbolic_))
         widths = [min(len(symbols), MOST_COLUMNS) for symbols in self.symbols_]
@@ -104,7 +108,7 @@ class Prepare(BlockTransformer):
 
 
 def _symbols(column: Floats) -> Floats:
-    """The symbols of a column: all in their order, or the most frequent first where they are too many."""
+    """The symbols of a column: sorted, or the most frequent first if there are too many."""
     symbols, counts = np.unique(column[~np.isnan(column)], return_counts=True)
     if len(symbols) <= MOST_COLUMNS:
         return symbols
@@ -112,7 +116,7 @@ def _symbols(column: Floats) -> Floats:
 
 
 def _encoded(column: Floats, symbols: Floats) -> Floats:
-    """A column of 0 and 1 for each symbol; those beyond the limit share the last."""
+    """A column of 0 and 1 for each symbol; symbols beyond the limit share the last."""
     width = min(len(symbols), MOST_COLUMNS)
     encoded = np.zeros((len(column), width))
     if not width:
@@ -130,17 +134,17 @@ def _median(column: Floats) -> float:
 
 
 def _fill(rows: Floats, replacements: Floats) -> None:
-    """Puts the replacement of its column wherever a value is missing."""
+    """Replaces missing values, in place, by the replacement of their column."""
     lines, columns = np.nonzero(np.isnan(rows))
     rows[lines, columns] = replacements[columns]
 
 
-# --- Columns: transformers that route the columns of a table to the branches of `&` without changing a value. ---------
+# --- Selecting columns for the branches of `&` ------------------------------------------------------------------------
 
 
 @public
 class Passthrough(OneToOneFeatureMixin, BlockTransformer):
-    """Hands on its input as it is, missing values included."""
+    """Returns its input unchanged, missing values included."""
 
     takes_symbols = True
     takes_missing = True
@@ -159,15 +163,15 @@ class Passthrough(OneToOneFeatureMixin, BlockTransformer):
 
 @public
 class Columns(Passthrough):
-    """Keeps the columns of one kind, in their order; none at all when the table has none of that kind.
+    """Keeps the columns of one kind, in their order; no columns if the table has none of that kind.
 
     Parameters
     ----------
     kind : "numeric", "symbolic" or "all"
-        Which columns stay.
+        Which columns are kept.
     symbolic_columns : sequence of int, or None
-        The positions of the columns that hold symbols, as the table knows them; None when there are none. They count
-        in the columns that reach this step, so a step that changes the columns may not come before it.
+        The positions of the categorical columns in the input of this step, so that no step that changes the columns
+        may come before it; None if there are none.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -190,16 +194,16 @@ class Columns(Passthrough):
         self.kept_: NDArray[np.intp] = np.flatnonzero(stays)
 
     def _positions(self, n_columns: int) -> NDArray[np.intp]:
-        """The symbolic columns' positions, all of them inside the table."""
+        """The positions of the categorical columns; raises ValueError if one is outside the table."""
         positions = np.asarray([] if self.symbolic_columns is None else self.symbolic_columns)
         if positions.size == 0:
             return np.empty(0, dtype=np.intp)
         if positions.ndim != 1 or not np.issubdtype(positions.dtype, np.integer):
-            raise ValueError(
+            raise UserError(
                 f"symbolic_columns takes the positions of columns, as in [0, 3], not {self.symbolic_columns!r}"
             )
         if positions.min() < 0 or positions.max() >= n_columns:
-            raise ValueError(
+            raise UserError(
                 f"symbolic_columns names the column {positions.max() if positions.min() >= 0 else positions.min()}, "
                 f"but the columns here are 0 to {n_columns - 1}; put `columns` before the steps that change columns"
             )

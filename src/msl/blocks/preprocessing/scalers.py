@@ -1,4 +1,4 @@
-"""Scalers: rows to unit length, columns to unit deviation, the whole matrix by one shift and one scale."""
+"""Scale rows to unit length, columns to unit standard deviation, or the whole matrix by one shift and one scale."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 
 from msl.blocks.base.block import BlockTransformer, Floats
-from msl.blocks.numerics.safe_scaling import Frame, frame_of, mean_and_deviation, spent_moments
+from msl.blocks.numerics.safe_scaling import RangeScaling, mean_and_deviation, moments_in_place, range_scaling
 from msl.blocks.public import public
 
-#: Outside these bounds the square of a length may have lost what its smallest parts add, or overflowed.
+#: Outside these bounds a squared length may have overflowed or lost its smallest terms to underflow.
 SMALLEST_SQUARE, LARGEST_SQUARE = 1e-200, 1e200
 
 
 class Scaler(OneToOneFeatureMixin, BlockTransformer):
-    """A transformer that keeps every column and adds nothing to a model's complexity."""
+    """A transformer that keeps every column and does not count in the complexity of a model."""
 
     def complexity(self) -> float:
         return 0.0
@@ -25,7 +25,10 @@ class Scaler(OneToOneFeatureMixin, BlockTransformer):
 
 @public
 class Normalize(Scaler):
-    """Scales each row to unit length, after subtracting the row's mean with `center`; a row of zeros stays one."""
+    """Scales each row to Euclidean length 1; with `center`, after subtracting the mean of the row. Zero rows stay zero.
+
+    As scikit-learn's Normalizer, for values of any size.
+    """
 
     row_by_row = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"center": ["boolean"]}
@@ -34,18 +37,18 @@ class Normalize(Scaler):
         self.center = center
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        """Each row is scaled by itself: nothing to learn."""
+        """Each row is scaled on its own, so there is nothing to fit."""
 
     def transform_arrays(self, X: Floats) -> Floats:
         if not self.center:
             return unit_length(X)
-        rows = frame_of(X, axis=1).apply(X)
+        rows = range_scaling(X, axis=1).apply(X)
         rows -= rows.mean(axis=1, keepdims=True)
         return unit_length(rows)
 
 
 def unit_length(rows: Floats) -> Floats:
-    """Rows of length one, or zero."""
+    """Rows scaled to length 1; zero rows stay zero."""
     squares = np.einsum("ij,ij->i", rows, rows)
     far = ~((squares > SMALLEST_SQUARE) & (squares < LARGEST_SQUARE))
     if far.any():
@@ -60,9 +63,10 @@ def unit_length(rows: Floats) -> Floats:
 
 @public
 class Standardize(Scaler):
-    """Divides each column by its standard deviation, after subtracting its mean with `center`.
+    """Divides each column by its standard deviation; with `center`, after subtracting its mean.
 
-    A column that was constant becomes zero with `center`, whatever it holds later, and stays as it is without.
+    As scikit-learn's StandardScaler, for values of any size. A column that is constant in training becomes zero with
+    `center`, also for new values, and stays unchanged without.
     """
 
     shared_parameters = frozenset[str]()
@@ -71,19 +75,21 @@ class Standardize(Scaler):
     def __init__(self, center: bool = True) -> None:
         self.center = center
 
-    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[Frame, Floats, Floats]:
-        """The frame of the columns with their means and deviations in it."""
-        frame = frame_of(X, axis=0)
-        return frame, *mean_and_deviation(X, frame)
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[RangeScaling, Floats, Floats]:
+        """The scaling of the columns, and the means and standard deviations of the scaled columns."""
+        scaling = range_scaling(X, axis=0)
+        return scaling, *mean_and_deviation(X, scaling)
 
-    def fit_prepared(self, prepared: tuple[Frame, Floats, Floats], X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        frame, mean, self.deviation_ = prepared
-        factor = frame.factor[0]
+    def fit_prepared(
+        self, prepared: tuple[RangeScaling, Floats, Floats], X: Floats, y: NDArray[Any], n_classes: int
+    ) -> None:
+        scaling, mean, self.deviation_ = prepared
+        factor = scaling.factor[0]
         if self.center:
-            self.shift_ = frame.middle[0] + mean
+            self.shift_ = scaling.middle[0] + mean
         else:
             self.shift_ = None
-            factor = np.where(frame.constant[0], 1.0, factor)
+            factor = np.where(scaling.constant[0], 1.0, factor)
         self.factor_ = None if (factor == 1.0).all() else factor
 
     def transform_arrays(self, X: Floats) -> Floats:
@@ -100,7 +106,7 @@ class Standardize(Scaler):
 class ShiftScale(Scaler):
     """Subtracts the smallest value of the whole matrix and divides by its standard deviation.
 
-    `take_log` then takes log(1 + x), where values below the smallest one seen count as that one.
+    With `take_log`, takes log(1 + x) of the result; values below the smallest of training count as the smallest.
     """
 
     shared_parameters = frozenset[str]()
@@ -110,12 +116,12 @@ class ShiftScale(Scaler):
         self.take_log = take_log
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[float, float, float]:
-        """Factor, shift and deviation of the whole matrix."""
-        frame = frame_of(X, axis=None)
-        if frame.constant.all():
+        """Factor, shift and standard deviation of the whole matrix."""
+        scaling = range_scaling(X, axis=None)
+        if scaling.constant.all():
             return 1.0, float(X.min()), 1.0
-        factor = float(frame.factor.item())
-        return factor, float(X.min()) * factor, float(np.sqrt(spent_moments(frame.apply(X), axis=None)[1]))
+        factor = float(scaling.factor.item())
+        return factor, float(X.min()) * factor, float(np.sqrt(moments_in_place(scaling.apply(X), axis=None)[1]))
 
     def fit_prepared(self, prepared: tuple[float, float, float], X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.factor_, self.shift_, self.deviation_ = prepared

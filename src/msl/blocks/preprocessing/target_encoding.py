@@ -1,4 +1,4 @@
-"""Target encoding: scikit-learn's encoder, its folds drawn from `random_state` whatever the version."""
+"""Target encoding by scikit-learn's TargetEncoder, with folds that depend on `random_state` in every release."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 from msl.blocks.public import public
 
 N_FOLDS = 5
-#: From 1.9 on, the folds themselves are given, and a seed beside them is deprecated.
+#: Since 1.9 the folds are passed as `cv`, and `random_state` is deprecated.
 _TAKES_SEED = getattr(signature(TargetEncoder).parameters.get("random_state"), "default", "deprecated") is None
 
 
 @public
 class TargetEncode(TransformerMixin, BaseEstimator):
-    """Replaces a symbol by the target's mean, or by the share of each class, among the rows that have it.
+    """Replaces a symbol by the mean target, or by the frequency of each class, of the rows with this symbol.
 
-    `fit_transform` encodes the rows of each of five shuffled folds from the other four, so that no row sees its own
-    target (Micci-Barreca, 2001); `transform` encodes from all rows. `smooth` is how many rows the overall mean counts.
+    `fit_transform` encodes the rows of each of five shuffled folds from the other four, so that the target of a row
+    does not leak into its features (Micci-Barreca, 2001); `transform` uses all training rows. `smooth` is the weight of
+    the overall mean, in rows.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

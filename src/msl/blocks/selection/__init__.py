@@ -1,0 +1,1 @@
+"""Feature selection: rankers by a statistic, selectors (masks, elimination), orthogonal (Gram-Schmidt, PCA)."""

@@ -1,4 +1,4 @@
-"""Orthogonal directions: features chosen by Gram-Schmidt orthogonalisation, and principal components."""
+"""Feature selection by Gram-Schmidt orthogonalisation, and principal components."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from msl.blocks.base.block import BlockTransformer, Codes, Floats
 from msl.blocks.numerics.class_statistics import present_classes, signed_targets
 from msl.blocks.numerics.matrices import PrincipalAxes
-from msl.blocks.numerics.safe_scaling import frame_of, row_blocks, standard_columns
+from msl.blocks.numerics.safe_scaling import range_scaling, row_blocks, standard_columns
 from msl.blocks.public import public
 from msl.blocks.selection.selectors import FMAX, FeatureSelector
+from msl.diagnostics.user_error import UserError
 
 
 @public
 class GramSchmidt(FeatureSelector):
-    """Keeps `fmax` features, each the one that explains most of what the earlier ones left of the target.
+    """Keeps `fmax` features; each is the one that explains most of what the earlier ones leave of the target.
 
-    Forward selection with orthogonalisation (Stoppiglia et al., 2003); several classes are one target each, and what
-    is explained of them is summed. Features that add nothing any more follow in the order of their own correlation.
+    Forward selection with orthogonalisation (Stoppiglia et al., 2003). With several classes, each is a target of its
+    own, and the explained parts are summed. Features that explain nothing more follow in the order of their correlation
+    with the target.
     """
 
     needs_target = True
@@ -32,7 +34,7 @@ class GramSchmidt(FeatureSelector):
         self.fmax = fmax
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> ForwardSelection:
-        """The selection before its first step: it goes as far as the largest `fmax` asked of it, once."""
+        """A selection before its first step; it continues as far as the largest `fmax` needs, once."""
         if n_classes:
             present, codes = present_classes(y, n_classes)
             targets = signed_targets(codes, len(present))
@@ -51,9 +53,9 @@ class GramSchmidt(FeatureSelector):
 
 @public
 class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
-    """Replaces the features by their first `fmax` principal components, fewer when fewer have any variance.
+    """Replaces the features by their first `fmax` principal components, or by fewer if only those have variance.
 
-    The largest loading of each component is positive.
+    The sign of a component is such that its largest loading is positive.
     """
 
     shared_parameters = frozenset[str]()
@@ -63,13 +65,13 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
         self.fmax = fmax
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[float, Floats, PrincipalAxes]:
-        """Factor and mean of the matrix, and its axes, which are found as far as siblings ask for them."""
-        factor = float(frame_of(X, axis=None).factor.item()) or 1.0
+        """Factor and mean of the matrix, and its principal axes, of which siblings compute as many as they need."""
+        factor = float(range_scaling(X, axis=None).factor.item()) or 1.0
         scaled = X if factor == 1.0 else X * factor
         mean = scaled.mean(axis=0)
         axes = PrincipalAxes(scaled, mean)
         if axes.spread / np.finfo(np.float64).max > factor:
-            raise ValueError(
+            raise UserError(
                 f"PrincipalComponents cannot work with features as large as {np.abs(X).max():.0e}: "
                 "their components overflow; standardize them first"
             )
@@ -100,25 +102,24 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
         return int(self.loadings_.shape[1])
 
 
-# --- Forward selection of features by Gram-Schmidt orthogonalisation, as far as it is asked to go. --------------------
+# --- Forward selection ------------------------------------------------------------------------------------------------
 
 
-#: A squared length that has fallen to this part by subtraction is computed afresh, as pivoted QR does.
+#: A squared length that subtraction has reduced by this factor is recomputed, as in pivoted QR.
 CANCELLED = 1e-6
-#: What is left of a feature of length one when the earlier ones determine it (squared).
+#: Squared length left of a unit feature that is a linear combination of the earlier ones.
 DEPENDENT = 1e-16
-#: What is left of targets of length one when the features explain them (squared).
+#: Squared length left of unit targets that the features explain completely.
 EXPLAINED = 1e-20
-#: Scores that differ by this part are equal but for rounding.
+#: Scores with a smaller relative difference are equal.
 EQUAL = 1e-12
 
 
 class ForwardSelection:
-    """A selection in progress, which never orthogonalises the features themselves.
+    """A selection in progress, which does not orthogonalise all features.
 
-    The products of the features with each new direction are enough to keep track of the squared length that each has
-    left outside the directions so far, and of its products with what is left of the targets: one product of a vector
-    with the matrix a step.
+    The products of the features with each new direction are enough to update the squared length of each feature outside
+    the directions so far, and its products with the rest of the targets. A step costs one vector-matrix product.
     """
 
     def __init__(self, features: Floats, targets: Floats) -> None:
@@ -129,7 +130,7 @@ class ForwardSelection:
         self.lengths: Floats = np.einsum("ij,ij->j", features, features)
         self.trusted = self.lengths.copy()
         self.chosen: list[int] = []
-        self.directions = np.empty((16, len(features)))  # one a row, with room for more
+        self.directions = np.empty((16, len(features)))  # one a row, with spare rows
         self.by_correlation = np.argsort(-self.scores(), kind="stable")
         self.finished = False
 
@@ -141,13 +142,13 @@ class ForwardSelection:
         return np.concatenate([np.array(self.chosen, dtype=np.intp), rest])[:count]
 
     def scores(self) -> Floats:
-        """The squared length of the targets that each feature would explain beyond the earlier ones."""
+        """The squared length of the targets that each feature would explain in addition to the earlier ones."""
         explained = np.zeros_like(self.lengths)
         np.divide((self.products**2).sum(axis=1), self.lengths, out=explained, where=self.lengths > DEPENDENT)
         return explained
 
     def step(self) -> None:
-        """Chooses one more feature, or finishes when none is left that could explain anything."""
+        """Chooses one more feature, or finishes if none explains anything more."""
         if not (self.lengths > DEPENDENT).any() or np.vdot(self.targets, self.targets) <= EXPLAINED:
             self.finished = True
             return
@@ -168,15 +169,15 @@ class ForwardSelection:
         self.refresh()
 
     def outside(self, columns: Floats) -> Floats:
-        """What columns have outside the directions; twice is enough against rounding (Giraud et al., 2005)."""
+        """The part of columns orthogonal to the directions; two passes are accurate (Giraud et al., 2005)."""
         directions = self.directions[: len(self.chosen)]
         for _ in range(2):
             columns = columns - directions.T @ (directions @ columns)
         return columns
 
     def refresh(self) -> None:
-        """Computes afresh the lengths that subtraction has eaten."""
-        eaten = np.flatnonzero((self.lengths > 0.0) & (self.lengths < CANCELLED * self.trusted))
-        if len(eaten):
-            left = self.outside(self.features[:, eaten])
-            self.lengths[eaten] = self.trusted[eaten] = np.einsum("ij,ij->j", left, left)
+        """Recomputes lengths that have lost digits to subtraction."""
+        inexact = np.flatnonzero((self.lengths > 0.0) & (self.lengths < CANCELLED * self.trusted))
+        if len(inexact):
+            left = self.outside(self.features[:, inexact])
+            self.lengths[inexact] = self.trusted[inexact] = np.einsum("ij,ij->j", left, left)

@@ -1,7 +1,8 @@
-"""Rankers of features by one statistic each: tests of location, of ranks, of tables, and a forest's importances.
+"""Rank features by a statistic: F, t, correlation, area under the ROC curve, odds ratio, forest importance, Relief.
 
-Statistics of two samples compare each class with the rest and take the strongest; their p-values are then those of the
-most significant class times the number of comparisons (Bonferroni), so that many classes do not make noise significant.
+Statistics of two samples compare each class with the rest and take the largest. Their p-value is the smallest one times
+the number of comparisons (Bonferroni), so that many classes do not make noise significant. scikit-learn's `f_classif`
+and SciPy's tests return NaN for constant features, and overflow or lose digits for very large or small ones.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from sklearn.utils._param_validation import Interval
 from msl.blocks.base.block import Codes, Floats
 from msl.blocks.learners.forest import TreeGrowth
 from msl.blocks.numerics.class_statistics import TwoSamples, class_samples, one_against_rest, present_classes, ratio
-from msl.blocks.numerics.safe_scaling import frame_of, framed_sums, standard_columns, unit_range
+from msl.blocks.numerics.safe_scaling import range_scaling, scaled_sums, standard_columns, unit_range
 from msl.blocks.public import public
 from msl.blocks.selection.selectors import Ranker, Ranking, SignificanceRanker
 
-#: How many numbers are sorted at a time: enough for vectorised work, few enough for the cache.
+#: The number of values sorted at a time: enough for vectorised work, few enough for the cache.
 BLOCK = 1 << 18
 
 
 @public
 class FTestRanker(SignificanceRanker):
-    """Ranks by the F statistic of a one-way analysis of variance, or of the linear regression for numbers."""
+    """Ranks by the F statistic: of a one-way analysis of variance, or of a linear regression for a numeric target."""
 
     serves_regression = True
 
@@ -43,7 +44,7 @@ class FTestRanker(SignificanceRanker):
 
 @public
 class PearsonRanker(SignificanceRanker):
-    """Ranks by the absolute correlation with the target, or with the indicator of the best separated class."""
+    """Ranks by the absolute correlation with the target; for classes, the largest with the indicator of a class."""
 
     serves_regression = True
 
@@ -62,9 +63,9 @@ class PearsonRanker(SignificanceRanker):
 
 @public
 class TTestRanker(SignificanceRanker):
-    """Ranks by the absolute t statistic between a class and the rest, each with a variance of its own (Welch, 1947).
+    """Ranks by the absolute t statistic between a class and the rest with unequal variances (Welch, 1947).
 
-    A class of one row has no variance of its own: it is compared with the pooled one.
+    A class of one row has no variance: the pooled variance is used.
     """
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
@@ -74,7 +75,7 @@ class TTestRanker(SignificanceRanker):
 
 @public
 class ZFilterRanker(Ranker):
-    """Ranks by the distance between the means of a class and of the rest over its pooled standard error."""
+    """Ranks by the distance between the means of a class and of the rest, divided by its pooled standard error."""
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
         pairs = one_against_rest(class_samples(X, y, n_classes))
@@ -83,7 +84,8 @@ class ZFilterRanker(Ranker):
 
 @public
 class SignalToNoiseRanker(Ranker):
-    """Ranks by the distance between the means of a class and of the rest over the sum of both deviations."""
+    """Ranks by the distance between the means of a class and of the rest, divided by the sum of both standard
+    deviations (Golub et al., 1999)."""
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
         scores = []
@@ -96,9 +98,9 @@ class SignalToNoiseRanker(Ranker):
 
 @public
 class AucRanker(SignificanceRanker):
-    """Ranks by the distance of the area under the ROC curve from one half, with the p-value of Mann and Whitney.
+    """Ranks by the distance of the area under the ROC curve from 0.5, with the p-value of the Mann-Whitney U test.
 
-    The p-value is the normal approximation, corrected for ties and for continuity.
+    The p-value is the normal approximation with corrections for ties and continuity.
     """
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
@@ -119,8 +121,8 @@ class AucRanker(SignificanceRanker):
 class OddsRatioRanker(SignificanceRanker):
     """Ranks by the absolute log odds ratio between a class and the feature being above its median (Wald's p-value).
 
-    Half a row is added to each cell of the table. A feature with nothing above its median, such as a flag that is
-    mostly on, is split into the median and what is below.
+    Half a row is added to each cell of the contingency table. If no value is above the median, as for a flag that is
+    mostly on, the feature is split into values at and below the median.
     """
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
@@ -130,7 +132,7 @@ class OddsRatioRanker(SignificanceRanker):
         inside, outside = above + 0.5, counts - above + 0.5
         rest_inside, rest_outside = total - above + 0.5, len(X) - total - (counts - above) + 0.5
         scores = np.abs(np.log(inside) + np.log(rest_outside) - np.log(outside) - np.log(rest_inside))
-        # A constant feature has one column in its table, and the half rows alone would give it odds.
+        # The half rows alone would give a constant feature an odds ratio.
         scores[total[:, 0] == len(X)] = 0.0
         error = np.sqrt(1 / inside + 1 / outside + 1 / rest_inside + 1 / rest_outside)
         first = 1 if n_classes == 2 else 0
@@ -139,7 +141,7 @@ class OddsRatioRanker(SignificanceRanker):
 
 @public
 class ForestImportanceRanker(Ranker):
-    """Ranks by the importance (mean decrease of impurity) in a random forest of `units` trees."""
+    """Ranks by the importance (mean decrease in impurity) in a random forest of `units` trees (Breiman, 2001)."""
 
     serves_regression = True
     shared_parameters = frozenset({"units", "random_state"})
@@ -161,7 +163,7 @@ class ForestImportanceRanker(Ranker):
         self.random_state = random_state
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
-        # Trees work in single precision and take differences below 1e-7 for none.
+        # Trees work in single precision and ignore differences below 1e-7.
         rows = unit_range(X).astype(np.float32)
         n_present, target = 0, y
         if n_classes:
@@ -177,15 +179,15 @@ class ForestImportanceRanker(Ranker):
 
 
 def correlation(X: Floats, y: Floats) -> Floats:
-    """The absolute correlation of each column with y, zero where either is constant."""
-    frame, target = frame_of(X, axis=0), standard_columns(y[:, np.newaxis])[:, 0]
-    (sums, products), squares = framed_sums(X, frame, np.stack([np.ones(len(X)), target]))
+    """The absolute Pearson correlation of each column with y, zero where either is constant."""
+    scaling, target = range_scaling(X, axis=0), standard_columns(y[:, np.newaxis])[:, 0]
+    (sums, products), squares = scaled_sums(X, scaling, np.stack([np.ones(len(X)), target]))
     deviations = np.sqrt(np.maximum(squares - sums**2 / len(X), 0.0))
     return np.minimum(ratio(np.abs(products), deviations * np.sqrt(len(X))), 1.0)
 
 
 def f_test(signal: Floats, noise: Floats, freedom: float, residual_freedom: float) -> tuple[Floats, Floats]:
-    """F and its p-value from the sums of squares that are explained and left."""
+    """F and its p-value from the explained and the residual sums of squares."""
     if residual_freedom <= 0:
         return np.zeros_like(signal), np.ones_like(signal)
     f = ratio(signal / freedom, noise / residual_freedom)
@@ -210,13 +212,13 @@ def t_test(pair: TwoSamples) -> tuple[Floats, Floats]:
 
 
 def strongest(scores: list[Floats] | Floats, pvalues: list[Floats] | Floats) -> Ranking:
-    """The ranking by the largest of each feature's scores, one row a comparison."""
+    """The ranking by the largest score of each feature; `scores` has one row a comparison."""
     smallest = np.min(pvalues, axis=0)
     return Ranking.by(np.max(scores, axis=0), np.minimum(len(pvalues) * smallest, 1.0))
 
 
 def feature_blocks(X: Floats) -> Iterator[tuple[slice, Floats]]:
-    """Some features at a time, one a row, so that sorting runs along memory and its arrays stay small."""
+    """Blocks of features, as contiguous rows, so that sorting is fast and its arrays stay small."""
     width = max(1, BLOCK // len(X))
     for start in range(0, X.shape[1], width):
         block = slice(start, start + width)
@@ -242,10 +244,10 @@ def class_rank_sums(X: Floats, y: Codes, n_classes: int) -> tuple[Floats, Floats
 
 
 def counts_above_median(X: Floats, y: Codes, n_classes: int) -> Floats:
-    """For each feature how many rows of each class lie above the median, or at it when nothing lies above."""
+    """For each feature the number of rows of each class above the median, or at it if none is above."""
     members = (y[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
     counts = np.empty((X.shape[1], n_classes))
-    # The lower median splits as the median does, and needs no mean of two numbers that might overflow.
+    # The lower median splits as the median does, without a mean of two numbers that might overflow.
     middle = (len(X) - 1) // 2
     for block, features in feature_blocks(X):
         median = np.partition(features, middle, axis=1)[:, middle, np.newaxis]
@@ -256,24 +258,25 @@ def counts_above_median(X: Floats, y: Codes, n_classes: int) -> Floats:
     return counts
 
 
-# --- Relief: features that differ between near rows of different classes, and agree between near rows of one class.
+# --- Relief -----------------------------------------------------------------------------------------------------------
 #
-# ReliefF for classes (Kononenko, 1994) and RReliefF for numbers (Robnik-Sikonja and Kononenko, 1997), every row taken
-# once. Differences are parts of a feature's range and distances are their sums. All rows as near as the `knum`-th count
-# as neighbours, with equal shares, so that the result does not depend on the order of rows even when many tie.
+# ReliefF for classes (Kononenko, 1994) and RReliefF for numbers (Robnik-Sikonja and Kononenko, 1997), using every row
+# once. Differences are fractions of a feature's range, and distances are their sums. All rows at the distance of the
+# `knum`-th are neighbours with equal weights, so that the result does not depend on the order of the rows.
 
 
-#: How many numbers the largest temporary arrays hold.
+#: The number of values in the largest temporary arrays.
 PAIRS_AT_ONCE = 1 << 20
-#: Distances that differ by this part are equal but for the order in which their parts were added.
+#: Distances with a smaller relative difference are equal: their terms were added in another order.
 ROUNDING = 1e-12
 
 
 @public
 class ReliefRanker(Ranker):
-    """Ranks by ReliefF with `knum` neighbours of each class, or by RReliefF for numbers.
+    """Ranks by ReliefF with `knum` neighbours of each class, or by RReliefF for a numeric target.
 
-    A row that is alone in its class has no hits to weigh its misses against and is not counted.
+    A feature scores high if it differs between near rows of different classes and agrees between near rows of the same
+    class. The only row of a class has no neighbours of its class and is not counted.
     """
 
     serves_regression = True
@@ -294,7 +297,7 @@ class ReliefRanker(Ranker):
 
 
 def relief_classes(rows: Floats, y: Codes, n_classes: int, knum: int) -> Floats:
-    """ReliefF: the mean difference from the nearest rows of other classes less that from the nearest of the same."""
+    """ReliefF: the mean difference to the nearest rows of other classes, minus that to the nearest of the same."""
     order = np.argsort(y, kind="stable")
     rows, y = rows[order], y[order]
     counts = np.bincount(y, minlength=n_classes)
@@ -313,7 +316,7 @@ def relief_classes(rows: Floats, y: Codes, n_classes: int, knum: int) -> Floats:
 
 
 def relief_numbers(rows: Floats, y: Floats, knum: int) -> Floats:
-    """RReliefF: how a feature differs between near rows with different targets, less so between those with the same."""
+    """RReliefF: the difference between near rows with different targets, minus that between those with equal ones."""
     target = unit_range(y[:, np.newaxis])[:, 0]
     changed, differed, both = 0.0, np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     for block, distances in distance_blocks(rows):
@@ -324,14 +327,14 @@ def relief_numbers(rows: Floats, y: Floats, knum: int) -> Floats:
         differed += block_differed
         both += block_both
     unchanged = len(rows) - changed
-    # A constant target, or one that always changes by its whole range, leaves one of the two means without rows.
+    # For a constant target, or one that always changes by its whole range, one of the two means has no rows.
     with_change = both / changed if changed > 0.0 else np.zeros_like(both)
     without_change = (differed - both) / unchanged if unchanged > 0.0 else np.zeros_like(both)
     return with_change - without_change if changed > 0.0 else with_change
 
 
 def distance_blocks(rows: Floats) -> Iterator[tuple[slice, Floats]]:
-    """The distances of some rows to all rows at a time, infinite from a row to itself."""
+    """Blocks of the distances between all rows; the distance of a row to itself is infinite."""
     height = max(1, PAIRS_AT_ONCE // len(rows))
     for start in range(0, len(rows), height):
         block = slice(start, min(start + height, len(rows)))
@@ -341,7 +344,7 @@ def distance_blocks(rows: Floats) -> Iterator[tuple[slice, Floats]]:
 
 
 def neighbour_shares(distances: Floats, knum: int) -> Floats:
-    """For each row the shares, of one in total, of its `knum` nearest columns and of those just as near."""
+    """The weights of the neighbours of each row: equal for the `knum` nearest and those as near, with a sum of one."""
     near = np.isfinite(distances)
     if distances.shape[1] > knum:
         farthest = np.partition(distances, knum - 1, axis=1)[:, knum - 1, np.newaxis]
@@ -351,7 +354,7 @@ def neighbour_shares(distances: Floats, knum: int) -> Floats:
 
 
 def weighted_differences(rows: Floats, block: slice, *weights: Floats) -> Floats:
-    """For each matrix of weights the weighted sum of the differences between the rows of a block and all rows."""
+    """For each matrix of weights, the weighted sum of the differences between the rows of a block and all rows."""
     here, there = np.nonzero(weights[0])
     pair_weights = np.stack([matrix[here, there] for matrix in weights])
     here += block.start

@@ -1,4 +1,4 @@
-"""Selectors keep some of the columns: what all of them share, and `Keep`, whose mask is a parameter."""
+"""Feature selectors: by a mask (`keep`), by a ranking with thresholds, and by recursive elimination (`svcrfe`)."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from msl.blocks.base.block import BlockTransformer, Codes, Floats
 from msl.blocks.numerics.class_statistics import present_classes
 from msl.blocks.numerics.safe_scaling import standard_columns
 from msl.blocks.public import public
+from msl.diagnostics.user_error import UserError
 
 
 class FeatureSelector(BlockTransformer, SelectorMixin):
-    """A transformer that keeps some columns, in the order in which they came, and at least one."""
+    """A transformer that keeps some of the columns, at least one, in their order."""
 
     mask_: NDArray[np.bool_]
     selected_: Codes
 
     def keep_columns(self, chosen: Codes, n_columns: int) -> None:
-        """Remembers the chosen columns, in whatever order they are given."""
+        """Stores the chosen columns, given in any order."""
         self.mask_ = np.zeros(n_columns, dtype=np.bool_)
         self.mask_[chosen] = True
         self.selected_ = np.flatnonzero(self.mask_)
 
     def transform_arrays(self, X: Floats) -> Floats:
-        """The kept columns; X itself, not a copy, when all are kept."""
+        """The kept columns; X itself, not a copy, if all are kept."""
         if len(self.selected_) == len(self.mask_):
             return X
         return X.take(self.selected_, axis=1)
@@ -48,7 +49,7 @@ class FeatureSelector(BlockTransformer, SelectorMixin):
 
 @public
 class KeepFeatures(FeatureSelector):
-    """Keeps the columns whose entry in `features` is true; all without a mask, the first when the mask has none."""
+    """Keeps the columns whose entry in `features` is true: all if `features` is None, the first if no entry is true."""
 
     takes_symbols = True
     takes_missing = True
@@ -65,17 +66,17 @@ class KeepFeatures(FeatureSelector):
             return
         mask = np.asarray(self.features)
         if mask.shape != (n_columns,):
-            raise ValueError(
+            raise UserError(
                 f"Keep got a mask of shape {mask.shape} for rows with {n_columns} features; "
                 f"give `features` exactly {n_columns} entries, one a feature"
             )
         if not np.isin(mask, (0, 1)).all():
-            raise ValueError("Keep needs a mask of booleans (or of 0 and 1); to keep features by number, make a mask")
+            raise UserError("Keep needs a mask of booleans (or of 0 and 1); to keep features by number, make a mask")
         chosen = np.flatnonzero(mask)
         self.keep_columns(chosen if len(chosen) else np.array([0]), n_columns)
 
 
-# --- A ranking of features by a score, and the base of the blocks that keep the best of one. --------------------------
+# --- Selection by a ranking -------------------------------------------------------------------------------------------
 
 
 FMAX = [Interval(Integral, 1, None, closed="left"), None]
@@ -84,7 +85,7 @@ SHARE = [Interval(Real, 0, 1, closed="both")]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All features, best first, with what decides whether they stay."""
+    """The scores, weights and p-values of all features, and their order, best first."""
 
     scores: Floats
     weights: Floats
@@ -94,7 +95,7 @@ class Ranking:
 
     @classmethod
     def by(cls, scores: Floats, pvalues: Floats | None = None) -> Self:
-        """Higher scores are better; of equal ones the earlier column is."""
+        """A ranking by descending scores; of equal scores the earlier column is first."""
         return cls(
             scores=scores,
             weights=unit_weights(scores),
@@ -105,7 +106,7 @@ class Ranking:
 
 
 def unit_weights(scores: Floats) -> Floats:
-    """Scores as parts of the largest one; negative ones weigh nothing, and an infinite one leaves nothing to others."""
+    """Scores divided by the largest one. Negative scores become 0, and finite ones if another is infinite."""
     best = scores.max()
     if best <= 0.0:
         return np.zeros_like(scores)
@@ -116,7 +117,10 @@ def unit_weights(scores: Floats) -> Floats:
 
 
 def false_discovery(pvalues: Floats) -> Floats:
-    """The adjusted p-values of Benjamini and Hochberg (1995)."""
+    """The adjusted p-values of Benjamini and Hochberg (1995).
+
+    Equal to `scipy.stats.false_discovery_control`, which takes longer than a whole ranking of a small table.
+    """
     order = np.argsort(-pvalues, kind="stable")
     n_tests = len(pvalues)
     adjusted = np.empty(n_tests)
@@ -125,14 +129,14 @@ def false_discovery(pvalues: Floats) -> Floats:
 
 
 class Ranker(FeatureSelector):
-    """Keeps the features among the `fmax` best whose weight, their score over the best score, is at least `wmin`.
+    """Keeps the features among the `fmax` best whose weight, the score divided by the best score, is at least `wmin`.
 
-    `fmax=None` means all. When nothing passes, the best feature stays.
+    `fmax=None` means all features. If none passes, the best one is kept.
     """
 
     needs_target = True
     shared_parameters: ClassVar[frozenset[str] | None] = frozenset()
-    #: Whether numbers can be the target.
+    #: Whether the target may be numeric.
     serves_regression: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX, "wmin": SHARE}
 
@@ -141,25 +145,25 @@ class Ranker(FeatureSelector):
         self.wmin = wmin
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
-        """Ranks the features; every class is present and there are at least two, or none for regression."""
+        """Ranks the features; `n_classes` is 0 for regression, else all of at least two classes have rows."""
         raise NotImplementedError
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
         if n_classes == 0:
             if not self.serves_regression:
-                raise ValueError(
+                raise UserError(
                     f"{type(self).__name__} compares classes, but the target holds numbers; "
                     "for regression take FTest, Pearson, Relief, ForestImportance, SVCElimination or GramSchmidt"
                 )
             return self.rank(X, y, 0)
         present, codes = present_classes(y, n_classes)
         if len(present) == 1:
-            # Nothing tells features apart when there is nothing to tell apart.
+            # With one class all features are equal.
             return Ranking.by(np.zeros(X.shape[1]), np.ones(X.shape[1]))
         return self.rank(X, codes, len(present))
 
     def passes(self, ranking: Ranking) -> NDArray[np.bool_]:
-        """The features that no threshold removes."""
+        """The features that pass all thresholds."""
         return ranking.weights >= self.wmin
 
     def fit_prepared(self, prepared: Ranking, X: Floats, y: NDArray[Any], n_classes: int) -> None:
@@ -170,7 +174,7 @@ class Ranker(FeatureSelector):
 
 
 class SignificanceRanker(Ranker):
-    """A ranker by a test: the p-value must be at most `pval` and the false discovery rate at most `fdrmax` too."""
+    """A ranker with p-values: features also need one of at most `pval`, and an adjusted one of at most `fdrmax`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
@@ -190,15 +194,16 @@ class SignificanceRanker(Ranker):
         return super().passes(ranking) & significant
 
 
-# --- Recursive feature elimination with a linear support vector machine (Guyon et al., 2002), by halves. --------------
+# --- Recursive feature elimination ------------------------------------------------------------------------------------
 
 
 @public
 class SVCElimination(FeatureSelector):
-    """Keeps the `fmax` features that elimination by the weights of a linear machine leaves last.
+    """Recursive feature elimination with a linear support vector machine (Guyon et al., 2002); keeps `fmax` features.
 
-    Features are standardised first, for weights are only comparable between features of one scale. Halving down to one
-    feature passes through the best `fmax` for every `fmax`, so one elimination serves them all.
+    Each round drops the half of the features with the smallest weights. Features are standardised first, so that their
+    weights are comparable. One elimination down to a single feature gives the result for every `fmax`; scikit-learn's
+    RFE does not rank the features that it drops together, and would need an elimination for each `fmax`.
     """
 
     needs_target = True
@@ -209,7 +214,7 @@ class SVCElimination(FeatureSelector):
         self.fmax = fmax
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> Codes:
-        """The features from the last one left to the first one dropped."""
+        """The features, from the last one left to the first one dropped."""
         columns = standard_columns(X)
         target: NDArray[Any]
         if n_classes:
@@ -232,7 +237,7 @@ def elimination_order(columns: Floats, target: NDArray[Any], machine: Any) -> Co
     dropped: list[Codes] = []
     while len(left) > 1:
         with warnings.catch_warnings():
-            # Weights that are nearly converged rank as well; the warning would only mark a good model as suspect.
+            # Nearly converged weights rank features as well, so the warning would only mislead.
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(columns[:, left], target)
         importance = (np.atleast_2d(machine.coef_) ** 2).sum(axis=0)

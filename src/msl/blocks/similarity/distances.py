@@ -1,7 +1,8 @@
-"""Distances between rows, as small parameter objects.
+"""Distances between rows, and distances between the values of one feature.
 
-Every distance is built of feature distances Δ: D^power = Σ s_i Δ_i^power with feature weights s. Rows are compared by
-D^power, which has the same order and saves the root; `lengths` takes the root.
+Every distance is made of feature distances Δ: D^power = Σ s_i Δ_i^power with feature weights s. Rows are compared by
+D^power, which has the same order and needs no root; `lengths` takes the root. Distances are small parameter objects for
+the slots of similarity-based learners; `pairwise` of each gives plain distances between two tables.
 """
 
 from __future__ import annotations
@@ -16,11 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval
 
-from msl.blocks.base.block import Codes, Filling, Floats
+from msl.blocks.base.block import Codes, Floats, SlotValue
 from msl.blocks.public import public
 from msl.blocks.similarity.placement import Directions, Placement, Quartered, Scaled, Whitened
-
-# The catalogue speaks of the feature distances as part of this module.
 
 __all__ = [
     "DISTANCES",
@@ -43,21 +42,21 @@ __all__ = [
 ]
 
 
-class Distance(Filling):
-    """How far two rows are from each other.
+class Distance(SlotValue):
+    """A distance between two rows.
 
-    `place` fits a placement to training rows; `powers` gives D^power between placed rows, in the placement's units.
+    `placement` fits a coordinate system to training rows; `powers` gives D^power between rows in its coordinates.
     """
 
-    #: D^power is a plain sum over features of `terms`, so that a change of one weight can be added to it.
+    #: Whether D^power is a weighted sum over features of `terms`, so that it can be updated for one weight.
     decomposable: ClassVar[bool] = False
-    #: `powers` are weighted sums of squares of coordinate differences.
+    #: Whether `powers` are weighted sums of squared coordinate differences.
     quadratic: ClassVar[bool] = False
-    #: The distance is fitted to the rows it will compare with, so another row more or less changes all distances.
+    #: Whether the distance is fitted to the training rows, so that leaving one out changes all distances.
     fitted_to_rows: ClassVar[bool] = False
-    #: Takes the distances of symbolic features; others are geometry of numbers.
+    #: Whether it can be combined with distances of categorical features; others are defined for numbers only.
     takes_symbols: ClassVar[bool] = True
-    #: How the terms of several features make one.
+    #: How the terms of several features are combined.
     join: ClassVar[np.ufunc] = np.add
 
     @property
@@ -65,26 +64,26 @@ class Distance(Filling):
         return 1.0
 
     def placement(self, X: Floats, weights: Floats, least_spread: float = 0.0) -> Placement:
-        """The placement fitted to rows; `least_spread` is that of the symbolic features beside them."""
+        """The coordinate system fitted to rows; `least_spread` is the spread of categorical features beside them."""
         return Scaled.fitted(X, weights, self.power, least_spread)
 
     def powers(self, A: Floats, B: Floats, weights: Floats) -> Floats:
         raise NotImplementedError
 
     def terms(self, a: Floats, b: Floats, out: Floats | None = None) -> Floats:
-        """Δ^power of one feature between all pairs; only of decomposable distances."""
+        """Δ^power of one feature between all pairs of values; only for decomposable distances."""
         raise TypeError(f"{type(self).__name__} is not a sum over features")
 
     def lengths(self, powers: Floats) -> Floats:
         return powers
 
     def true_lengths(self, powers: Floats, unit: float) -> Floats:
-        """Distances in the units of the rows; the largest number there is for any beyond it."""
+        """Distances in the units of the rows, limited to the largest floating-point number."""
         with np.errstate(over="ignore"):
             return np.minimum(self.lengths(powers) * unit, np.finfo(np.float64).max)
 
     def pairwise(self, A: ArrayLike, B: ArrayLike, weights: ArrayLike | None = None) -> Floats:
-        """All distances between the rows of A and those of B, the table that the distance is fitted to."""
+        """All distances between the rows of A and of B, to which the distance is fitted."""
         rows, table = np.asarray(A, dtype=np.float64), np.asarray(B, dtype=np.float64)
         importance = np.ones(table.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
         self.check()
@@ -96,7 +95,7 @@ class Distance(Filling):
 
 @public
 class Euclidean(Distance):
-    """The root of the sum of squares."""
+    """The root of the sum of squared differences."""
 
     decomposable = True
     quadratic = True
@@ -118,7 +117,7 @@ class Euclidean(Distance):
 
 @public
 class Manhattan(Distance):
-    """The sum of differences."""
+    """The sum of absolute differences."""
 
     decomposable = True
 
@@ -132,7 +131,7 @@ class Manhattan(Distance):
 
 @public
 class Minkowski(Distance):
-    """The alpha-th root of the sum of alpha-th powers: manhattan at 1, euclidean at 2."""
+    """The alpha-th root of the sum of alpha-th powers: manhattan for alpha = 1, euclidean for alpha = 2."""
 
     decomposable = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {"alpha": [Interval(Real, 0, 64, closed="right")]}
@@ -162,12 +161,12 @@ class Minkowski(Distance):
 
 @public
 class Chebyshev(Distance):
-    """The largest weighted difference of any feature."""
+    """The largest weighted difference over the features."""
 
     join = np.maximum
 
     def powers(self, A: Floats, B: Floats, weights: Floats) -> Floats:
-        # SciPy takes weights here as a mask; a weight must shrink its feature's difference instead.
+        # SciPy uses weights as a mask here; a weight must scale the difference of its feature instead.
         return weighted_cdist(A * weights, B * weights, "chebyshev", np.ones_like(weights))
 
 
@@ -215,8 +214,8 @@ class Angle(Distance):
 
 @public
 class Mahalanobis(Distance):
-    """The distance in units of the data's covariance: of the columns in units of their standard deviation, the length
-    of (C + ridge·I)^-½ (x - z) with C their correlations."""
+    """The length of (C + ridge · I)^-½ (x - z), for columns divided by their standard deviation, with their correlation
+    matrix C."""
 
     quadratic = True
     fitted_to_rows = True
@@ -241,7 +240,7 @@ class Mahalanobis(Distance):
 
 
 def weighted_cdist(A: Floats, B: Floats, metric: str, weights: Floats, **options: Any) -> Floats:
-    """SciPy's `cdist`, faster when all weights are 1, and zeros when there are no features."""
+    """SciPy's `cdist`: without weights, which is faster, if all are 1, and zeros if there are no features."""
     if A.shape[1] == 0:
         return np.zeros((len(A), len(B)))
     if np.any(weights != 1.0):
@@ -261,7 +260,7 @@ DISTANCES: Mapping[str, type[Distance]] = {
 }
 
 
-# --- Distances between the values of one feature: numbers and symbols. ------------------------------------------------
+# --- Distances between the values of one feature, numeric or categorical ----------------------------------------------
 
 
 class Gaps(Protocol):
@@ -272,14 +271,14 @@ class Gaps(Protocol):
         ...
 
 
-class FeatureDistance(Filling):
-    """How far two values of one feature are from each other."""
+class FeatureDistance(SlotValue):
+    """A distance between two values of one feature."""
 
-    #: The gaps are fitted to the training rows.
+    #: Whether it is fitted to the training rows.
     fitted_to_rows: ClassVar[bool] = False
 
     def gaps(self, column: Floats, y: NDArray[Any], n_classes: int) -> Gaps | None:
-        """The distances between the values of a training column; `None` for the plain difference of numbers."""
+        """The distances fitted to a training column; None for the plain difference of numbers."""
         raise NotImplementedError
 
 
@@ -293,7 +292,7 @@ class Difference(FeatureDistance):
 
 @public
 class Overlap(FeatureDistance):
-    """0 when two symbols are equal, 1 when they differ."""
+    """0 if two symbols are equal, 1 if they differ."""
 
     def gaps(self, column: Floats, y: NDArray[Any], n_classes: int) -> Gaps | None:
         return OverlapGaps()
@@ -301,10 +300,10 @@ class Overlap(FeatureDistance):
 
 @public
 class ValueDifference(FeatureDistance):
-    """The difference of the class probabilities of two symbols: ½ Σ_c |p(c | a) - p(c | b)|, from 0 to 1.
+    """The value difference metric (Stanfill and Waltz, 1986): ½ Σ_c |p(c | a) - p(c | b)|, from 0 to 1.
 
-    For numbers, the difference of the target's means in units of its range. An unseen symbol has the probabilities
-    (or the mean) of the whole table.
+    p(c | a) is the frequency of class c in the rows with symbol a. For regression, it is the difference of the mean
+    targets, divided by the range of the target. An unknown symbol has the frequencies (or the mean) of all rows.
     """
 
     fitted_to_rows = True
@@ -333,7 +332,7 @@ class OverlapGaps:
 @public
 @dataclass(frozen=True, slots=True)
 class ValueGaps:
-    """A table of the distances between known symbols; its last row and column are for unknown ones."""
+    """The distances between known symbols; the last row and column of the table are for unknown ones."""
 
     symbols: Floats
     table: Floats

@@ -1,4 +1,4 @@
-"""The metric: a distance fitted to training rows, with its features chosen, weighted and measured."""
+"""A distance fitted to training rows, with selected and weighted features, numeric and categorical."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from msl.blocks.base.block import Codes, Floats
 from msl.blocks.public import public
 from msl.blocks.similarity.distances import Distance, FeatureDistance, Gaps
 from msl.blocks.similarity.placement import Placement
+from msl.diagnostics.user_error import UserError
 
 
 @public
 @dataclass(frozen=True, slots=True)
 class SpecialColumn:
-    """A column with a feature distance of its own."""
+    """A column with a feature distance of its own, such as a categorical one."""
 
     column: int
     weight: float
@@ -28,9 +29,9 @@ class SpecialColumn:
 @public
 @dataclass(frozen=True, slots=True)
 class FittedDistance:
-    """D^power between placed rows: a bulk of numeric columns, and a few with feature distances of their own.
+    """D^power between rows: over numeric columns, and special columns with feature distances of their own.
 
-    Placed rows hold the coordinates of the numeric columns, then the special columns as they are.
+    `place` turns rows into the coordinates of the numeric columns, followed by the special columns as they are.
     """
 
     distance: Distance
@@ -41,12 +42,12 @@ class FittedDistance:
 
     @property
     def n_features(self) -> int:
-        """How many features take part."""
+        """The number of features in use."""
         return len(self.numeric) + len(self.specials)
 
     @property
     def quadratic(self) -> bool:
-        """Whether `powers` are weighted sums of squares of coordinate differences, and nothing else."""
+        """Whether `powers` are only weighted sums of squared coordinate differences."""
         return self.distance.quadratic and not self.specials
 
     def place(self, X: Floats) -> Floats:
@@ -56,7 +57,7 @@ class FittedDistance:
         return placed
 
     def powers(self, A: Floats, B: Floats) -> Floats:
-        """D^power between all pairs of placed rows, in the placement's units."""
+        """D^power between all pairs of placed rows, in the units of the placement."""
         bulk = A.shape[1] - len(self.specials)
         powers = self.distance.powers(A[:, :bulk], B[:, :bulk], self.placement.weights)
         self.settle(powers)
@@ -66,12 +67,12 @@ class FittedDistance:
         return powers
 
     def settle(self, powers: Floats) -> None:
-        """Rounding noise between equal rows becomes 0."""
+        """Sets rounding errors between equal rows to 0."""
         if self.placement.floor:
             powers[powers <= self.placement.floor] = 0.0
 
     def special_term(self, gaps: Floats, weight: float) -> Floats:
-        """s Δ^power, in the units of the numeric columns' powers."""
+        """s Δ^power, in the units of the placement."""
         return np.asarray(weight * (gaps / self.placement.unit) ** self.distance.power)
 
     def lengths(self, powers: Floats) -> Floats:
@@ -89,12 +90,12 @@ def fit_metric(
     symbols: FeatureDistance,
     symbolic_columns: Sequence[int],
 ) -> FittedDistance:
-    """The metric on the columns whose `importance` is above 0."""
+    """Fits a distance to the columns whose `importance` is above 0."""
     distance.check()
     symbolic = set(symbolic_columns)
     outside = symbolic - set(range(X.shape[1]))
     if outside:
-        raise ValueError(
+        raise UserError(
             f"symbolic_columns names column {min(outside)}, but the table has columns 0 to {X.shape[1] - 1}"
         )
     numeric: list[int] = []
@@ -107,7 +108,7 @@ def fit_metric(
         else:
             specials.append(SpecialColumn(column, float(importance[column]), gaps))
     if specials and not distance.takes_symbols:
-        raise ValueError(
+        raise UserError(
             f"{type(distance).__name__} is a distance of numbers and cannot use the feature distance "
             f"{type(numbers if specials[0].column not in symbolic else symbols).__name__}; "
             "use euclidean, manhattan, minkowski, chebyshev or canberra, or turn the symbols into numbers first"
@@ -118,16 +119,16 @@ def fit_metric(
 
 
 def feature_importance(features: ArrayLike | None, weights: ArrayLike | None, n_features: int) -> Floats:
-    """One weight a feature: the given one, 0 where the feature is switched off."""
+    """The weight of each feature, 0 for features that are switched off."""
     importance = np.ones(n_features) if weights is None else np.array(weights, dtype=np.float64)
     if importance.shape != (n_features,):
-        raise ValueError(f"weights must hold one number for each of the {n_features} features; got {importance.shape}")
+        raise UserError(f"weights must hold one number for each of the {n_features} features; got {importance.shape}")
     if not np.all(np.isfinite(importance)) or np.any(importance < 0):
-        raise ValueError("weights must be finite numbers of at least 0")
+        raise UserError("weights must be finite numbers of at least 0")
     if features is not None:
         mask = np.asarray(features)
         if mask.shape != (n_features,):
-            raise ValueError(
+            raise UserError(
                 f"features must hold one truth value for each of the {n_features} features; got {mask.shape}"
             )
         importance[~mask.astype(bool)] = 0.0

@@ -1,4 +1,8 @@
-"""Similarity-based learners: a slot for each question that a nearest neighbour method answers."""
+"""Similarity-based learners (Duch and Grudzinski, 2001) and k nearest neighbours.
+
+Each choice of a nearest-neighbour method is a parameter: features and their weights, distance, references, number of
+neighbours or radius, weighting of votes, costs of errors.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,9 @@ from msl.blocks.base.block import (
     Block,
     BlockRegressor,
     Floats,
-    LeaveOneOutTable,
+    LooTable,
     ProbabilisticClassifier,
-    filled,
+    resolve_slot,
     slot_constraint,
 )
 from msl.blocks.public import public
@@ -28,8 +32,8 @@ from msl.blocks.similarity.references import (
     REFERENCES,
     ReferencePoints,
     References,
-    ReferenceTable,
     SimilaritySettings,
+    TrainingRows,
     class_probabilities,
     number_values,
     risk_matrix,
@@ -41,26 +45,26 @@ from msl.blocks.similarity.voting import WEIGHTINGS, Weighting, class_outputs, n
 @public
 @dataclass(frozen=True, slots=True)
 class FittedReferences:
-    """What siblings share: the metric, and the references placed in it."""
+    """What siblings share: the training rows with the metric, and the references."""
 
-    library: ReferenceTable
+    training: TrainingRows
     chosen: ReferencePoints
     placed: Floats
 
 
 class SimilarityLearner(Block):
-    """What learners of classes and of numbers have in common."""
+    """What similarity-based classifiers and regressors share."""
 
     def setting(self) -> SimilaritySettings:
-        """The slots, filled."""
+        """The parameters, with blocks in place of their names."""
         raise NotImplementedError
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> FittedReferences:
         return fit_references(self.setting(), X, y, n_classes)
 
     def fit_prepared(self, prepared: FittedReferences, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        # Not the library, which holds the whole table.
-        self.metric_: FittedDistance = prepared.library.metric
+        # Not all of `prepared`, which holds the whole table.
+        self.metric_: FittedDistance = prepared.training.metric
         self.references_: Floats = prepared.chosen.points
         self.placed_: Floats = prepared.placed
         setting = self.setting()
@@ -68,7 +72,7 @@ class SimilarityLearner(Block):
         self.fit_targets(setting, prepared)
 
     def fit_targets(self, setting: SimilaritySettings, fitted: FittedReferences) -> None:
-        """Learns what the references stand for."""
+        """Fits the class probabilities or numbers of the references."""
         raise NotImplementedError
 
     def prepare_query(self, X: Floats) -> Neighbours:
@@ -82,22 +86,22 @@ class SimilarityLearner(Block):
         return self.metric_.n_features
 
     @classmethod
-    def leave_one_out_table(cls, X: Floats, y: NDArray[Any], n_classes: int, memory: int) -> LeaveOneOutTable:
-        # It is made for these learners, and so imports this module.
+    def loo_table(cls, X: Floats, y: NDArray[Any], n_classes: int, memory: int) -> LooTable:
+        # Imported here because it imports this module.
         from msl.blocks.similarity.leave_one_out import LeaveOneOut
 
         return LeaveOneOut(X, y, n_classes, memory)
 
 
 class ClassVoter(SimilarityLearner):
-    """Votes for classes."""
+    """Classification: a vote of the references near a row."""
 
     def fit_targets(self, setting: SimilaritySettings, fitted: FittedReferences) -> None:
-        library = fitted.library
-        self.risk_ = risk_matrix(setting, library.n_classes)
-        similarity = similarity_matrix(setting, library.n_classes)
-        self.frequency_ = np.bincount(library.y, minlength=library.n_classes).astype(np.float64)
-        probabilities = class_probabilities(library, fitted.chosen, fitted.placed, setting.soft)
+        training = fitted.training
+        self.risk_ = risk_matrix(setting, training.n_classes)
+        similarity = similarity_matrix(setting, training.n_classes)
+        self.frequency_ = np.bincount(training.y, minlength=training.n_classes).astype(np.float64)
+        probabilities = class_probabilities(training, fitted.chosen, fitted.placed, setting.soft)
         self.probabilities_ = probabilities if similarity is None else probabilities @ similarity
 
     def outputs_prepared(self, query: Neighbours) -> Floats:
@@ -107,12 +111,12 @@ class ClassVoter(SimilarityLearner):
 
 
 class NumberVoter(SimilarityLearner):
-    """Votes for numbers: their mean."""
+    """Regression: the weighted mean of the references near a row."""
 
     def fit_targets(self, setting: SimilaritySettings, fitted: FittedReferences) -> None:
         risk_matrix(setting, n_classes=0)
         similarity_matrix(setting, n_classes=0)
-        self.values_ = number_values(fitted.library, fitted.chosen, fitted.placed, setting.soft)
+        self.values_ = number_values(fitted.training, fitted.chosen, fitted.placed, setting.soft)
 
     def outputs_prepared(self, query: Neighbours) -> Floats:
         setting = self.setting()
@@ -124,10 +128,10 @@ def fit_references(setting: SimilaritySettings, X: Floats, y: NDArray[Any], n_cl
     metric = fit_metric(
         X, y, n_classes, setting.distance, importance, setting.numbers, setting.symbols, setting.symbolic_columns
     )
-    library = ReferenceTable.of(X, y, n_classes, metric)
-    chosen = setting.references.choose(library, setting.n_references, np.random.default_rng(setting.random_state))
-    placed = library.placed if chosen.points is X else metric.place(chosen.points)
-    return FittedReferences(library, chosen, placed)
+    training = TrainingRows.of(X, y, n_classes, metric)
+    chosen = setting.references.choose(training, setting.n_references, np.random.default_rng(setting.random_state))
+    placed = training.placed if chosen.points is X else metric.place(chosen.points)
+    return FittedReferences(training, chosen, placed)
 
 
 def neighbourhood(query: Neighbours, setting: SimilaritySettings) -> Neighbourhood:
@@ -137,12 +141,36 @@ def neighbourhood(query: Neighbours, setting: SimilaritySettings) -> Neighbourho
 class SimilaritySlots(Block):
     """The parameters of the similarity-based learner.
 
-    `features` switches columns on and off, `weights` are their s_i; `symbolic_columns` holds the indices of columns
-    whose values are codes of symbols, compared by `symbols` where other columns are compared by `numbers`. With
-    `radius` a number, all references within it vote instead of the `k` nearest. A reference has its own class
-    (`probabilities="hard"`) or the class frequencies of the training rows nearest to it ("soft"). `risk[i][j]` is the
-    cost of deciding for class j when class i is true. `class_similarity[i][j]` is the part of a vote for class i that
-    goes to class j.
+    Parameters
+    ----------
+    features : array of bool, or None
+        The features in use; None for all.
+    weights : array of float, or None
+        The weights s of the features in the distance; None for 1.
+    distance : str or Distance
+        The distance between two rows.
+    k : int
+        The number of neighbours; all references at the distance of the k-th vote.
+    weighting : str or Weighting
+        How the vote of a reference decreases with its distance.
+    references : str or References
+        The points that rows are compared with.
+    n_references : int
+        Their number, for methods that take one.
+    numbers, symbols : str or FeatureDistance
+        The distance between two values of a numeric and of a categorical feature.
+    radius : float or None
+        If a number, all references within this radius vote instead of the `k` nearest.
+    probabilities : "hard" or "soft"
+        Whether a reference votes for its own class, or by the class frequencies of the training rows nearest to it.
+    risk : matrix or None
+        `risk[i][j]` is the cost of predicting class j when class i is true.
+    class_similarity : matrix or None
+        `class_similarity[i][j]` is the part of a vote for class i that goes to class j.
+    symbolic_columns : sequence of int, or None
+        The positions of the categorical columns, whose values are codes.
+    random_state : int or None
+        The seed of the choice of references.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -214,14 +242,14 @@ class SimilaritySlots(Block):
     def setting(self) -> SimilaritySettings:
         return SimilaritySettings(
             k=self.k,
-            distance=filled(self.distance, DISTANCES, Distance, "distance"),
-            weighting=filled(self.weighting, WEIGHTINGS, Weighting, "weighting"),
+            distance=resolve_slot(self.distance, DISTANCES, Distance, "distance"),
+            weighting=resolve_slot(self.weighting, WEIGHTINGS, Weighting, "weighting"),
             features=self.features,
             weights=self.weights,
-            references=filled(self.references, REFERENCES, References, "references"),
+            references=resolve_slot(self.references, REFERENCES, References, "references"),
             n_references=self.n_references,
-            numbers=filled(self.numbers, FEATURE_DISTANCES, FeatureDistance, "numbers"),
-            symbols=filled(self.symbols, FEATURE_DISTANCES, FeatureDistance, "symbols"),
+            numbers=resolve_slot(self.numbers, FEATURE_DISTANCES, FeatureDistance, "numbers"),
+            symbols=resolve_slot(self.symbols, FEATURE_DISTANCES, FeatureDistance, "symbols"),
             symbolic_columns=() if self.symbolic_columns is None else tuple(map(int, self.symbolic_columns)),
             radius=self.radius,
             soft=self.probabilities == "soft",
@@ -232,7 +260,7 @@ class SimilaritySlots(Block):
 
 
 class NeighbourSlots(Block):
-    """The parameters of plain k nearest neighbours: all rows, all features."""
+    """The parameters of k nearest neighbours on all rows and features; see `SimilaritySlots`."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
@@ -252,16 +280,16 @@ class NeighbourSlots(Block):
     def setting(self) -> SimilaritySettings:
         return SimilaritySettings(
             k=self.k,
-            distance=filled(self.distance, DISTANCES, Distance, "distance"),
-            weighting=filled(self.weighting, WEIGHTINGS, Weighting, "weighting"),
+            distance=resolve_slot(self.distance, DISTANCES, Distance, "distance"),
+            weighting=resolve_slot(self.weighting, WEIGHTINGS, Weighting, "weighting"),
         )
 
 
 @public
 class SimilarityClassifier(SimilaritySlots, ClassVoter, ProbabilisticClassifier):
-    """Similarity-based classifier: p(class | x) is the weighted sum of the class probabilities of the references near
-    x. Every reference at the k-th distance votes; a tie between classes goes to the class of the nearest, then to the
-    more frequent one."""
+    """A similarity-based classifier: p(class | x) is the weighted mean of the class probabilities of the references
+    near x. Every reference at the k-th distance votes; a tie between classes goes to the class of the nearest, then to
+    the more frequent one."""
 
 
 @public

@@ -1,7 +1,7 @@
 """Leave-one-out outputs of similarity-based learners on a fixed table, exact and without refits.
 
-A learner that compares with all rows is the same learner without one of them, so one matrix of distances serves all
-rows; and between settings that differ in a few feature weights that matrix changes by a few terms.
+A learner that compares with all rows needs one matrix of distances for all fits: leaving out a row means ignoring its
+column. Between settings that differ in a few feature weights only a few terms of the matrix change.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from msl.blocks.base.block import Block, Codes, Floats, LeftOut
+from msl.blocks.base.block import Block, Codes, Floats, LooResult
 from msl.blocks.numerics.matrices import sorted_lines
 from msl.blocks.numerics.partial_sums import PartialSums
 from msl.blocks.similarity.distances import Distance
@@ -31,11 +31,12 @@ from msl.blocks.similarity.neighbours import (
 )
 from msl.blocks.similarity.references import AllRows, SimilaritySettings, risk_matrix, similarity_matrix
 from msl.blocks.similarity.voting import Weighting, class_outputs, number_outputs
+from msl.diagnostics.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The distances between all rows, feature by feature; `columns` says which feature each term belongs to."""
+    """The distances between all rows, feature by feature; `columns` are the features of the terms."""
 
     metric: FittedDistance
     columns: Codes
@@ -43,16 +44,16 @@ class Terms:
 
 
 class LeaveOneOut:
-    """The outputs that a similarity-based learner gives for each row of a table when fitted on all the others.
+    """The outputs of a similarity-based learner for each row of a table, fitted on all other rows.
 
-    Keep it for many settings on the same table: distances are kept feature by feature, within `memory` bytes.
+    Use one object for many settings on the same table: it keeps the distances of each feature, within `memory` bytes.
     """
 
     def __init__(self, X: Floats, y: NDArray[Any], n_classes: int, memory: int = 1 << 28) -> None:
-        """`y` holds class codes, or numbers when `n_classes` is 0."""
+        """`y` holds class codes, or numbers if `n_classes` is 0."""
         if len(X) < 2:
-            raise ValueError("leave-one-out needs at least two rows")
-        # Rows of one class lie side by side, so that the nearest row of each class is found at memory speed.
+            raise UserError("leave-one-out needs at least two rows")
+        # Sorted by class, so that the nearest row of each class is the minimum of a contiguous block.
         self._order = np.argsort(y, kind="stable") if n_classes else np.arange(len(X))
         self._X = np.ascontiguousarray(X[self._order])
         self._y = y[self._order]
@@ -74,26 +75,26 @@ class LeaveOneOut:
         k: int = 1,
         weighting: str | Weighting = "uniform",
     ) -> Floats:
-        """Class probabilities (rows, classes) or numbers (rows) of the learner with these slots."""
+        """Class probabilities (rows, classes) or predictions (rows) of the learner with these parameters."""
         kind = SimilarityClassifier if self._n_classes else SimilarityRegressor
         return self.outputs_of(kind(features, weights, distance, k, weighting))
 
     @staticmethod
     def serves(learner: Block) -> bool:
-        """Whether the leave-one-out outputs of this learner can be had here."""
+        """Whether `loo` accepts this learner."""
         return isinstance(learner, SimilarityLearner) and on_all_rows(learner.setting())
 
-    def left_out(self, learner: SimilarityLearner) -> LeftOut:
-        """The outputs of a learner that `serves` accepts, and what a fit on all rows but one amounts to."""
+    def loo(self, learner: SimilarityLearner) -> LooResult:
+        """The leave-one-out outputs of a learner, and its mean complexity and number of features."""
         setting = learner.setting()
         features = np.count_nonzero(feature_importance(setting.features, setting.weights, self._X.shape[1]))
-        return LeftOut(self.outputs_of(learner), float((len(self._X) - 1) * features), float(features))
+        return LooResult(self.outputs_of(learner), float((len(self._X) - 1) * features), float(features))
 
     def outputs_of(self, learner: SimilarityLearner) -> Floats:
-        """The outputs of a learner that `serves` accepts."""
+        """The leave-one-out outputs of a learner."""
         setting = learner.setting()
         if not on_all_rows(setting):
-            raise ValueError("leave-one-out without refits needs a similarity learner on all rows with hard classes")
+            raise UserError("leave-one-out without refits needs a similarity learner on all rows with hard classes")
         setting.weighting.check()
         importance = feature_importance(setting.features, setting.weights, self._X.shape[1])
         if setting.distance.fitted_to_rows or setting.symbols.fitted_to_rows or setting.numbers.fitted_to_rows:
@@ -122,12 +123,12 @@ class LeaveOneOut:
         )
 
     def _terms_of(self, setting: SimilaritySettings) -> Terms | None:
-        """The distances feature by feature; none if the distance is no sum of them, or they need too much memory."""
+        """The distances of each feature; None if the distance is not their sum, or they need too much memory."""
         rows, features = self._X.shape
         if not setting.distance.decomposable or 2 * features * rows * rows * 8 > self._memory:
             return None
-        fillings = setting.distance, setting.numbers, setting.symbols
-        key = (*(filling.identity() for filling in fillings), setting.symbolic_columns)
+        slots = setting.distance, setting.numbers, setting.symbols
+        key = (*(slot.identity() for slot in slots), setting.symbolic_columns)
         if key not in self._terms:
             terms = self._new_terms(setting)
             if terms is None:
@@ -140,7 +141,7 @@ class LeaveOneOut:
     def _new_terms(self, setting: SimilaritySettings) -> Terms | None:
         metric = self._metric(setting, np.ones(self._X.shape[1]))
         if metric.placement.unit != 1.0:
-            # One extreme feature would take the digits of the others even when it is switched off.
+            # A feature of extreme scale would cost the others their digits, even if it is switched off.
             return None
         placed = metric.place(self._X)
         terms = np.empty((self._X.shape[1], len(self._X), len(self._X)))
@@ -166,11 +167,10 @@ class LeaveOneOut:
         return outputs
 
     def _nearest_class(self, powers: Floats) -> tuple[Floats, Codes]:
-        """One neighbour: where the nearest rows all have the same class, the vote is clear without counting it. The
-        other rows are named."""
+        """For one neighbour: the class of the nearest rows where they agree, and the rows where they do not."""
         nearest = np.empty((self._n_classes, len(powers)))
         for code, span in enumerate(self._spans):
-            # The matrix is symmetric, and rows are reduced faster than columns.
+            # The matrix is symmetric, and minima over rows are faster.
             powers[span].min(axis=0, initial=np.inf, out=nearest[code])
         near = nearest <= nearest.min(axis=0) * (1.0 + TIE)
         several = np.count_nonzero(near) > len(powers)
@@ -186,7 +186,7 @@ class LeaveOneOut:
         return class_outputs(hood, setting.weighting, probabilities, frequency, risk_matrix(setting, self._n_classes))
 
     def _refitted(self, learner: SimilarityLearner) -> Floats:
-        """The definition itself, for distances that change with the rows they are fitted to."""
+        """One fit for each row, for distances that are fitted to the training rows."""
         outputs = []
         for row in range(len(self._X)):
             others = np.arange(len(self._X)) != row
@@ -197,17 +197,17 @@ class LeaveOneOut:
 
 
 def on_all_rows(setting: SimilaritySettings) -> bool:
-    """Whether the learner compares with all rows, each with its own target."""
+    """Whether the learner compares with all training rows, each with its own target."""
     return isinstance(setting.references, AllRows) and not setting.soft
 
 
 def hood_of_powers(
     terms: Terms, weights: Floats, powers: Floats, setting: SimilaritySettings, rows: Codes
 ) -> Neighbourhood:
-    """The neighbourhoods of the given rows from their lines of the matrix of powers, where their own place is infinite.
+    """The neighbourhoods of the given rows, from their lines of the matrix of powers, infinite from a row to itself.
 
-    That matrix chooses the candidates; their powers are added up again in a fixed order, so that the same setting has
-    the same outputs to the last digit whatever was asked for before.
+    The matrix selects the candidates. Their powers are then summed again in a fixed order, so that the outputs do not
+    depend on earlier calls, not even in the last digit.
     """
     if setting.radius is None:
         k = min(setting.k, powers.shape[1] - 1)

@@ -1,7 +1,8 @@
-"""The neighbours of rows: the k nearest references with all that are as near as the k-th, or all within a radius.
+"""Find the k nearest references of each row, with all that are as near as the k-th, or all within a radius.
 
-Distances whose powers differ by less than one part in 10^9 (`TIE`) count as equal: sums of the same terms in another
-order differ by about one part in 10^15, and true differences in real tables are far larger than either.
+Distances whose powers differ by less than one part in 10^9 (`TIE`) are equal. Summing the same terms in another order
+changes about one part in 10^15, and true differences in real tables are far larger than either. scikit-learn's
+NearestNeighbors returns exactly k neighbours, so that ties depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -16,37 +17,37 @@ from msl.blocks.numerics.matrices import Mask, chosen_places, sorted_lines, uppe
 from msl.blocks.public import public
 from msl.blocks.similarity.fitted_distance import FittedDistance
 
-#: Relative difference up to which two powers of distances are equal.
+#: The relative difference up to which two powers of distances are equal.
 TIE = 1e-9
-#: Relative error of a power that can neither make nor break a tie.
+#: A relative error of a power that can neither make nor break a tie.
 NEGLIGIBLE = 1e-10
 #: Rows, their references and the powers (or lengths) between them.
 Candidates = tuple[Codes, Codes, Floats]
-#: Distances computed at once: one megabyte stays in a core's own cache.
+#: The number of distances computed at once: one megabyte, which fits in the cache.
 CHUNK = 1 << 17
-#: From so many coordinate differences on, a matrix product finds candidates faster.
+#: From this many coordinate differences on, a matrix product finds candidates faster.
 PRODUCT_WORK = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The neighbours of each row, nearest first; a row with fewer than others is padded with non-members."""
+    """The neighbours of each row, nearest first; rows with fewer than others are padded with non-members."""
 
     references: Codes
     lengths: Floats
     members: Mask
-    #: The distance of the farthest neighbour asked for, or the radius.
+    #: The distance of the k-th neighbour, or the radius.
     reach: Floats
 
 
 @public
 class Neighbours:
-    """The references near each query, found when asked for and kept for siblings that ask for as many or fewer."""
+    """The references near each query, computed when needed and kept for learners that use as many or fewer."""
 
     def __init__(
         self, metric: FittedDistance, queries: Floats, references: Floats, leave_one_out: bool = False
     ) -> None:
-        """Both are placed rows. With `leave_one_out` they are the same rows, and none is its own neighbour."""
+        """`queries` and `references` are placed rows; with `leave_one_out` they are the same rows."""
         self.metric = metric
         self.queries = queries
         self.references = references
@@ -59,14 +60,14 @@ class Neighbours:
         """The k nearest, and every other reference at the distance of the k-th."""
         k = min(k, self.available)
         if k > self._depth:
-            # Who asks for more may be followed by others: doubling bounds the number of searches.
+            # Doubling bounds the number of searches for increasing k.
             self._depth = min(max(k, 2 * self._depth), self.available)
             found = self._product_candidates() if self._by_product() else self._plain_candidates()
             self._lines = trimmed(*self._sorted(found), self._depth)
         return nearest_hood(self.metric, *self._lines, k)
 
     def within(self, radius: float) -> Neighbourhood:
-        """All within the radius; for a row that has none, its nearest."""
+        """All references within the radius; the nearest for a row without any."""
         return radius_hood(*self._sorted(self._radius_candidates(radius)), radius)
 
     def _sorted(self, found: Iterator[Candidates]) -> tuple[Codes, Floats]:
@@ -101,8 +102,8 @@ class Neighbours:
             yield start + rows, columns, lengths
 
     def _product_candidates(self) -> Iterator[Candidates]:
-        """|q - r|² = |q|² + |r|² - 2 q·r is fast but rounded relative to |q|² + |r|². It chooses candidates with a
-        margin for its error, and where that error could matter for a candidate, the difference itself is taken."""
+        """|q - r|² = |q|² + |r|² - 2 q·r is fast, but its rounding errors are relative to |q|² + |r|². It selects
+        candidates with a margin for this error; where the error matters, the distance is computed from differences."""
         weights = self.metric.placement.weights
         centre, roots = self.references.mean(axis=0), np.sqrt(weights)
         references = (self.references - centre) * roots
@@ -128,14 +129,14 @@ class Neighbours:
 
 
 def near_candidates(powers: Floats, k: int) -> Candidates:
-    """The k nearest of each row and what is as near as the k-th, with few others."""
+    """The k nearest of each row, those as near as the k-th, and a few others."""
     bounds = upper_bounds(powers, k) * (1.0 + TIE)
     rows, columns = chosen_places(powers <= bounds[:, None])
     return rows, columns, powers[rows, columns]
 
 
 def radius_candidates(lengths: Floats, radius: float) -> Candidates:
-    """All within the radius; for a row that has none, its nearest."""
+    """All candidates within the radius; the nearest for a row without any."""
     bounds = np.maximum(lengths.min(axis=1), radius) * (1.0 + TIE)
     rows, columns = chosen_places(lengths <= bounds[:, None])
     return rows, columns, lengths[rows, columns]
@@ -157,6 +158,6 @@ def radius_hood(columns: Codes, lengths: Floats, radius: float) -> Neighbourhood
 
 
 def trimmed(columns: Codes, powers: Floats, k: int) -> tuple[Codes, Floats]:
-    """Lines cut to the k nearest and what is as near as the k-th, in the row where those are most."""
+    """Lines cut to the k nearest and those as near as the k-th, to the largest number over the rows."""
     needed = int((powers <= powers[:, k - 1 : k] * (1.0 + TIE)).sum(axis=1).max())
     return columns[:, :needed], powers[:, :needed]

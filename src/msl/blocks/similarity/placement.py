@@ -1,7 +1,7 @@
-"""Placements: rows as coordinates in which differences neither overflow nor vanish.
+"""Coordinates in which differences between rows neither overflow nor underflow.
 
-A distance is computed between placed rows. Each placement is fitted to the training rows and is applied to them and
-to every query. Scaling is by powers of two, so it is exact and changes no comparison.
+A distance is computed between placed rows. A placement is fitted to the training rows and applied to them and to new
+rows. Scaling is by powers of two, which is exact and changes no comparison.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ import numpy as np
 from msl.blocks.base.block import Floats
 from msl.blocks.public import public
 
-#: Exponents of two that sums of powers may reach: far from overflow (1023) even for a million features.
+#: The largest exponent of two in a sum of powers: far from overflow (1023) even for a million features.
 EXPONENT_LIMIT = 900
-#: Columns whose spread, to the power of the distance, stays within 2^±EASY_EXPONENT are left as they are.
+#: Columns whose spread, to the power of the distance, is within 2^±EASY_EXPONENT are not scaled.
 EASY_EXPONENT = 256
-#: A power of two up to this one, and its inverse, is an ordinary number.
+#: The largest exponent of a power of two whose inverse is a normal floating-point number.
 LARGEST_EXPONENT = 1022
-#: Angles and whitened lengths are the outcome of divisions and products: below this share of their range, rows that
-#: are equal differ by rounding alone.
+#: Angles and whitened distances are rounded: equal rows may differ by this fraction of the range.
 ROUNDING = 1e-13
 
 
 class Placement(Protocol):
-    """Rows to coordinates; `unit` is the length that one unit of the coordinates stands for."""
+    """A map from rows to coordinates; `unit` is the length of one unit of the coordinates."""
 
     @property
     def weights(self) -> Floats: ...
@@ -36,7 +35,7 @@ class Placement(Protocol):
 
     @property
     def floor(self) -> float:
-        """Sums of powers up to this one are rounding noise of equal rows."""
+        """Sums of powers up to this are rounding errors between equal rows."""
         ...
 
     def place(self, X: Floats) -> Floats: ...
@@ -45,10 +44,10 @@ class Placement(Protocol):
 @public
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """The columns themselves, times one power of two when their spread is extreme.
+    """The columns themselves, times a power of two if their spread is extreme.
 
-    A query may lie anywhere: it is moved to within 2^(900/power) spreads of the training rows, beyond which the
-    differences between training rows are lost to rounding in any case.
+    New rows are clipped to within 2^(900/power) spreads of the training rows; beyond that, the differences between
+    training rows are lost to rounding in any case.
     """
 
     weights: Floats
@@ -79,7 +78,7 @@ class Scaled:
 @public
 @dataclass(frozen=True, slots=True)
 class Quartered:
-    """A quarter of each column: enough for |x| + |z| not to overflow. For distances that do not depend on scale."""
+    """A quarter of each column, so that |x| + |z| does not overflow. For distances that do not depend on scale."""
 
     weights: Floats
     unit: float = 1.0
@@ -92,7 +91,7 @@ class Quartered:
 @public
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """Rows of length one. A row of zeros has no direction: it is placed at a right angle to all others."""
+    """Rows of length one. A row of zeros has no direction: it is orthogonal to all others."""
 
     roots: Floats
     weights: Floats
@@ -114,7 +113,7 @@ class Directions:
 @public
 @dataclass(frozen=True, slots=True)
 class Whitened:
-    """Columns in units of their standard deviation, decorrelated. A constant column says nothing and is dropped."""
+    """Columns divided by their standard deviation and decorrelated; constant columns are dropped."""
 
     largest: Floats
     mean: Floats

@@ -1,4 +1,4 @@
-"""Weightings: how a neighbour's vote falls with its distance, as small parameter objects."""
+"""The votes of neighbours: their weights by distance, and the class probabilities or numbers that result."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from msl.blocks.base.block import Codes, Filling, Floats
+from msl.blocks.base.block import Codes, Floats, SlotValue
 from msl.blocks.numerics.matrices import Mask
 from msl.blocks.public import public
 from msl.blocks.similarity.neighbours import CHUNK, TIE, Neighbourhood
 
-#: Where the straight line of the triangular weighting meets zero, in units of the reach: just beyond it.
+#: Where the triangular weighting reaches zero, in units of the reach: just beyond it.
 TRIANGLE_BASE = 1.01
-#: A neighbour at the radius itself is inside, whatever the last digits of its distance.
+#: A neighbour at the radius itself is inside, despite rounding.
 RIM = 1.0 + 1e-6
 
 
-class Weighting(Filling):
-    """Votes of neighbours by their distance. Only their ratios matter, and the nearest one always has a vote."""
+class Weighting(SlotValue):
+    """The weight of neighbours by their distance. Only ratios matter, and the nearest one always has a vote."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
-        """One vote for each neighbour; `lengths` is (rows, neighbours), nearest first, `reach` the distance of the
-        farthest neighbour used, or the radius."""
+        """One weight for each neighbour; `lengths` is (rows, neighbours), nearest first, `reach` the distance of the
+        k-th neighbour, or the radius."""
         raise NotImplementedError
 
 
 @public
 class UniformWeighting(Weighting):
-    """Every neighbour counts the same."""
+    """All neighbours have the same weight."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
         return np.ones_like(lengths)
@@ -39,17 +39,17 @@ class UniformWeighting(Weighting):
 
 @public
 class InverseWeighting(Weighting):
-    """A neighbour counts by the inverse of its distance; those at distance 0 outvote all others."""
+    """The weight is the inverse of the distance; neighbours at distance 0 outvote all others."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
         nearest = lengths[:, :1]
-        # In units of the nearest, so that tiny distances do not overflow.
+        # Relative to the nearest, so that tiny distances do not overflow.
         return np.divide(nearest, lengths, out=np.ones_like(lengths), where=lengths > 0)
 
 
 @public
 class GaussianWeighting(Weighting):
-    """A neighbour counts by exp(-(d / width)²), in units of the reach."""
+    """The weight is exp(-(d / width)²), with the distance d in units of the reach."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"width": [Interval(Real, 0, None, closed="neither")]}
 
@@ -58,13 +58,13 @@ class GaussianWeighting(Weighting):
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
         squares = np.square(relative(lengths, reach) / self.width)
-        # Relative to the nearest, so that not all votes underflow when the width is small.
+        # Relative to the nearest, so that not all weights underflow for a small width.
         return np.asarray(np.exp(squares[:, :1] - squares))
 
 
 @public
 class HardSphereWeighting(Weighting):
-    """Neighbours within a fraction of the reach count the same, those outside not at all; the nearest always does."""
+    """Neighbours within a `fraction` of the reach have equal weights, those outside none; the nearest always counts."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"fraction": [Interval(Real, 0, None, closed="left")]}
 
@@ -78,7 +78,7 @@ class HardSphereWeighting(Weighting):
 
 @public
 class TriangularWeighting(Weighting):
-    """A neighbour's vote falls in a straight line to nothing just beyond the reach."""
+    """The weight decreases linearly with the distance and is zero just beyond the reach."""
 
     def votes(self, lengths: Floats, reach: Floats) -> Floats:
         return 1.0 - relative(lengths, reach) / TRIANGLE_BASE
@@ -99,29 +99,29 @@ WEIGHTINGS: Mapping[str, type[Weighting]] = {
 }
 
 
-# --- The vote: neighbours and what they stand for, to class probabilities or numbers. ---------------------------------
+# --- Class probabilities and numbers from votes -----------------------------------------------------------------------
 #
-# A tie between classes goes to the class that has most of the vote of the nearest rows among the tied classes, then to
-# the class that is more frequent by more than one row, then to the first. The winner of a tie is lifted by `LIFT`, so
-# that the largest output is the decision and the outputs still are probabilities.
+# A tie between classes goes to the class with the most votes of the nearest neighbours among the tied classes, then to
+# the class that is more frequent by more than one row, then to the first. The output of the winner is raised by `LIFT`,
+# so that it is the largest and the outputs are still probabilities.
 
 
-#: What the winner of a tie gets on top: more than the largest gap between outputs that count as equal.
+#: Added to the winner of a tie: more than the largest difference between outputs that count as equal.
 LIFT = 4 * TIE
-#: Classes whose numbers of rows differ by one are equally frequent: else leaving a row out of a balanced table would
-#: always turn a tie against the class of that row.
+#: Classes whose numbers of rows differ by one are equally frequent: otherwise leave-one-out on a balanced table would
+#: decide every tie against the class of the row left out.
 ONE_ROW = 1.0
 
 
 def vote_shares(hood: Neighbourhood, weighting: Weighting) -> Floats:
-    """The share that each neighbour has in the vote on its row."""
+    """The weight of each neighbour in the vote for its row, with a sum of one."""
     votes = weighting.votes(hood.lengths, hood.reach) * hood.members
     votes /= votes.sum(axis=1, keepdims=True)
     return votes
 
 
 def summed(votes: Floats, references: Codes, values: Floats) -> Floats:
-    """For each row the sum of its neighbours' values, times their votes; `values` has a line for each reference."""
+    """For each row the sum of its neighbours' values times their votes; `values` has a row for each reference."""
     sums = np.empty((len(votes), values.shape[1]))
     size = max(CHUNK // (votes.shape[1] * values.shape[1]), 1)
     for start in range(0, len(votes), size):
@@ -141,8 +141,8 @@ def class_outputs(
     """Class probabilities of each row.
 
     `probabilities` is (references, classes), `frequency` the number of rows of each class, the same for all rows or
-    one line each. With a `risk` matrix (true class, decision) the outputs are the shares saved of the highest cost,
-    so that the largest output has the lowest expected cost; costs of 0 and 1 give the probabilities themselves.
+    one line a row. With a `risk` matrix (true class, prediction) the outputs are proportional to the highest cost minus
+    the expected cost, so that the largest output has the lowest expected cost; costs of 0 and 1 leave them unchanged.
     """
     votes = vote_shares(hood, weighting)
     outputs = summed(votes, hood.references, probabilities)
@@ -161,7 +161,7 @@ def class_outputs(
 
 
 def normalised(amounts: Floats, frequency: Floats) -> Floats:
-    """Amounts that sum to 1 in each row; a row without any follows the class frequencies."""
+    """Amounts scaled to a sum of 1 in each row; a row of zeros gets the class frequencies."""
     sums = amounts.sum(axis=1, keepdims=True)
     empty = sums <= 0
     if empty.any():
@@ -171,7 +171,7 @@ def normalised(amounts: Floats, frequency: Floats) -> Floats:
 
 
 def nearest_votes(hood: Neighbourhood, votes: Floats, probabilities: Floats, tied: Mask, rows: Codes) -> Floats:
-    """In each of the given rows, the votes of the nearest neighbours that speak for a tied class."""
+    """For each of the given rows, the votes of the nearest neighbours that support a tied class."""
     references, lengths = hood.references[rows], hood.lengths[rows]
     speaks = np.zeros(lengths.shape, dtype=bool)
     for code in range(probabilities.shape[1]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from msl.check.constraints.truth_values import ANYTHING, Judge, Truths
+from msl.check.constraints.truth_values import ANYTHING, DomainEvaluator
 from msl.check.domains.contains import domain_in_words
 from msl.check.findings import Report
 from msl.check.names.library import Module
@@ -33,7 +33,8 @@ from msl.space.conditions import (
     ValueIs,
 )
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS
-from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol
+from msl.space.logic import Truths
+from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol, alternatives
 from msl.space.values import BlockType, Value
 
 
@@ -55,8 +56,7 @@ def flat_params(params: tuple[Param, ...]) -> Iterator[tuple[str, Node]]:
     """The parameters of a block and of its alternatives, which are the block's own."""
     for param in params:
         yield param.name, param.node
-        options = param.node.options if isinstance(param.node, Choice) else (param.node,)
-        for option in options:
+        for option in alternatives(param.node):
             if isinstance(option, Symbol):
                 yield from flat_params(option.params)
 
@@ -66,7 +66,7 @@ def sibling_condition(
 ) -> Condition | None:
     """The condition of a conditional parameter: its names are the parameters declared before it."""
     found = _SiblingReader(module, report, siblings).condition(condition)
-    if found is not None and True not in Judge(_Siblings(siblings)).truths(found):
+    if found is not None and True not in DomainEvaluator(_Siblings(siblings)).truths(found):
         message = "this condition never holds: the parameter is never there"
         report.warning("MSL232", module.source, condition.span, message, "", "loosen it, or remove the parameter")
     return found
@@ -298,7 +298,7 @@ class ConditionReader:
     def _named_option(self, option: ast.Path, subject: Subject, written: ast.Path) -> Value | BlockType | _Wrong:
         text = option.names[-1].text
         for node in subject.nodes:
-            for alternative in node.options if isinstance(node, Choice) else (node,):
+            for alternative in alternatives(node):
                 if isinstance(alternative, BlockUse) and alternative.block.name == text:
                     return alternative.block
                 if isinstance(alternative, Symbol) and alternative.name == text:
@@ -368,7 +368,7 @@ class _Siblings:
 
     def options(self, term: Parameter | Sibling) -> Iterable[Node]:
         nodes = [node for name, node in flat_params(self.params) if name == term.name]
-        return [option for node in nodes for option in (node.options if isinstance(node, Choice) else (node,))]
+        return [option for node in nodes for option in alternatives(node)]
 
     def may_lack(self, term: Parameter | Sibling) -> bool:
         return not any(param.name == term.name and param.condition is None for param in self.params)
@@ -402,7 +402,7 @@ def _kinds(node: Node) -> Iterator[str]:
 
 def _names(node: Node) -> Iterator[str]:
     """The named alternatives of a domain."""
-    for option in node.options if isinstance(node, Choice) else (node,):
+    for option in alternatives(node):
         match option:
             case Const(value=str(name)) | Symbol(name=name):
                 yield name

@@ -5,32 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import Enum
 
-from msl.check.constraints.combinations import Came, Has, Key, Mentioned, World, Worlds
+from msl.check.constraints.combinations import Combinations
 from msl.check.constraints.read_requirement import RequirementReader, Surroundings
-from msl.check.constraints.truth_values import Judge, Truths
+from msl.check.constraints.truth_values import DomainEvaluator
 from msl.check.findings import Report
 from msl.check.names.library import Declaration, Module
 from msl.diagnostics.diagnostic import Label
 from msl.language import ast
 from msl.record import record
-from msl.space.conditions import (
-    AllOf,
-    AnyOf,
-    Comparison,
-    Computed,
-    Condition,
-    IsTrue,
-    Negation,
-    Parameter,
-    PartIs,
-    Present,
-    Requirement,
-    Sibling,
-    Term,
-    ValueIs,
-)
+from msl.space.abstraction import Abstraction, BlockTrait
+from msl.space.conditions import Parameter, PartIs, Present, Requirement, Sibling
 from msl.space.formulas import Facts
-from msl.space.nodes import BlockUse, Choice, Node, Symbol, bottom_up
+from msl.space.logic import CERTAIN, Contents, Key, Truths, presence
+from msl.space.nodes import BlockUse, Node, Symbol, alternatives, bottom_up
 from msl.space.spec import Space
 
 
@@ -61,37 +48,37 @@ class Survey:
         for node in bottom_up(root):
             if isinstance(node, BlockUse):
                 self.uses.setdefault(node.block.key, []).append(node)
-        self._worlds = Worlds(root)
+        self._combinations = Combinations(root)
         self._options: dict[tuple[Key, str], tuple[Node, ...]] = {}
         self._lacking: dict[tuple[Key, str], bool] = {}
 
     def judge(self, requirement: Requirement) -> Finding | None:
         """A certain verdict on a requirement, or None."""
-        conditions = [c for c in (requirement.condition, requirement.when) if c is not None]
-        blocks = {key: name for condition in conditions for _, key, name in _blocks(condition)}
-        absent = next((name for key, name in blocks.items() if key not in self.uses), None)
-        found = self._worlds.of(_mentioned(conditions))
+        abstraction = Abstraction((requirement,), self.facts, values=False)
+        absent = next((block.name for key, block in abstraction.blocks.items() if key not in self.uses), None)
+        found = self._combinations.of(abstraction)
         if found is None:
             return None if absent is None else Finding(Verdict.ABSENT, absent)
-        here = [_Rejected.of(requirement, Judge(_Model(self, world), self.facts)) for world in found]
+        models = [_Models(self, abstraction.contents(traits)) for traits in found]
+        here = [_Rejected.of(requirement, DomainEvaluator(one, self.facts)) for one in models]
         if all(rejected.surely for rejected in here):
             return Finding(Verdict.NEVER, absent)
         if absent is not None:
             return Finding(Verdict.ABSENT, absent)
-        anywhere = [_Rejected.of(requirement, Judge(_Model(self, world))) for world in found]
+        anywhere = [_Rejected.of(requirement, DomainEvaluator(one)) for one in models]
         if not any(rejected.possibly for rejected in anywhere):
             return Finding(Verdict.ALWAYS)
-        for key, name in blocks.items():
-            having = [Has(None, key) in world for world in found]
+        for key, block in abstraction.blocks.items():
+            having = [BlockTrait(None, key) in traits for traits in found]
             if any(having) and _all_rejected(here, having):
-                return Finding(Verdict.KILLS, name, by_table=not _all_rejected(anywhere, having))
+                return Finding(Verdict.KILLS, block.name, by_table=not _all_rejected(anywhere, having))
         return None
 
     def options(self, key: Key, name: str) -> tuple[Node, ...]:
         """Every option that a parameter has in some occurrence of its block."""
         if (key, name) not in self._options:
             nodes = [node for use in self.uses.get(key, []) for node in _param_nodes(use, name)]
-            options = (option for n in nodes for option in (n.options if isinstance(n, Choice) else (n,)))
+            options = (option for n in nodes for option in alternatives(n))
             self._options[key, name] = tuple(dict.fromkeys(options))
         return self._options[key, name]
 
@@ -107,28 +94,28 @@ class Survey:
 
 @record
 class _Rejected:
-    """Whether models of one world are rejected, as far as can be told."""
+    """Whether models with the same traits are rejected, as far as is known."""
 
     surely: bool
     possibly: bool
 
     @classmethod
-    def of(cls, requirement: Requirement, judge: Judge) -> _Rejected:
-        when: Truths = frozenset({True}) if requirement.when is None else judge.truths(requirement.when)
-        condition = judge.truths(requirement.condition)
+    def of(cls, requirement: Requirement, evaluator: DomainEvaluator) -> _Rejected:
+        when: Truths = CERTAIN[True] if requirement.when is None else evaluator.truths(requirement.when)
+        condition = evaluator.truths(requirement.condition)
         return cls(condition == {False} and when == {True}, False in condition and True in when)
 
 
-def _all_rejected(worlds: list[_Rejected], chosen: list[bool]) -> bool:
-    return all(rejected.surely for rejected, is_chosen in zip(worlds, chosen, strict=True) if is_chosen)
+def _all_rejected(rejections: list[_Rejected], chosen: list[bool]) -> bool:
+    return all(rejected.surely for rejected, is_chosen in zip(rejections, chosen, strict=True) if is_chosen)
 
 
 @record
-class _Model:
-    """The models that have the same facts."""
+class _Models:
+    """The models that have the same traits: their parameters may be whatever the space leaves open."""
 
     survey: Survey
-    facts: World
+    contents: Contents
 
     def options(self, term: Parameter | Sibling) -> Iterable[Node]:
         assert isinstance(term, Parameter)
@@ -139,68 +126,19 @@ class _Model:
         return not self._is_there(term) or self.survey.may_lack(term.block.key, term.name)
 
     def presence(self, condition: Present | PartIs) -> Truths:
-        if isinstance(condition, Present):
-            return frozenset({Has(condition.mark, condition.block.key) in self.facts})
-        shapes = [fact.shape for fact in self.facts if isinstance(fact, Came) and fact.part == condition.mark]
-        wanted = [() if option is None else (option.key,) for option in condition.options]
-        return frozenset({all(shape in wanted for shape in shapes or [()])})
+        return CERTAIN[presence(condition, self.contents)]
 
     def _is_there(self, term: Parameter) -> bool:
-        return Has(term.mark, term.block.key) in self.facts
-
-
-def _mentioned(conditions: list[Condition]) -> Mentioned:
-    blocks = {Has(mark, key) for condition in conditions for mark, key, _ in _blocks(condition)}
-    blocks |= {Has(None, fact.block) for fact in blocks}
-    parts = {mark for condition in conditions for mark in _parts(condition)}
-    return Mentioned(frozenset(blocks), frozenset(parts))
+        return presence(Present(term.block, term.mark), self.contents)
 
 
 def _param_nodes(use: BlockUse, name: str) -> Iterator[Node]:
     for param in use.params:
         if param.name == name:
             yield param.node
-        for option in param.node.options if isinstance(param.node, Choice) else (param.node,):
+        for option in alternatives(param.node):
             if isinstance(option, Symbol):
                 yield from (inner.node for inner in option.params if inner.name == name)
-
-
-def _blocks(condition: Condition) -> Iterator[tuple[str | None, Key, str]]:
-    """The blocks whose parameters or presence a condition speaks of, with the part they are in."""
-    match condition:
-        case Present(block=block, mark=mark):
-            yield mark, block.key, block.name
-        case PartIs(options=options):
-            yield from ((None, option.key, option.name) for option in options if option is not None)
-        case AllOf(items=items) | AnyOf(items=items):
-            for item in items:
-                yield from _blocks(item)
-        case Negation(item=item):
-            yield from _blocks(item)
-        case Comparison(left=left, right=right):
-            yield from _term_blocks(left)
-            yield from _term_blocks(right)
-        case ValueIs(subject=term) | IsTrue(term=term):
-            yield from _term_blocks(term)
-
-
-def _term_blocks(term: Term) -> Iterator[tuple[str | None, Key, str]]:
-    if isinstance(term, Parameter):
-        yield term.mark, term.block.key, term.block.name
-    elif isinstance(term, Computed):
-        for operand in term.operands:
-            yield from _term_blocks(operand)
-
-
-def _parts(condition: Condition) -> Iterator[str]:
-    match condition:
-        case PartIs(mark=mark):
-            yield mark
-        case AllOf(items=items) | AnyOf(items=items):
-            for item in items:
-                yield from _parts(item)
-        case Negation(item=item):
-            yield from _parts(item)
 
 
 # --- Required: the requirements that bear on a chain — read, judged one by one, and counted together. -----------------

@@ -1,7 +1,6 @@
-"""Truths: which truth values a condition may take, found from the domains of what it compares.
+"""Find which truth values a condition may take, from the domains of the parameters that it compares.
 
-Connectives combine sets of truths as if their operands were independent. That can only add truths, so what is missing
-from a set is certain.
+The connectives are those of `space/logic`, on sets of truth values; here are the comparisons, on intervals.
 """
 
 from __future__ import annotations
@@ -12,15 +11,12 @@ from typing import Protocol
 
 from msl.record import record
 from msl.space.conditions import (
-    AllOf,
-    AnyOf,
     Comparison,
     Computed,
     Condition,
     FactTerm,
     IsTrue,
     Literal,
-    Negation,
     Parameter,
     PartIs,
     Present,
@@ -29,20 +25,20 @@ from msl.space.conditions import (
     ValueIs,
 )
 from msl.space.formulas import FACTS, Facts, limits
-from msl.space.nodes import BlockUse, Bool, Const, IntRange, Node, RealRange, Symbol
+from msl.space.logic import CERTAIN, Truths, truths
+from msl.space.nodes import BlockUse, Bool, Const, Node, Symbol, bounds, is_whole
 
-Truths = frozenset[bool | None]
 ANYTHING: Truths = frozenset({True, False, None})
-UNDEFINED: Truths = frozenset({None})
+UNDEFINED = CERTAIN[None]
 _OPEN = object()
 _NOWHERE = (math.nan, math.nan)
 
 
-class World(Protocol):
-    """What a condition asks about: which values a parameter may have, and which blocks and parts are there."""
+class Domains(Protocol):
+    """What may be compared: the domains of parameters, and which blocks and parts are there."""
 
     def options(self, term: Parameter | Sibling) -> Iterable[Node]:
-        """Everything that the parameter may be where it is there."""
+        """Everything that the parameter may be where it exists."""
 
     def may_lack(self, term: Parameter | Sibling) -> bool:
         """Whether the parameter may be undefined."""
@@ -51,33 +47,31 @@ class World(Protocol):
 
 
 @record
-class Judge:
-    """Finds the truths of conditions in one world, for a table or for any."""
+class DomainEvaluator:
+    """Evaluates conditions over domains, for one table or for any."""
 
-    world: World
+    domains: Domains
     facts: Facts | None = None
 
     def truths(self, condition: Condition) -> Truths:
+        """All truth values that the condition may take; one that is missing is certain to be impossible."""
+        return truths(condition, self._atom)
+
+    def _atom(self, condition: Condition) -> Truths:
         match condition:
             case Present() | PartIs():
-                return self.world.presence(condition)
+                return self.domains.presence(condition)
             case ValueIs(subject=Parameter() | Sibling() as subject, options=options):
                 return self._value_is(subject, options)
             case Comparison(operator=operator, left=left, right=right):
                 return self._compared(operator, left, right)
-            case AllOf(items=items):
-                return _combined([self.truths(item) for item in items], False)
-            case AnyOf(items=items):
-                return _combined([self.truths(item) for item in items], True)
-            case Negation(item=item):
-                return frozenset(None if truth is None else not truth for truth in self.truths(item))
             case IsTrue(term=Parameter() | Sibling() as term):
                 return self._is_true(term)
         return ANYTHING
 
     def _is_true(self, term: Parameter | Sibling) -> Truths:
         found: set[bool | None] = set(self._lack(term))
-        for option in self.world.options(term):
+        for option in self.domains.options(term):
             if isinstance(option, Const) and isinstance(option.value, bool):
                 found.add(option.value)
             else:
@@ -87,7 +81,7 @@ class Judge:
     def _value_is(self, subject: Parameter | Sibling, wanted: tuple[object, ...]) -> Truths:
         answers: set[bool | None] = set(self._lack(subject))
         keys = [getattr(option, "key", option) for option in wanted]
-        for option in self.world.options(subject):
+        for option in self.domains.options(subject):
             value = _identity(option)
             if value is not _OPEN:
                 answers.add(any(value == key and isinstance(value, bool) == isinstance(key, bool) for key in keys))
@@ -96,7 +90,7 @@ class Judge:
         return frozenset(answers)
 
     def _lack(self, term: Parameter | Sibling) -> Truths:
-        return UNDEFINED if self.world.may_lack(term) else frozenset()
+        return UNDEFINED if self.domains.may_lack(term) else frozenset()
 
     def _compared(self, operator: str, left: Term, right: Term) -> Truths:
         undefined = self._undefined(left) | self._undefined(right)
@@ -121,7 +115,7 @@ class Judge:
         return possible | undefined
 
     def _never_there(self, term: Term) -> bool:
-        return isinstance(term, Parameter | Sibling) and not list(self.world.options(term))
+        return isinstance(term, Parameter | Sibling) and not list(self.domains.options(term))
 
     def _never_equal(self, left: Term, right: Term) -> bool:
         """A whole number against a fraction."""
@@ -129,13 +123,13 @@ class Judge:
             if not (isinstance(one, Literal) and isinstance(other, Parameter | Sibling)):
                 continue
             if isinstance(one.value, float) and not one.value.is_integer():
-                return all(_is_whole(option) for option in self.world.options(other))
+                return all(is_whole(option) for option in self.domains.options(other))
         return False
 
     def _undefined(self, term: Term) -> Truths:
         match term:
             case Parameter() | Sibling():
-                numeric = all(_span(option) is not None for option in self.world.options(term))
+                numeric = all(_span(option) is not None for option in self.domains.options(term))
                 return self._lack(term) | (frozenset() if numeric else UNDEFINED)
             case Computed(operands=operands):
                 divides = term.operation in ("/", "sqrt", "log")
@@ -155,7 +149,7 @@ class Judge:
                 value = float(getattr(self.facts, name))
                 return value, value
             case Parameter() | Sibling():
-                spans = [span for option in self.world.options(term) if (span := _span(option)) is not None]
+                spans = [span for option in self.domains.options(term) if (span := _span(option)) is not None]
                 return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else _NOWHERE
         return -math.inf, math.inf
 
@@ -177,36 +171,16 @@ def _is_in_range(option: Node, wanted: list[object]) -> Truths:
     if span is None:
         return frozenset({True, False})
     numbers = [value for value in wanted if isinstance(value, int | float) and not isinstance(value, bool)]
-    if isinstance(option, IntRange):
+    if is_whole(option):
         numbers = [value for value in numbers if value == int(value)]
     inside = any(span[0] <= value <= span[1] for value in numbers)
     return _either(inside, not (inside and span[0] == span[1]))
 
 
 def _span(option: Node) -> tuple[float, float] | None:
-    match option:
-        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
-            return limits(low)[0], limits(high)[1]
-        case Const(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value), float(value)
-    return None
-
-
-def _is_whole(option: Node) -> bool:
-    return isinstance(option, IntRange) or (isinstance(option, Const) and isinstance(option.value, int))
+    ends = bounds(option)
+    return None if ends is None else (limits(ends[0])[0], limits(ends[1])[1])
 
 
 def _either(may_hold: bool, may_fail: bool) -> Truths:
     return frozenset({True} if may_hold else set()) | frozenset({False} if may_fail else set())
-
-
-def _combined(sets: list[Truths], decisive: bool) -> Truths:
-    """The truths of `and` (decided by one False) or `or` (decided by one True)."""
-    result: set[bool | None] = set()
-    if any(decisive in truths for truths in sets):
-        result.add(decisive)
-    if all((not decisive) in truths for truths in sets):
-        result.add(not decisive)
-    if any(None in truths for truths in sets) and all(truths - {decisive} for truths in sets):
-        result.add(None)
-    return frozenset(result)

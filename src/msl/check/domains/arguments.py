@@ -1,4 +1,4 @@
-"""Arguments: which parameter each argument of a use means, by its name or by its place."""
+"""Assign the arguments of a use to parameters, by name or position, and report clashes and stray commas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_rest(argument: ast.Argument) -> bool:
 
 @record
 class Naming:
-    """Gives the arguments of uses in one file their parameters."""
+    """Assigns arguments to parameters in one file."""
 
     source: Source
     report: Report
@@ -34,7 +34,7 @@ class Naming:
     def by_name(
         self, names: list[str], arguments: tuple[ast.Argument, ...], owner: Owner
     ) -> dict[str, ast.Argument] | None:
-        """The arguments by the parameters that they mean, `rest` among them; None if one of them is wrong."""
+        """The arguments by parameter, `rest` included; None if one of them is wrong."""
         given: dict[str, ast.Argument] = {}
         sound = True
         named_before = False
@@ -62,7 +62,7 @@ class Naming:
         given: dict[str, ast.Argument],
         named_before: bool,
     ) -> str | None:
-        """The parameter that an argument means."""
+        """The parameter that an argument belongs to."""
         argument = arguments[position]
         if argument.key is not None:
             name = argument.key.text
@@ -77,7 +77,7 @@ class Naming:
             elif owner.what == "parameter" and (without := argument_meant(name)) is not None:
                 help, span = without, argument.span
             if owner.closed and name in _LIMITS:
-                help = f"limits stand in a statement of their own: `budget({name} = …)`"
+                help = f"limits belong in a statement of their own: `budget({name} = …)`"
             self.report.error("MSL096", self.source, span, message, "", help)
             return None
         if cut_number(arguments, position, self.source, self.report, decimals=named_before):
@@ -86,7 +86,7 @@ class Naming:
             return None
         if named_before:
             text = self.source.slice(argument.span)
-            message = f"`{text}` has no name, and stands after arguments that have one"
+            message = f"`{text}` has no name, but follows arguments that have one"
             name = next((name_text(name) for name in names if name not in given), "name")
             self.report.error("MSL094", self.source, argument.span, message, "", f"write `{name} = {text}`")
             return None
@@ -110,11 +110,11 @@ def _takes(owner: Owner, names: list[str]) -> str:
     return f"it takes {listing(names)}" if names else f"`{owner.name}` takes none"
 
 
-# --- Clashes: parameters of one name that a class would be given at once. ---------------------------------------------
+# --- clashes: two parameters of the same name for one class -----------------------------------------------------------
 
 
 def clashes(params: tuple[Param, ...]) -> Iterator[tuple[str, Param, Param]]:
-    """Names that come twice, and the two parameters that bring them; alternatives of one parameter may share names."""
+    """Duplicate names, and the two parameters that they come from; alternatives of one parameter may share names."""
     owners = {param.name: param for param in params}
     for param in params:
         for name in dict.fromkeys(_inner_names(param.node)):
@@ -124,7 +124,7 @@ def clashes(params: tuple[Param, ...]) -> Iterator[tuple[str, Param, Param]]:
 
 
 def _inner_names(node: Node) -> Iterator[str]:
-    """The parameters that the alternatives of a parameter bring, each of which is the block's own."""
+    """The parameters of a parameter's alternatives, which become parameters of the block."""
     for option in options_of(node):
         if isinstance(option, Symbol):
             for param in option.params:
@@ -132,21 +132,20 @@ def _inner_names(node: Node) -> Iterator[str]:
                 yield from _inner_names(param.node)
 
 
-# --- Commas: those of thousands and decimals, `1,000` and `0,5`, and those between alternatives, `kernel: linear, -----
-# rbf`.
+# --- commas: in numbers (`1,000`, `0,5`) and between alternatives (`kernel: linear, rbf`) -----------------------------
 
 
 _MOST_LISTED = 50
-#: What is one value, whatever it stands for.
+#: Expressions that are one value.
 _SINGLE = (ast.Path, ast.String, ast.Boolean, ast.Number, ast.Nothing)
 
 
 def cut_number(
     arguments: tuple[ast.Argument, ...], position: int, source: Source, report: Report, decimals: bool = True
 ) -> bool:
-    """Whether an argument without a name is the rest of a number that a comma cut; the report says so, once a number.
+    """Whether an argument without a name is the rest of a number with a comma; reported once for each number.
 
-    With `decimals` fewer digits than three, or more, are read as the part behind a decimal comma.
+    With `decimals`, any number of digits other than three counts as the fraction after a decimal comma.
     """
     if position == 0 or arguments[position].key is not None:
         return False
@@ -156,7 +155,7 @@ def cut_number(
     if not (before.text.isdigit() and after.text.isdigit()):
         return False
     if _is_group(arguments, position) and _is_group(arguments, position - 1):
-        return True  # `1,000,000` is told at its first comma
+        return True  # `1,000,000` is reported at its first comma
     thousands = len(after.text) == 3 and len(before.text) <= 3 and before.text[0] != "0"
     if not thousands and not (decimals or before.text == "0"):
         return False
@@ -172,7 +171,7 @@ def cut_number(
 
 
 def listed_alternatives(arguments: tuple[ast.Argument, ...], position: int, source: Source, report: Report) -> bool:
-    """Whether an argument without a name is one more value of the one before it; the report says so, at the first."""
+    """Whether an argument without a name is one more value of the argument before it; reported at the first one."""
     argument = arguments[position]
     if argument.key is not None or not isinstance(argument.value, _SINGLE):
         return False
@@ -203,7 +202,7 @@ def listed_alternatives(arguments: tuple[ast.Argument, ...], position: int, sour
 
 
 def _is_group(arguments: tuple[ast.Argument, ...], position: int) -> bool:
-    """Whether an argument is three digits right behind a comma and another number."""
+    """Whether an argument is three digits directly after a comma and another number."""
     argument, before = arguments[position], _last(arguments[position - 1]) if position else None
     value = argument.value
     if before is None or argument.key is not None or not isinstance(value, ast.Number):

@@ -1,4 +1,4 @@
-"""Inside: whether a value or a range lies in a declared domain, as far as can be told without a table."""
+"""Test whether a value or a range is in a declared domain, without knowing the table, and report if it is not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE_OPERATIONS = frozenset({"min", "max", "+", "-", "*"})
 
 
 def options_of(declared: Node) -> tuple[Node, ...]:
-    """The alternatives of a domain, one where it is not a choice."""
+    """The alternatives of a domain; the domain itself if it is not a choice."""
     return declared.options if isinstance(declared, Choice) else (declared,)
 
 
@@ -31,13 +31,13 @@ def is_number(value: object) -> bool:
 
 
 def may_lie_inside(amount: Amount, declared: IntRange | RealRange) -> bool:
-    """Whether some table puts the amount between the ends: those that follow the table count as far as they can go."""
+    """Whether the amount is within the range for some table; formulas count with all values that they can have."""
     low, high = limits(amount)
     return high >= limits(declared.low)[0] and low <= limits(declared.high)[1]
 
 
 def is_on_grid(amount: Amount, declared: IntRange | RealRange) -> bool:
-    """Whether an amount is one of the steps of a range; true where the range has none or the table decides."""
+    """Whether an amount is one of the steps of a range; true if it has none or if this depends on the table."""
     if isinstance(amount, Formula) or isinstance(declared.low, Formula):
         return True
     if isinstance(declared, IntRange):
@@ -55,7 +55,7 @@ def has_finer_step(narrowed: IntRange | RealRange, declared: IntRange | RealRang
 
 
 def fitted(declared: IntRange | RealRange, value: object) -> int | float | Formula | None:
-    """The value in the declared kind if it may be one of the range's, else None."""
+    """The value, converted to the kind of the range, if it may be in the range; otherwise None."""
     if isinstance(value, Formula):
         if not may_lie_inside(value, declared):
             return None
@@ -70,7 +70,7 @@ def fitted(declared: IntRange | RealRange, value: object) -> int | float | Formu
 
 
 def nearest(declared: IntRange | RealRange, value: float) -> list[int | float]:
-    """The values of a range just below and just above one that lies between them."""
+    """The values of a range just below and above a value between them."""
     if isinstance(declared.low, Formula):
         return []
     step = declared.step or 1
@@ -95,7 +95,7 @@ def _is_whole_formula(amount: Amount) -> bool:
     return amount.operation in _WHOLE_OPERATIONS and all(map(_is_whole_formula, amount.operands))
 
 
-# --- Outside: what to say of a value that a parameter does not take — what it takes, and how to derive a block. -------
+# --- reports: what the domain is, and how to derive a block with another ----------------------------------------------
 
 
 _LONGEST_DOMAIN = 90
@@ -104,9 +104,9 @@ _MOST_OPTIONS = 12
 
 @record
 class Owner:
-    """What arguments belong to: how people call it, how the spec names it, and where its parameters are declared.
+    """What arguments belong to: its name, what its arguments are called, and where they are declared.
 
-    What is `closed`, the options of a strategy and its like, is never searched.
+    If it is `closed`, as strategies and estimates are, its options cannot be searched.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Owner:
 
 @record
 class Place:
-    """Which parameter of what is being given, and what it is declared as."""
+    """The parameter that is given, its owner, and its declared domain."""
 
     parameter: str
     owner: Owner
@@ -131,21 +131,21 @@ class Place:
 
 @record
 class Outside:
-    """Says that something is outside a declared domain."""
+    """Reports what is outside a declared domain."""
 
     source: Source
     report: Report
 
     def value(self, where: ast.Node, place: Place, value: object) -> None:
-        """A value that is none of the declared ones."""
+        """A value outside the domain."""
         ranges = [o for o in options_of(place.declared) if isinstance(o, IntRange | RealRange)]
         text = self.source.slice(where.span)
         if self._is_fixed(where, place, text):
             return
         if ranges and isinstance(value, str):
-            self._another_kind(where, place, f"`{text}` is a text", _number_in_text(ranges, value))
+            self._another_kind(where, place, f"`{text}` is a string", _number_in_text(ranges, value))
         elif ranges and isinstance(value, bool):
-            self._another_kind(where, place, f"`{text}` is yes or no")
+            self._another_kind(where, place, f"`{text}` is a boolean")
         elif options_of_kind(place.declared, Bool) and is_number(value):
             flag = {0: "write `false`", 1: "write `true`"}.get(value)  # type: ignore[call-overload]
             self._another_kind(where, place, f"`{text}` is a number", flag)
@@ -164,7 +164,7 @@ class Outside:
 
     def steps(self, where: ast.Node, place: Place, declared: IntRange | RealRange, written: ast.Range) -> None:
         """A range with values between the declared steps."""
-        message = f"`{place.parameter}` is declared in steps of {declared.step} from {declared.low}, and this is not"
+        message = f"`{place.parameter}` has steps of {declared.step} from {declared.low}, and this range does not"
         low, high = self.source.slice(written.low.span), self.source.slice(written.high.span)
         text = self.source.slice(written.span)
         if where is written:
@@ -194,28 +194,28 @@ class Outside:
         return True
 
     def _another_kind(self, where: ast.Node, place: Place, what: str, advice: str | None = None) -> None:
-        message = f"{what}, and `{place.parameter}` is {domain_in_words(place.declared)}"
-        advice = advice or "give it one of its own values"
+        message = f"{what}, but `{place.parameter}` is {domain_in_words(place.declared)}"
+        advice = advice or "write one of its values"
         self.report.error("MSL091", self.source, where.span, message, "", advice, place.owner.also(place.parameter))
 
     def _between_steps(self, where: ast.Node, place: Place, declared: Node, text: str, value: object) -> bool:
-        """A number inside the ends and between the values: a half for whole numbers, or off the steps."""
+        """A number within the ends that is not a value: a fraction for integers, or between the steps."""
         assert isinstance(declared, IntRange | RealRange)
         assert isinstance(value, int | float)
         whole = isinstance(declared, RealRange) or value == int(value)
         if not may_lie_inside(value, declared) or (whole and is_on_grid(value, declared)):
             return False
         if whole:
-            message = f"`{text}` lies between the steps of `{place.parameter}`"
+            message = f"`{text}` is between the steps of `{place.parameter}`"
         else:
-            message = f"`{text}` is not a whole number, and `{place.parameter}` takes whole numbers"
+            message = f"`{text}` is not an integer, but `{place.parameter}` takes integers"
         self._error(where, place, message, _close_values(declared, value), None)
         return True
 
     def _error(self, where: ast.Node, place: Place, message: str, advice: str | None, domain: str | None) -> None:
         help = advice or f"it is {domain_in_words(place.declared)}"
         if domain is not None and self._derivable(place):
-            help += f"; to go outside, derive a block: {self._derived(place, f'{place.parameter}: {domain}')}"
+            help += f"; for other values, derive a block: {self._derived(place, f'{place.parameter}: {domain}')}"
         self.report.error("MSL091", self.source, where.span, message, "", help, place.owner.also(place.parameter))
 
     def _derivable(self, place: Place) -> bool:
@@ -225,7 +225,7 @@ class Outside:
         return f"`block my_{place.owner.name} = {place.owner.called or place.owner.name} {{ {field} }}`"
 
     def _widened(self, place: Place, value: object, text: str) -> str:
-        """The declared domain and the value, as a spec would write them."""
+        """The text of the declared domain with the value added."""
         from msl.space.to_text import node_to_text
 
         declared = place.declared
@@ -239,17 +239,17 @@ class Outside:
 
 
 def domain_in_words(declared: Node) -> str:
-    """What a parameter takes, for the end of a sentence."""
+    """The domain of a parameter, for the end of a sentence."""
     match declared:
         case IntRange(low=low, high=high, step=step):
-            return f"a whole number in {_end(low)}..{_end(high)}" + (f", step {step}" if step != 1 else "")
+            return f"an integer in {_end(low)}..{_end(high)}" + (f", step {step}" if step != 1 else "")
         case RealRange(low=low, high=high, step=real_step):
             steps = f", step {_end(real_step)}" if real_step is not None else ""
             return f"a number in {_end(low)}..{_end(high)}{steps}"
         case Bool():
             return "`true` or `false`"
         case Regions():
-            return "`regions(n)`, or the points themselves"
+            return "`regions(n)`, or a list of points"
         case Choice(options=options):
             words = [_option_in_words(option) for option in options[:_MOST_OPTIONS]]
             more = (
@@ -264,7 +264,7 @@ def domain_in_words(declared: Node) -> str:
 
 
 def name_of(option: Node) -> str | None:
-    """The name by which a spec picks an alternative, if it has one."""
+    """The name of an alternative in a spec, if it has one."""
     match option:
         case Const(value=str(name)) | Symbol(name=name):
             return name
@@ -303,7 +303,7 @@ def _close_values(declared: IntRange | RealRange, value: float) -> str | None:
 
 
 def _may_end(declared: IntRange | RealRange, value: float) -> bool:
-    """Whether a range of this kind, scale and step could end with this number."""
+    """Whether a range of this kind, scale and step can end with this number."""
     if isinstance(value, bool) or (declared.log and value <= 0):
         return False
     return (isinstance(declared, RealRange) or isinstance(value, int)) and is_on_grid(value, declared)

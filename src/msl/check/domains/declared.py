@@ -1,4 +1,4 @@
-"""Declare: the domains that a block's declaration gives its parameters, where every name is new."""
+"""Read the domains that the declaration of a block gives to its parameters."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from msl.space.nodes import (
 D = TypeVar("D", Vector, Regions)
 
 
-class Surroundings(Protocol):
-    """What a domain may need of the rest of the check."""
+class Context(Protocol):
+    """What domains need from the rest of the check."""
 
     def blocks_of_role(self, module: Module, role: ast.Path) -> tuple[Node, ...] | None: ...
 
@@ -51,11 +51,11 @@ class Surroundings(Protocol):
 
 @record
 class Declarer:
-    """Reads the domains of one file's declarations; what is wrong is reported and comes back as None."""
+    """Reads the domains of one file's declarations; what is wrong is reported and returned as None."""
 
     module: Module
     report: Report
-    around: Surroundings
+    context: Context
 
     def params(self, arguments: tuple[ast.Argument, ...], owner: str) -> tuple[Param, ...]:
         """The fields of a declaration, or the parameters of an alternative; broken ones are left out."""
@@ -73,7 +73,7 @@ class Declarer:
             if position + 1 < len(arguments) and listed_alternatives(
                 arguments, position + 1, self.module.source, Report()
             ):
-                continue  # told with the next
+                continue  # reported with the next
             if not self._may_be_called(argument.key):
                 continue
             if name in seen:
@@ -99,7 +99,7 @@ class Declarer:
 
     def _may_be_called(self, name: ast.Name) -> bool:
         if name.text == "":
-            self._error("MSL094", name, "a parameter has a name", "write the class's name for it")
+            self._error("MSL094", name, "a parameter needs a name", "write the name of the parameter in the class")
         elif name.text == "rest":
             message = "`rest` is built into the language: `rest = default` closes what is not mentioned"
             self._error("MSL028", name, message, "leave it out: the class keeps its own default")
@@ -112,7 +112,7 @@ class Declarer:
             return None
         condition = None
         if argument.condition is not None:
-            condition = self.around.sibling_condition(self.module, argument.condition, siblings)
+            condition = self.context.sibling_condition(self.module, argument.condition, siblings)
         return Param(argument.key.text, node, condition=condition)
 
     def opened(self, argument: ast.Argument) -> Node | None:
@@ -121,7 +121,7 @@ class Declarer:
         match value:
             case ast.Choice():
                 items = list(alternatives(value))
-                blocks = self.around.blocks_meant(self.module, items)
+                blocks = self.context.blocks_meant(self.module, items)
                 options = [blocks.get(id(item)) or self.option(item) for item in items]
                 sound = [option for option in options if option is not None]
                 if len(sound) < len(options):
@@ -138,17 +138,17 @@ class Declarer:
             case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 self.not_a_value(value)
                 return None
-        block = self.around.blocks_meant(self.module, [value]).get(id(value))
+        block = self.context.blocks_meant(self.module, [value]).get(id(value))
         if block is not None and not is_closed(block):
             return block
         self.single_value(argument)
         return None
 
     def of_alternatives(self, options: list[Node], where: ast.Node) -> Node | None:
-        """Alternatives as one domain, unless there are too many."""
+        """The alternatives as one domain, unless there are too many."""
         node = choice(options)
         if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
-            message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, and here are {len(node.options):,}"
+            message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, but these are {len(node.options):,}"
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
             return None
         if (twice := _called_twice(node)) is not None:
@@ -158,13 +158,13 @@ class Declarer:
         return node
 
     def repeated(self, options: list[Node], items: list[ast.Expression]) -> None:
-        """A lint: the same alternative twice."""
+        """Warn of alternatives that are listed twice."""
         first: dict[object, ast.Expression] = {}
         for option, item in zip(options, items, strict=True):
             before = first.setdefault(identity(option), item)
             if before is not item:
                 label = f"the same as `{_shortened(self.module.source.slice(before.span))}`"
-                message = "this alternative is there already"
+                message = "this alternative is listed already"
                 self.report.warning("MSL224", self.module.source, item.span, message, label, "remove it")
 
     def single_value(self, argument: ast.Argument) -> None:
@@ -174,7 +174,7 @@ class Declarer:
         help = f"write `{key} = {text}` to fix it, or give a range or alternatives"
         if (meant := domain_meant(argument.value, source)) is not None:
             help = f"for a domain write `{key}: {meant}`"
-        message = f"`:` opens a dimension, and `{text}` is one value"
+        message = f"`:` opens a dimension, but `{text}` is one value"
         self.report.error("MSL087", source, argument.value.span, message, "nothing to search here", help)
 
     def list_as_domain(self, value: ast.ListOf) -> None:
@@ -187,15 +187,15 @@ class Declarer:
         self._error("MSL088", value, message, help)
 
     def closed(self, argument: ast.Argument) -> Node | None:
-        """What stands after `=`: one value, whose alternative may have open parameters."""
+        """What follows `=`: one value, whose alternative may have open parameters."""
         if isinstance(argument.value, ast.Choice | ast.Range | ast.Bool | ast.AnyOf | ast.Vector):
             self.several_values(argument)
             return None
-        block = self.around.blocks_meant(self.module, [argument.value]).get(id(argument.value))
+        block = self.context.blocks_meant(self.module, [argument.value]).get(id(argument.value))
         return self.option(argument.value) if block is None else self._closed_block(block, argument.value)
 
     def _closed_block(self, block: BlockUse, written: ast.Expression) -> BlockUse:
-        """A block after `=`: open is what its arguments open, and nothing else."""
+        """A block after `=`: only what its arguments open is open."""
         given = (
             {argument.key.text for argument in written.arguments if argument.key}
             if isinstance(written, ast.Call)
@@ -221,7 +221,7 @@ class Declarer:
             case ast.Vector():
                 return self.vector(expression)
             case ast.AnyOf(role=role):
-                options = self.around.blocks_of_role(self.module, role)
+                options = self.context.blocks_of_role(self.module, role)
                 return None if options is None else choice(list(options))
             case ast.Call() if expression.path.text == "regions":
                 return self.regions(expression)
@@ -238,7 +238,7 @@ class Declarer:
         return self.literal(expression)
 
     def literal(self, expression: ast.Expression) -> Const | None:
-        """A number, text, yes, no or nothing; a formula where the table decides."""
+        """A number, string, boolean or `none`; a formula if it depends on the table."""
         match expression:
             case ast.String(value=text):
                 return Const(text)
@@ -275,46 +275,46 @@ class Declarer:
 
     def regions(self, call: ast.Call) -> Regions | None:
         if len(call.arguments) != 1 or call.arguments[0].key is not None:
-            self._error("MSL093", call, "`regions` takes one number, how many", "write `regions(15)`")
+            self._error("MSL093", call, "`regions` takes one number, the number of regions", "write `regions(15)`")
             return None
         count = Bounds(self.module, self.report).amount(call.arguments[0].value)
         if count is None:
             return None
         if not isinstance(count, Formula) and (not isinstance(count, int) or count < 1):
-            self._error("MSL086", call.arguments[0], "`regions` takes a whole number from 1", "write `regions(15)`")
+            self._error("MSL086", call.arguments[0], "`regions` takes an integer from 1", "write `regions(15)`")
             return None
         return self._within_reason(Regions(count, Formula("n_features")), call)
 
     def vector(self, vector: ast.Vector) -> Vector | None:
         size = Bounds(self.module, self.report).amount(vector.size)
         if not isinstance(vector.element, ast.Range | ast.Bool):
-            message = "a vector is `of bool`, or of numbers in a range"
+            message = "a vector is `of bool`, or of numbers from a range"
             self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
             return None
         element = self.option(vector.element)
         if size is None or element is None:
             return None
         if not isinstance(size, Formula) and (not isinstance(size, int) or size < 1):
-            self._error("MSL086", vector.size, "the size of a vector is a whole number from 1", "write `n_features`")
+            self._error("MSL086", vector.size, "the size of a vector is an integer from 1", "write `n_features`")
             return None
         assert isinstance(element, IntRange | RealRange | Bool)
         return self._within_reason(Vector(size, element), vector)
 
     def _within_reason(self, node: D, where: ast.Node) -> D | None:
-        """The node, unless it is larger than anything can be made of."""
+        """The node, unless it exceeds the limits of the language."""
         too_much = excess(node)
         if too_much is not None:
             self._error("MSL017", where, f"this is too large: {too_much}", "search a smaller one")
         return None if too_much is not None else node
 
     def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
-        """A range; without a kind it takes that of the declared one, with its scale and step."""
+        """A range; without a kind it inherits the kind, scale and step of the declared one."""
         return Ranges(self.module, self.report).range(written, inherited)
 
     def not_a_value(self, expression: ast.Expression) -> None:
         text = _shortened(self.module.source.slice(expression.span))
         message = f"`{text}` is not a value of a parameter"
-        help = "a parameter takes numbers, names, texts, `true`, `none`, lists"
+        help = "a parameter takes numbers, names, strings, `true`, `none`, lists"
         if isinstance(expression, ast.Optional):
             inner = _shortened(self.module.source.slice(expression.item.span))
             help = f"for a parameter that may have no value write `none | {inner}`"
@@ -325,7 +325,7 @@ class Declarer:
 
 
 def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
-    """The alternatives of a choice; one inside parentheses is part of the same."""
+    """The alternatives of a choice, with nested choices flattened."""
     for item in written.items:
         if isinstance(item, ast.Choice):
             yield from alternatives(item)
@@ -334,7 +334,7 @@ def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
 
 
 def choice(options: list[Node]) -> Node:
-    """Options as one node: nested choices flattened, the same one kept once, numbers in their order."""
+    """Options as one node: nested choices flattened, duplicates removed, numbers sorted."""
     distinct: dict[object, Node] = {}
     for option in options:
         for inner in option.options if isinstance(option, Choice) else (option,):
@@ -348,7 +348,7 @@ def choice(options: list[Node]) -> Node:
 
 
 def _called_twice(node: Node) -> str | None:
-    """A name that a block shares with another alternative, so that nobody could tell which one is meant."""
+    """A name that a block shares with another alternative, which would be ambiguous."""
     owners: dict[str, tuple[str, str] | None] = {}
     for option in node.options if isinstance(node, Choice) else ():
         name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
@@ -358,7 +358,7 @@ def _called_twice(node: Node) -> str | None:
 
 
 def identity(node: Node) -> object:
-    """What two nodes share when they are the same, which tells 1 from true."""
+    """A key that is equal for equal nodes; unlike equality, it distinguishes 1 from true."""
     return (node, isinstance(node.value, bool)) if isinstance(node, Const) else node
 
 
@@ -367,7 +367,7 @@ def is_number(node: Node) -> bool:
 
 
 def listing_of(elements: list[Node]) -> Node:
-    """A list: a constant when nothing in it is open."""
+    """A list; a constant if nothing in it is open."""
     if all(isinstance(element, Const) and not isinstance(element.value, Formula) for element in elements):
         return Const(tuple(element.value for element in elements))  # type: ignore[union-attr,misc]
     return Listing(tuple(elements))

@@ -1,4 +1,4 @@
-"""Default: what a declaration says that a parameter is when nobody says otherwise — one value inside its domain."""
+"""Read the defaults that declarations give to parameters: one value within the domain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Defaults:
     narrower: Narrower
 
     def of(self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], owner: str) -> tuple[Param, ...]:
-        """The parameters with the defaults that their fields give, and those inside alternatives with theirs."""
+        """The parameters with the defaults of their fields, including parameters inside alternatives."""
         written = {field.key.text: field for field in fields if field.key is not None}
         result = []
         for param in params:
@@ -53,13 +53,13 @@ class Defaults:
             first = written.items[0] if isinstance(written, ast.Choice) else None
             first = written.low if isinstance(written, ast.Range) else first
             help = "write one of the values" if first is None else f"write `{source.slice(first.span)}`"
-            self.report.error("MSL089", source, written.span, "a default is one value", "", help)
+            self.report.error("MSL089", source, written.span, "a default must be one value", "", help)
             return False
         opened = next(_opened(written), None)
         if opened is not None:
             assert opened.key is not None
             help = f"write `{source.slice(opened.key.span)} = …` with one value"
-            self.report.error("MSL089", source, opened.span, "a default leaves nothing open", "", help)
+            self.report.error("MSL089", source, opened.span, "a default cannot have open parameters", "", help)
         return opened is None
 
     def _default(self, param: Param, closing: ast.Argument, owner: Owner) -> Node | None:
@@ -70,7 +70,7 @@ class Defaults:
         return self.narrower.default(param, closing, owner)
 
     def _inner_defaults(self, node: Node, calls: dict[str, ast.Call]) -> Node:
-        """Defaults of the parameters inside alternatives, where they are written."""
+        """Set the defaults of parameters inside alternatives."""
         if isinstance(node, Symbol) and node.name in calls:
             return replace(node, params=self.of(node.params, calls[node.name].arguments, node.name))
         if isinstance(node, Choice):
@@ -84,7 +84,7 @@ def _calls(expression: ast.Expression) -> list[ast.Call]:
 
 
 def _value_of(node: Node) -> Value | Formula:
-    """The value that a closed node stands for; what it leaves open keeps its own default."""
+    """The value of a closed node; what it leaves open keeps its own default."""
     match node:
         case Const(value=value):
             return value

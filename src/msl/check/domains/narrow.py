@@ -1,7 +1,7 @@
-"""Narrow: the arguments of a use, each inside the domain that its declaration gives.
+"""Narrow the parameters of a block to the arguments of a use, each within its declared domain.
 
-Names are looked up in that domain; `lo..hi` without a kind inherits kind, scale and step. To go outside, a user derives
-a block, and the help shows the line to write.
+Names are looked up in that domain; `lo..hi` without a kind inherits kind, scale and step. For values outside, a block
+must be derived, and the help shows the line to write.
 """
 
 from __future__ import annotations
@@ -15,16 +15,12 @@ from msl.check.domains.contains import (
     Place,
     domain_in_words,
     fitted,
-    has_finer_step,
-    is_number,
-    is_on_grid,
-    may_lie_inside,
     name_of,
     options_of,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, alternatives, choice, has_open, listing_of
-from msl.check.domains.number_ranges import Bounds
+from msl.check.domains.declared import Declarer, alternatives, has_open
+from msl.check.domains.narrow_structured import StructuredNarrower
 from msl.check.findings import Report
 from msl.check.lints import closed_silently
 from msl.check.names.other_names import domain_meant, value_meant
@@ -35,7 +31,7 @@ from msl.language import ast
 from msl.language.literals import name_text
 from msl.record import record
 from msl.space.defaults import default_node, fit_default, is_closed
-from msl.space.formulas import FACTS, FUNCTIONS, Amount, Formula
+from msl.space.formulas import FACTS, FUNCTIONS, Formula
 from msl.space.nodes import (
     BlockUse,
     Bool,
@@ -55,7 +51,7 @@ _SEVERAL = (ast.Choice, ast.Range, ast.Bool, ast.AnyOf, ast.Vector)
 
 @record
 class Narrower:
-    """Reads the arguments of uses in one file; `notes` tells what a value after `=` no longer leaves open."""
+    """Reads the arguments of uses in one file; `notes` adds warnings about what a value after `=` closes."""
 
     declarer: Declarer
     notes: bool = True
@@ -68,8 +64,10 @@ class Narrower:
         span: Span,
         closes: bool = False,
     ) -> tuple[Param, ...] | None:
-        """The parameters of one use: those given narrowed, the others as declared, or at their defaults where the use
-        `closes` them; None if an argument is wrong."""
+        """The parameters of one use; None if an argument is wrong.
+
+        Those given are narrowed. The others are as declared, or at their defaults if the use `closes` them.
+        """
         given = Naming(self._source, self._report).by_name([param.name for param in declared], arguments, owner)
         if given is None:
             return None
@@ -89,10 +87,10 @@ class Narrower:
     # --- one argument ---
 
     def argument(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
-        """The node of one argument, inside the declared one."""
+        """The node of one argument, within the declared domain."""
         if argument.default is not None or argument.condition is not None:
             span = (argument.default or argument.condition).span  # type: ignore[union-attr]
-            message = "`default` and `if` stand in a declaration, not in a use"
+            message = "`default` and `if` belong in a declaration, not in a use"
             self._report.error("MSL098", self._source, span, message, "", "remove it")
             return None
         place = Place(param.name, owner, param.node)
@@ -112,9 +110,9 @@ class Narrower:
                 self.declarer.single_value(argument)
                 return None
             case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
-                return self._open(param.node, value, place)
+                return self.open(param.node, value, place)
             case ast.Call() if value.path.text == "regions":
-                return self._open(param.node, value, place)
+                return self.open(param.node, value, place)
             case ast.Sequence() | ast.Union() | ast.Optional():
                 self.declarer.not_a_value(value)
                 return None
@@ -124,12 +122,11 @@ class Narrower:
         return None
 
     def default(self, param: Param, argument: ast.Argument, owner: Owner) -> Node | None:
-        """The node of a declared default. What lies inside it and is not named keeps a default of its own, which a use
-        may still narrow."""
+        """The node of a declared default. Parameters inside it that are not mentioned keep their own defaults."""
         return self._closed(param, argument, Place(param.name, owner, param.node), closes=False)
 
     def _closed(self, param: Param, argument: ast.Argument, place: Place, closes: bool = True) -> Node | None:
-        """What stands after `=`: one value, or the default."""
+        """What follows `=`: one value, or the default."""
         if isinstance(argument.value, ast.Default):
             return default_node(param)
         if isinstance(argument.value, _SEVERAL):
@@ -137,11 +134,11 @@ class Narrower:
             return None
         if not place.owner.closed and self._means_several(param, argument):
             return None
-        return self._one(param.node, argument.value, place, closes)
+        return self.one(param.node, argument.value, place, closes)
 
     def _opened_alternative(self, declared: Node, argument: ast.Argument, place: Place) -> Node | None:
-        """`: name` and `: name(…)`: one alternative, with what it declares open."""
-        node = self._one(declared, argument.value, place, closes=False)
+        """`: name` and `: name(…)`: one alternative with its parameters open."""
+        node = self.one(declared, argument.value, place, closes=False)
         if node is not None and is_closed(node):
             self.declarer.single_value(argument)
             return None
@@ -153,7 +150,7 @@ class Narrower:
         return isinstance(option, Symbol | BlockUse) and bool(option.params)
 
     def _means_several(self, param: Param, argument: ast.Argument) -> bool:
-        """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, as other tools give them."""
+        """`C = [0.1, 1]`, `C = suggest_float("C", 0.1, 1)`: several values, in the syntax of other tools."""
         value = argument.value
         meant = None
         if (
@@ -174,39 +171,39 @@ class Narrower:
         return True
 
     def _searched_option(self, argument: ast.Argument, place: Place) -> None:
-        """`swarm: 5..50`: nothing searches over options."""
-        message = f"`{place.parameter}` of `{place.owner.name}` takes one value: nothing searches it"
+        """`swarm: 5..50`: options cannot be searched."""
+        message = f"`{place.parameter}` of `{place.owner.name}` takes one value and cannot be searched"
         text = self._source.slice(_first_value(argument.value).span)
         span = argument.span if argument.key is not None else argument.value.span
         self._report.error("MSL140", self._source, span, message, "", f"write `{name_text(place.parameter)} = {text}`")
 
     def _choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None:
         items = list(alternatives(written))
-        options = [self._open(declared, item, place) for item in items]
+        options = [self.open(declared, item, place) for item in items]
         sound = [option for option in options if option is not None]
         if len(sound) < len(options):
             return None
         self.declarer.repeated(sound, items)
         return self.declarer.of_alternatives(sound, written)
 
-    def _open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
-        """One domain or alternative after `:`, or an element of a list; one that `closes` is one value after `=`."""
+    def open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
+        """One domain or alternative after `:`, or an element of a list; `closes` if it follows `=`."""
         match expression:
             case ast.Range():
-                return self._range(declared, expression, place)
+                return self._structured.range(declared, expression, place)
             case ast.Bool():
                 if isinstance(declared, Bool) or all(_holds(declared, flag) for flag in (False, True)):
                     return Bool()
                 self._outside.other(expression, place, "`bool`", "bool")
                 return None
             case ast.Vector():
-                return self._vector(declared, expression, place)
+                return self._structured.vector(declared, expression, place)
             case ast.AnyOf(role=role):
-                return self._any(declared, expression, role, place)
-        return self._one(declared, expression, place, closes)
+                return self._structured.any_of(declared, expression, role, place)
+        return self.one(declared, expression, place, closes)
 
-    def _one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
-        """One value or one alternative, inside the declared domain; `closes` fixes what an alternative has inside."""
+    def one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
+        """One value or alternative within the declared domain; `closes` fixes the parameters of the alternative."""
         match expression:
             case ast.Path():
                 return self._named(declared, expression, (), place, closes)
@@ -215,7 +212,7 @@ class Narrower:
             case ast.Call() if self._names_alternative(declared, expression.path):
                 return self._named(declared, expression.path, expression.arguments, place, closes, called=expression)
             case ast.ListOf():
-                return self._list(declared, expression, place, closes)
+                return self._structured.list_of(declared, expression, place, closes)
             case ast.String(value=text) if (named := _called(declared, text)) is not None:
                 if closes and not place.owner.closed and isinstance(named, Symbol | BlockUse):
                     return self._closed_alternative(named, (), expression, place)
@@ -230,7 +227,7 @@ class Narrower:
         value = constant.value
         if place.owner.closed and isinstance(value, Formula):
             text = self._source.slice(where.span)
-            message = f"`{text}` depends on the table, and an option is a plain number"
+            message = f"`{text}` depends on the table, but an option must be a plain number"
             self._report.error("MSL140", self._source, where.span, message, "", "write a number")
             return None
         for option in options_of(declared):
@@ -278,7 +275,7 @@ class Narrower:
     def _closed_alternative(
         self, option: Symbol | BlockUse, arguments: tuple[ast.Argument, ...], where: ast.Node, place: Place
     ) -> Node | None:
-        """An alternative after `=`: open is what its arguments open, and nothing else."""
+        """An alternative after `=`: only what its arguments open is open."""
         name = name_of(option)
         assert name is not None
         params = self.params(option.params, arguments, Owner(name, "parameter"), where.span, closes=True)
@@ -296,7 +293,7 @@ class Narrower:
         )
 
     def _is_from(self, path: ast.Path, place: Place) -> bool:
-        """Whether `sbm.euclidean` is one of the alternatives, and that of `sbm`; told where it is not."""
+        """Whether `sbm.euclidean` is one of the alternatives, and from `sbm`; reported if not."""
         declaration = find(self.declarer.module, path, self._report, "a block")
         if declaration is None:
             return False
@@ -307,7 +304,7 @@ class Narrower:
         return False
 
     def _complete(self, option: Symbol | BlockUse, params: tuple[Param, ...], path: ast.Path, owner: Owner) -> bool:
-        """Whether an option's alternative has what it needs: a number without a default has to be given."""
+        """Whether all numbers without a default are given, in the alternative of an option."""
         if not owner.closed or not isinstance(option, Symbol):
             return True
         missing = [p.name for p in params if isinstance(p.node, IntRange | RealRange) and not p.has_default]
@@ -334,140 +331,9 @@ class Narrower:
         code = "MSL090" if meant is not None else "MSL100"
         self._report.error(code, self._source, path.span, message, "", help, place.owner.also(place.parameter))
 
-    # --- ranges, vectors, lists ---
-
-    def _range(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
-        ranges = options_of_kind(declared, IntRange) + options_of_kind(declared, RealRange)
-        if not ranges:
-            numbers = [o for o in options_of(declared) if isinstance(o, Const) and is_number(o.value)]
-            if numbers and written.kind is None and not written.log and written.step is None:
-                return self._listed_numbers(declared, written, place)
-            domain = self._source.slice(written.span) if written.kind is not None else None
-            self._outside.other(written, place, "a range", domain)
-            return None
-        inherited = ranges[0]
-        assert isinstance(inherited, IntRange | RealRange)
-        if not self._ends_inside(inherited, written, place):
-            return None
-        node = self.declarer.range(written, inherited)
-        if node is None:
-            return None
-        if isinstance(node, RealRange) and isinstance(inherited, IntRange):
-            message = f"`{place.parameter}` takes whole numbers"
-            also = place.owner.also(place.parameter)
-            help = f"write `{self._source.slice(written.span).replace('real', 'int', 1)}`"
-            self._report.error("MSL086", self._source, written.span, message, "", help, also)
-            return None
-        if isinstance(node, IntRange) and isinstance(inherited, RealRange):
-            node = RealRange(node.low, node.high, node.log, float(node.step))
-        if has_finer_step(node, inherited):
-            self._outside.steps(written, place, inherited, written)
-            return None
-        if not is_on_grid(node.low, inherited):
-            self._outside.steps(written.low, place, inherited, written)
-            return None
-        return node
-
-    def _ends_inside(self, declared: IntRange | RealRange, written: ast.Range, place: Place) -> bool:
-        """Whether both ends may lie in the declared range; what is no amount is told later, by who reads the range."""
-        bounds = Bounds(self.declarer.module, Report())
-        low, high = bounds.amount(written.low), bounds.amount(written.high)
-        if low is None or high is None or not (isinstance(low, Formula) or isinstance(high, Formula) or low <= high):
-            return True
-        for amount, end in ((low, written.low), (high, written.high)):
-            if not may_lie_inside(amount, declared):
-                self._outside.range_end(end, place, written)
-                return False
-        return True
-
-    def _listed_numbers(self, declared: Node, written: ast.Range, place: Place) -> Node | None:
-        """A range over alternatives that are numbers: those of them inside it."""
-        bounds = Bounds(self.declarer.module, self._report)
-        low, high = bounds.amount(written.low), bounds.amount(written.high)
-        if low is None or high is None:
-            return None
-        if isinstance(low, Formula) or isinstance(high, Formula):
-            self._outside.other(written, place, "a range that follows the table")
-            return None
-        inside = [
-            o
-            for o in options_of(declared)
-            if isinstance(o, Const) and is_number(o.value) and low <= o.value <= high  # type: ignore[operator]
-        ]
-        if not inside:
-            self._outside.other(written, place, "a range without any of its values")
-            return None
-        return choice(list(inside))
-
-    def _vector(self, declared: Node, written: ast.Vector, place: Place) -> Node | None:
-        vectors = options_of_kind(declared, Vector)
-        if not vectors:
-            self._outside.other(written, place, "a vector", self._source.slice(written.span))
-            return None
-        mother = vectors[0]
-        assert isinstance(mother, Vector)
-        size = Bounds(self.declarer.module, self._report).amount(written.size)
-        element = self._open(mother.element, written.element, _element(place, mother.element))
-        if size is None or element is None:
-            return None
-        if size != mother.size:
-            self._outside.other(written.size, place, f"a vector of {size}")
-            return None
-        if not isinstance(element, IntRange | RealRange | Bool):
-            self._outside.other(written.element, place, "that element")
-            return None
-        return Vector(size, element)
-
-    def _any(self, declared: Node, where: ast.AnyOf, role: ast.Path, place: Place) -> Node | None:
-        of_role = [o for o in options_of(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]
-        if not of_role:
-            self._outside.other(where, place, f"`any {role.text}`")
-            return None
-        return choice(list(of_role))
-
-    def _list(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
-        """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
-        for mother in options_of(declared):
-            if isinstance(mother, Vector):
-                return self._elements(written, mother.element, mother.size, place)
-            if isinstance(mother, Regions):
-                return self._points(written, mother, place)
-            if isinstance(mother, Listing) and len(mother.elements) == len(written.items):
-                pairs = zip(mother.elements, written.items, strict=True)
-                elements = [self._open(inner, item, _element(place, inner), closes) for inner, item in pairs]
-                return _listing(elements)
-        node = self.declarer.listing(written.items, written)
-        if node is None:
-            return None
-        constants = [option.value for option in options_of(declared) if isinstance(option, Const)]
-        if isinstance(node, Const) and node.value in constants:
-            return node
-        lengths = {len(o.elements) for o in options_of(declared) if isinstance(o, Listing)}
-        what = f"a list of {len(written.items)}" if lengths else "a list"
-        self._outside.other(written, place, what)
-        return None
-
-    def _elements(self, written: ast.ListOf, element: Node, size: Amount, place: Place) -> Node | None:
-        if isinstance(size, int) and size != len(written.items):
-            self._outside.other(written, place, f"a list of {len(written.items)}")
-            return None
-        return _listing([self._one(element, item, _element(place, element), True) for item in written.items])
-
-    def _points(self, written: ast.ListOf, mother: Regions, place: Place) -> Node | None:
-        """Regions written out: a list of numbers for a unit that is on, `none` for one that is off."""
-        points: list[Node] = []
-        for item in written.items:
-            if isinstance(item, ast.Nothing):
-                points.append(Const(None))
-                continue
-            if not isinstance(item, ast.ListOf):
-                self._outside.other(item, place, f"`{self._source.slice(item.span)}`")
-                return None
-            point = self._elements(item, RealRange(0, 1), mother.width, place)
-            if point is None:
-                return None
-            points.append(point)
-        return listing_of(points)
+    @property
+    def _structured(self) -> StructuredNarrower:
+        return StructuredNarrower(self.declarer, self)
 
     @property
     def _source(self) -> Source:
@@ -480,15 +346,6 @@ class Narrower:
     @property
     def _outside(self) -> Outside:
         return Outside(self._source, self._report)
-
-
-def _element(place: Place, declared: Node) -> Place:
-    return replace(place, declared=declared, is_element=True)
-
-
-def _listing(elements: list[Node | None]) -> Node | None:
-    sound = [element for element in elements if element is not None]
-    return listing_of(sound) if len(sound) == len(elements) else None
 
 
 def _called(declared: Node, name: str) -> Const | Symbol | BlockUse | None:
@@ -520,7 +377,7 @@ def _same(declared: object, value: object) -> bool:
 
 
 def _first_value(expression: ast.Expression) -> ast.Expression:
-    """One value out of several, to show how one is written."""
+    """The first of several values, as an example for the help."""
     match expression:
         case ast.Choice(items=items):
             return _first_value(items[0])

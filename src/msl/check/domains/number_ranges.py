@@ -1,4 +1,4 @@
-"""Ranges: `int 1..10`, `real 1e-4..1 log`, `real 0..1 step 0.1` — bounds in order, a scale and a step that fit."""
+"""Read ranges such as `int 1..10` or `real 1e-4..1 log`, and the numbers and formulas of their bounds."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from msl.space.limits import LARGEST_REAL, excess
 from msl.space.nodes import IntRange, RealRange
 
 _SCALE_RATIO = 1000
-_LESS = "give it nearer ends, or a larger step"
+_LESS = "write a smaller range, or a larger step"
 
 
 @record
 class Ranges:
-    """Reads the ranges of one file; what is wrong is reported and comes back as None."""
+    """Reads the ranges of one file; what is wrong is reported and returned as None."""
 
     module: Module
     report: Report
 
     def range(self, written: ast.Range, inherited: IntRange | RealRange | None = None) -> IntRange | RealRange | None:
-        """A range; without a kind it takes that of the declared one, with its scale and step."""
+        """A range; without a kind it inherits the kind, scale and step of the declared one."""
         kind = written.kind or (None if inherited is None else "int" if isinstance(inherited, IntRange) else "real")
         if kind is None:
             text = self.module.source.slice(written.span)
-            message = "nothing says whether these are whole numbers or reals"
+            message = "`int` or `real` is missing before this range"
             self._error("MSL081", written, message, f"write `int {text}` or `real {text}`")
             return None
         bounds = Bounds(self.module, self.report)
@@ -58,7 +58,7 @@ class Ranges:
         if kind == "int":
             for amount, where in ((low, written.low), (high, written.high)):
                 if isinstance(amount, float):
-                    message = f"an `int` range has whole ends, and this is {self._text(where)}"
+                    message = f"the ends of an `int` range are integers, but this is {self._text(where)}"
                     self._error("MSL086", written, message, self._whole_ends(written, low, high))
                     return False
         if not isinstance(low, Formula) and not isinstance(high, Formula) and low > high:
@@ -70,7 +70,7 @@ class Ranges:
             self._error("MSL084", written, "`log` and `step` exclude each other", "keep one of them")
             return False
         if log and not isinstance(low, Formula) and low <= 0:
-            message = f"`log` needs a low end above 0, and this is {self._text(written.low)}"
+            message = f"`log` needs a low end above 0, but this is {self._text(written.low)}"
             self._error("MSL083", written.low, message, "start above 0, such as at `1e-4`, or leave `log` out")
             return False
         return True
@@ -78,22 +78,20 @@ class Ranges:
     def _is_excessive(
         self, written: ast.Range, kind: str, low: Amount, high: Amount, log: bool, step: Amount | None
     ) -> bool:
-        """Whether a range goes further, or is finer, than anything can be made of."""
+        """Whether a range is larger or finer than the limits of the language."""
         size = None if isinstance(step, Formula) or step is None or step <= 0 else step
         whole = kind == "int"
         node = IntRange(low, high, log, max(1, int(size or 1))) if whole else RealRange(low, high, log, size)
         too_much = excess(node)
         if too_much is not None:
-            self._error("MSL102", written, f"this range is beyond what can be searched: {too_much}", _LESS)
+            self._error("MSL102", written, f"this range is too large to be searched: {too_much}", _LESS)
         return too_much is not None
 
     def _whole_step(self, written: ast.Range, step: Amount) -> int | None:
         if isinstance(step, int) and step > 0:
             return step
         assert written.step is not None
-        self._error(
-            "MSL085", written.step, "the step of whole numbers is a whole number from 1", "write `2`, or another"
-        )
+        self._error("MSL085", written.step, "the step of an `int` range is an integer from 1", "write `2`, or another")
         return None
 
     def _stepped_int(self, written: ast.Range, low: Amount, high: Amount, log: bool, step: int) -> IntRange:
@@ -135,14 +133,14 @@ class Ranges:
             self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
 
     def _whole_ends(self, written: ast.Range, low: Amount, high: Amount) -> str:
-        """What to write for an `int` range with a fraction at an end."""
+        """What to write for an `int` range with a fractional end."""
         or_real = ", or `real`" if written.kind is not None else ""
         if isinstance(low, Formula) or isinstance(high, Formula) or math.ceil(low) > math.floor(high):
-            return f"give it whole numbers{or_real}"
+            return f"write integers{or_real}"
         return f"write `{self._with_ends(written, math.ceil(low), math.floor(high))}`{or_real}"
 
     def _with_ends(self, written: ast.Range, low: object, high: object) -> str:
-        """The range as it was written, with other ends."""
+        """The text of the range with other ends."""
         text, start = self._text(written), written.span.start
         return f"{text[: written.low.span.start - start]}{low}..{high}{text[written.high.span.end - start :]}"
 
@@ -153,22 +151,22 @@ class Ranges:
         self.report.error(code, self.module.source, node.span, message, "", help)
 
 
-# --- Bounds: numbers and formulas over the table's sizes, from the expressions that write them. -----------------------
+# --- bounds: numbers, and formulas over the size of the table ---------------------------------------------------------
 
 
 @record
 class Bounds:
-    """Reads amounts in one file; what is no amount is reported and comes back as None."""
+    """Reads numbers and formulas in one file; anything else is reported and returned as None."""
 
     module: Module
     report: Report
 
     def amount(self, expression: ast.Condition) -> Amount | None:
-        """A number, or a formula where the table decides."""
+        """A number, or a formula if it depends on the table."""
         match expression:
             case ast.Number(value=value, unit=unit):
                 if unit is not None:
-                    message = f"`{expression.text}` has a unit, and a plain number is wanted here"
+                    message = f"`{expression.text}` has a unit, but a plain number is needed here"
                     self._error("MSL080", expression, message, f"write `{value}`")
                     return None
                 return value
@@ -186,16 +184,16 @@ class Bounds:
                 message = f"`{expression.text}` is not a number"
                 self._error("MSL080", expression, message, close or f"a bound may use {listing(FACTS)}")
                 return None
-        self._error("MSL080", expression, "a number is wanted here", "write a number, or a formula of `n_features`")
+        self._error("MSL080", expression, "a number is needed here", "write a number, or a formula of `n_features`")
         return None
 
     def whole(self, expression: ast.Expression) -> int | None:
-        """A whole number that is the same for every table."""
+        """An integer that does not depend on the table."""
         amount = self.amount(expression)
         if amount is None:
             return None
         if not isinstance(amount, int):
-            self._error("MSL086", expression, "a whole number is wanted here", "write it with digits only")
+            self._error("MSL086", expression, "an integer is needed here", "write it with digits only")
             return None
         return amount
 
@@ -214,12 +212,12 @@ class Bounds:
             help = did_you_mean(name, FUNCTIONS) or f"functions are {listing(FUNCTIONS)}"
             self._error("MSL080", call.path, f"`{name}` is not a function of numbers", help)
             return None
-        wanted = OPERANDS[name]
+        count = OPERANDS[name]
         if any(argument.key is not None for argument in call.arguments) or not call.arguments:
             self._error("MSL080", call, f"`{name}` takes numbers", f"write `{name}(…)` with numbers inside")
             return None
-        if wanted is not None and len(call.arguments) != wanted:
-            self._error("MSL080", call, f"`{name}` takes {wanted} number, not {len(call.arguments)}", "remove the rest")
+        if count is not None and len(call.arguments) != count:
+            self._error("MSL080", call, f"`{name}` takes {count} number, not {len(call.arguments)}", "remove the rest")
             return None
         operands = [self.amount(argument.value) for argument in call.arguments]
         if any(operand is None for operand in operands):
@@ -232,13 +230,18 @@ class Bounds:
                 raise ZeroDivisionError
             amount = fold(operation, operands)
             if not isinstance(amount, Formula) and not abs(amount) <= LARGEST_REAL:
-                message = f"this comes to more than {LARGEST_REAL:g}, beyond which nothing is computed"
+                message = f"the value is larger than {LARGEST_REAL:g}, the limit for formulas"
                 self._error("MSL102", expression, message, "write a smaller number")
                 return None
             return amount
         except (ArithmeticError, ValueError):
             text = self.module.source.slice(expression.span)
-            self._error("MSL080", expression, f"`{text}` has no value", "look for a division by zero or a root of -1")
+            self._error(
+                "MSL080",
+                expression,
+                f"`{text}` has no value",
+                "look for a division by zero or the root of a negative number",
+            )
             return None
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:

@@ -1,4 +1,4 @@
-"""Blocks: what each block declares — its class, its role, its parameters — and the blocks of a role."""
+"""Read what each block declares: its class, its role, its parameters. Also: the blocks of a role."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from msl.space.values import BlockType
 
 CHAIN_ROLES = ("transformer", "selector", "learner", "post")
 SLOT_ROLES = ("distance", "feature_distance", "weighting", "references", "kernel", "basis")
-ENGINE_ROLES = ("strategy", "estimate", "combiner")
+ENGINE_ROLES = ("strategy", "estimate", "combiner", "metric")
 TASKS = ("classification", "regression")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*\*?", re.ASCII)
 
 
 @record
 class Declared:
-    """A block as its file declares it; `labels` says where each parameter stands."""
+    """A block as its file declares it; `labels` are the places where its parameters are declared."""
 
     block: BlockType
     params: tuple[Param, ...]
@@ -45,7 +45,7 @@ class Declared:
 
     @property
     def use(self) -> BlockUse:
-        """The bare block: all that it declares is open."""
+        """The block with all its parameters open."""
         return BlockUse(self.block, self.params)
 
 
@@ -54,7 +54,7 @@ class Blocks:
 
     def __init__(self, report: Report) -> None:
         self.report = report
-        #: Blocks that others need: those that a role offers, and those that others are derived from.
+        #: Blocks that are used indirectly: as members of a role, or as the base of derived blocks.
         self.met: set[Declaration] = set()
         self._done: dict[Declaration, Declared | None] = {}
         self._under_way: list[Declaration] = []
@@ -112,7 +112,7 @@ class Blocks:
             used = module.uses.get(role.names[0].text)
             if used is None:
                 help = did_you_mean(role.names[0].text, module.uses) or f"this file uses {listing(module.uses)}"
-                message = f"nothing that this file uses is called `{role.names[0].text}`"
+                message = f"this file uses nothing called `{role.names[0].text}`"
                 self.report.error("MSL023", module.source, role.names[0].span, message, "", help)
                 return None
             module.qualifiers_met.add(role.names[0].text)
@@ -148,10 +148,10 @@ class Blocks:
     def blocks_meant(self, module: Module, items: list[ast.Expression]) -> dict[int, BlockUse]:
         """The alternatives of one parameter that are blocks, by the ids of their expressions.
 
-        A bare word that names a step of chains is that block, if every word beside it names one of the same role. Where
-        both would make sense it is a word, as it has always been, and the user is asked: where only some of the words
-        name blocks (`linear | rbf`), where two files have such a block, and for distances, kernels and the like, whose
-        names other classes take as texts.
+        A bare word that names a step of chains is that block, if all alternatives name blocks of the same role. Where
+        it could also be a string, it is one, as in earlier versions, and a warning asks to make it clear: if only some
+        of the words name blocks (`linear | rbf`), if two files declare such a block, and for distances, kernels and the
+        like, whose names are strings for other classes.
         """
         found = {id(item): self._block_named(module, item) for item in items}
         named = [(item, found[id(item)]) for item in items if found[id(item)] is not None]
@@ -165,10 +165,10 @@ class Blocks:
         is_clear = not words and len(roles) == 1 and all(len(uses or ()) == 1 for _, uses in named)
         is_clear = is_clear and not roles.isdisjoint(CHAIN_ROLES)
         if bare and is_clear:
-            self._say_blocks(module, bare)
+            self._report_blocks(module, bare)
         elif bare:
             for item, uses in bare:
-                self._ask(module, item, uses or [])
+                self._report_ambiguous(module, item, uses or [])
         return {id(item): uses[0] for item, uses in named if uses and (is_clear or is_explicit(item))}
 
     def _block_named(self, module: Module, item: ast.Expression) -> list[BlockUse] | None:
@@ -200,22 +200,22 @@ class Blocks:
         params = Narrower(quiet).params(declared.params, item.arguments, owner, item.span)
         return None if params is None or quiet.report.failed else BlockUse(declared.block, params)
 
-    def _say_blocks(self, module: Module, bare: list[tuple[ast.Expression, list[BlockUse]]]) -> None:
-        """Words that name blocks are blocks; before, they were texts."""
+    def _report_blocks(self, module: Module, bare: list[tuple[ast.Expression, list[BlockUse]]]) -> None:
+        """Words that name blocks are blocks; in earlier versions they were strings."""
         item, (use, *_) = bare[0]
         text = module.source.slice(item.span)
         names = listing(dict.fromkeys(uses[0].block.name for _, uses in bare))
         one = len(bare) == 1
-        message = f"{names} {'is a block' if one else 'are blocks'} here, not {'a text' if one else 'texts'}"
-        help = f'write `{_affirmed(module, use, text)}` if the block is meant, or `"{text}"` for the text'
-        label = "until now this was a text" if one else "until now these were texts"
+        message = f"{names} {'is a block' if one else 'are blocks'} here, not {'a string' if one else 'strings'}"
+        help = f'write `{_explicit(module, use, text)}` if the block is meant, or `"{text}"` for the string'
+        label = f"in earlier versions {'a string' if one else 'strings'}"
         self.report.warning("MSL243", module.source, item.span.to(bare[-1][0].span), message, label, help)
 
-    def _ask(self, module: Module, item: ast.Expression, uses: list[BlockUse]) -> None:
+    def _report_ambiguous(self, module: Module, item: ast.Expression, uses: list[BlockUse]) -> None:
         text = module.source.slice(item.span)
-        ways = " or ".join(f"`{_affirmed(module, use, text)}`" for use in uses)
-        message = f"`{_name_in(item)}` may be the text or a block, and is taken for the text"
-        help = f'write {ways} for the block, or `"{_name_in(item)}"{text[len(_name_in(item)) :]}` for the text'
+        blocks = " or ".join(f"`{_explicit(module, use, text)}`" for use in uses)
+        message = f"`{_name_in(item)}` may be a string or a block, and is taken for the string"
+        help = f'write {blocks} for the block, or `"{_name_in(item)}"{text[len(_name_in(item)) :]}` for the string'
         self.report.warning("MSL244", module.source, item.span, message, "which one?", help)
 
     def sibling_condition(
@@ -238,13 +238,13 @@ class Blocks:
             help = 'write `"package.module:Class"`, or `"package.module:Class*"` for a Classifier and a Regressor'
             module_name, dot, class_name = node.target.value.rpartition(".")
             if dot and _TARGET.fullmatch(f"{module_name}:{class_name}"):
-                help = f'a colon stands before the class: write `"{module_name}:{class_name}"`'
+                help = f'a colon goes before the class: write `"{module_name}:{class_name}"`'
             self.report.error("MSL032", module.source, node.target.span, message, "", help)
             sound = False
         declarer = self.declarer(module)
         fields, capabilities = option_fields(node), read_capabilities(node, module.source, self.report)
         params = declarer.params(fields, node.name.text)
-        self._told_apart(params, fields, module)
+        self._check_clashes(params, fields, module)
         params = self._with_defaults(params, fields, module, node.name.text)
         if not sound or capabilities is None:
             return None
@@ -292,7 +292,7 @@ class Blocks:
                 changed[param.name] = param
                 labels[param.name] = Label(module.source, argument.span, "declared here")
         params = tuple(changed.get(param.name, param) for param in base.params)
-        self._told_apart(params, node.fields, module)
+        self._check_clashes(params, node.fields, module)
         params = self._with_defaults(params, node.fields, module, node.name.text)
         block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
         return Declared(block, params, labels, derived=True, capabilities=base.capabilities)
@@ -310,7 +310,7 @@ class Blocks:
         return param if param is None else replace(param, condition=param.condition or old.condition)
 
     def _as_narrowing(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
-        """The same names as the base's alternatives mean the same: tried first, without a word."""
+        """The domain as a narrowing of the old one, so that alternatives keep their meaning; None if it is not."""
         quiet = Declarer(declarer.module, Report(), self)
         plain = replace(argument, default=None, condition=None)
         node = Narrower(quiet).argument(old, plain, Owner("", ""))
@@ -324,17 +324,17 @@ class Blocks:
     ) -> tuple[Param, ...]:
         return Defaults(module, self.report, self.narrower(module)).of(params, fields, owner)
 
-    def _told_apart(self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module) -> None:
-        """Parameters of alternatives are the block's own: those that can be there at once have different names."""
+    def _check_clashes(self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module) -> None:
+        """Report clashes: parameters of alternatives become parameters of the block, so their names must differ."""
         written = {field.key.text: field for field in fields if field.key is not None}
         for name, owner, param in clashes(params):
             field = written.get(param.name) or written.get(owner.name)
             if field is None or field.key is None:
                 continue
-            message = f"the class would be given two parameters `{name}`: `{param.name}` brings one of them"
+            message = f"the class would get two parameters `{name}`, one of them from `{param.name}`"
             also: tuple[Label, ...] = ()
             if owner is not param and owner.name in written:
-                also = (Label(module.source, written[owner.name].span, "the other comes from here"),)
+                also = (Label(module.source, written[owner.name].span, "the other one is from here"),)
             help = "give them different names, or keep one of them"
             self.report.error("MSL092", module.source, field.key.span, message, "", help, also)
 
@@ -351,7 +351,7 @@ class Blocks:
     def _circle(self, declaration: Declaration) -> None:
         circle = [*self._under_way[self._under_way.index(declaration) :], declaration]
         names = " is derived from ".join(f"`{d.name}`" for d in circle)
-        message = f"blocks are derived from each other in a circle: {names}"
+        message = f"circular derivation of blocks: {names}"
         help = "derive from another block"
         elsewhere = [q for q, used in declaration.module.uses.items() if declaration.name in used.declarations]
         if elsewhere and len(circle) == 2:
@@ -362,13 +362,13 @@ class Blocks:
 
 
 def is_explicit(item: ast.Expression) -> bool:
-    """Whether an expression says by its form that it is a block: `sklearn.tree`, `tree(max_depth: 1..3)`, `tree()`."""
+    """Whether an expression can only be a block: `sklearn.tree`, `tree(max_depth: 1..3)`, `tree()`."""
     path = item.path if isinstance(item, ast.Call) else item
     return isinstance(item, ast.Call) or (isinstance(path, ast.Path) and len(path.names) > 1)
 
 
-def _affirmed(module: Module, use: BlockUse, text: str) -> str:
-    """How a block is written so that it cannot be taken for a text."""
+def _explicit(module: Module, use: BlockUse, text: str) -> str:
+    """How to write a block so that it cannot be taken for a string."""
     qualifier = next((q for q, used in module.uses.items() if used.origin == use.block.origin), None)
     return f"{text}()" if qualifier is None else f"{qualifier}.{text}"
 
@@ -388,7 +388,7 @@ def _alternatives(node: Node) -> tuple[Node, ...]:
 
 
 def _where_role_is(role: str) -> str:
-    """Which catalogues have blocks of a role."""
+    """The help that names a catalogue with blocks of a role."""
     having = [
         name
         for name in catalogues.names()

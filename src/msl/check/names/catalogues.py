@@ -18,8 +18,8 @@ from msl.record import record
 EDITIONS: dict[int, dict[str, int]] = {1: {"clop": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1}}
 NEWEST_EDITION = max(EDITIONS)
 
-#: Catalogues that are always there and never named by `use`: what `search`, `by` and `ensemble` take.
-IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles"}
+#: Catalogues that are always there and never named by `use`: what `search`, `by`, `ensemble` and `minimize` take.
+IMPLIED = {"strategy": "strategies", "estimate": "estimates", "combiner": "ensembles", "metric": "metrics"}
 
 
 _FOLDER = Path(__file__).parents[2] / "catalogue"
@@ -83,24 +83,34 @@ def shipped_strategies() -> dict[str, str]:
     return {piece.name: piece.target for piece in declared if piece.target is not None}
 
 
-# --- strategies of other packages ---
+# --- strategies, estimates and metrics of other packages --------------------------------------------------------------
 #
-# A package names a strategy in the entry-point group `msl.strategies`, as `name = "package.module:function"`, and
-# declares it in `strategies.msl`, in the folder of that module or in one above it inside the package. Both are read
-# without importing anything, so that checking a spec never runs code of a package.
+# A package names a strategy in the group `msl.strategies`, as `name = "package.module:function"`, and declares it with
+# its options in `strategies.msl`, in the folder of that module or in one above it inside the package. Estimates and
+# metrics likewise. Both are read without importing anything, so that checking a spec never runs code of a package.
 
-
-GROUP = "msl.strategies"
-FILE = "strategies.msl"
+#: The roles that other packages can add to.
+OFFERED = ("strategy", "estimate", "metric")
 
 
 @record
 class Offer:
-    """A strategy of another package: its name, its target `module:function`, and the package."""
+    """A name that a spec can use, its `module:function`, and the package that offers it."""
 
     name: str
     target: str
     package: str
+    role: str = "strategy"
+
+    @property
+    def group(self) -> str:
+        """The group of its entry point."""
+        return f"msl.{IMPLIED[self.role]}"
+
+    @property
+    def file(self) -> str:
+        """The name of the file that declares it."""
+        return f"{IMPLIED[self.role]}.msl"
 
     def declarations(self) -> Path | None:
         """The file that declares it, or None."""
@@ -113,16 +123,16 @@ class Offer:
             beside = Path(found.origin).with_suffix(".msl")
             return beside if beside.is_file() else None
         deepest_first = [inner[:depth] for depth in range(len(inner), -1, -1)]
-        candidates = [folder.joinpath(*inside, FILE) for inside in deepest_first for folder in folders]
+        candidates = [folder.joinpath(*names, self.file) for names in deepest_first for folder in folders]
         return next((path for path in candidates if path.is_file()), None)
 
 
-def offers() -> dict[str, Offer]:
-    """All that are installed; if several packages offer one name, the first by its target has it."""
+def offers(role: str = "strategy") -> dict[str, Offer]:
+    """All that installed packages offer; of several with one name, the first by target."""
     from importlib.metadata import entry_points  # not needed by specs that use what ships
 
     found: dict[str, Offer] = {}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in sorted(entry_points(group=f"msl.{IMPLIED[role]}"), key=lambda point: (point.name, point.value)):
         package = point.dist.name if point.dist is not None else point.module
-        found.setdefault(point.name, Offer(point.name, point.value, package))
+        found.setdefault(point.name, Offer(point.name, point.value, package, role))
     return found

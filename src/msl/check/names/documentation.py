@@ -1,4 +1,4 @@
-"""Documentation: what catalogues say of their blocks — the comment above a declaration is its text."""
+"""Collect the documentation of blocks: the comment above each declaration, its parameters and an example."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from msl.check.findings import Report
 from msl.check.names import catalogues
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.library import Declaration, Library, Module
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, declared_metric, options_of
 from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula
@@ -15,8 +16,6 @@ from msl.space.nodes import Param
 from msl.space.spec import DEFAULT_SEARCH
 from msl.space.to_text import node_to_text, value_to_text
 
-#: Of estimates that need more than their name.
-_STATEMENTS = {"gcv": "minimize mse by gcv"}
 _HEADING = re.compile(r"#\s*-{2,}")
 
 
@@ -50,7 +49,7 @@ def catalogue_entries(name: str) -> list[Entry]:
 
 
 def all_entries() -> list[Entry]:
-    """Everything that ships: the catalogues' blocks, then strategies, estimates and ensembles."""
+    """Everything that ships: the catalogues' blocks, then strategies, estimates, ensembles and metrics."""
     return [e for name in [*catalogues.names(), *catalogues.IMPLIED.values()] for e in catalogue_entries(name)]
 
 
@@ -60,7 +59,7 @@ def _entry(catalogue: str, declaration: Declaration, module: Module, blocks: Blo
     if declared is None:
         space = module.source.slice(declaration.node.span)
         return Entry(catalogue, declaration.name, "part", None, "", text, example=" ".join(space.split()))
-    params = tuple((p.name, node_to_text(p.node, parameters=True, most=60), _default(p)) for p in declared.params)
+    params = tuple((p.name, node_to_text(p.node, parameters=True, most=60), _default(p)) for p in options_of(declared))
     block = declared.block
     return Entry(
         catalogue, block.name, block.role, block.task, block.target, text, params, _example(catalogue, declared)
@@ -94,7 +93,9 @@ def _example(catalogue: str, declared: Declared) -> str:
                 return f"search {DEFAULT_SEARCH[0]} then {name}"
             return f"search {name}" if declared.capabilities.takes(1) else f"minimize ber, features\nsearch {name}"
         case "estimate":
-            return _STATEMENTS.get(name, f"minimize ber by {name}")
+            return f"minimize {DEFAULT_METRICS[declared.block.task or 'classification']} by {name}"
+        case "metric":
+            return f"{'maximize' if declared_metric(declared).larger_is_better else 'minimize'} {name}"
         case "combiner":
             return f"ensemble {name}"
         case "learner":

@@ -1,4 +1,4 @@
-"""Library: a spec and all files and catalogues that it uses, each read once, with what each declares."""
+"""Load a spec and all files and catalogues that it uses, each once, with their declarations."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ DeclarationNode = ast.Block | ast.Derive | ast.Part | ast.Chain
 
 
 class Declaration:
-    """A block, part or chain and the module that declares it. Each is itself only.
+    """A block, part or chain and the module that declares it, compared by identity.
 
-    Those of catalogues are parsed when they are first looked at: a spec needs a few of hundreds.
+    Declarations of catalogues are parsed on first use: a spec needs a few of hundreds.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Declaration:
 
     @property
     def mark(self) -> str:
-        """How requirements, channels and reports call a part: by its file and name."""
+        """The identifier of a part in requirements, channels and reports: its file and name."""
         return f"{self.module.origin}:{self.name}"
 
     @property
@@ -74,17 +74,17 @@ class Module:
     declarations: dict[str, Declaration] = field(default_factory=dict)
     uses: dict[str, Module] = field(default_factory=dict)
     use_spans: dict[str, Span] = field(default_factory=dict)
-    #: Names that something broken may have declared: nothing is said of them.
+    #: Whether a broken `use` may have declared any name: then unknown names are not reported.
     unknowable: bool = False
     qualifiers_met: set[str] = field(default_factory=set)
     #: Built-in names that a declaration tried to take.
     misnamed: set[str] = field(default_factory=set)
-    #: Whether another package declares its strategies here.
+    #: Whether another package declares its strategies, estimates or metrics here.
     is_offered: bool = False
 
     @property
     def is_implied(self) -> bool:
-        """Whether this is a catalogue of strategies, estimates or ensembles."""
+        """Whether this is a catalogue of strategies, estimates, ensembles or metrics."""
         return self.is_offered or (self.origin.strip("<>") in catalogues.IMPLIED.values() and self.source.path is None)
 
     def statements(self, kind: type[S]) -> Iterator[S]:
@@ -99,7 +99,7 @@ class Module:
 
 
 class Library:
-    """Reads modules, once each; says what cannot be found, read or told apart."""
+    """Reads modules, each once; reports what cannot be found or read, and names that clash."""
 
     def __init__(self, report: Report, read_file: ReadFile | None = None) -> None:
         self.report = report
@@ -109,7 +109,7 @@ class Library:
         self._reading: list[str] = []
 
     def open(self, source: Source) -> Module:
-        """The module of a spec and, behind it, of all that it uses."""
+        """The module of a spec; all files that it uses are loaded, too."""
         self._home = _folder(source)
         return self._module(source, _normal(source.path) if source.path else source.name, source.path or source.name)
 
@@ -123,11 +123,11 @@ class Library:
         return tuple(module.source for module in self.modules)
 
     def implied(self, role: str) -> Module:
-        """The catalogue of strategies, estimates or ensembles."""
+        """The catalogue of strategies, estimates, ensembles or metrics."""
         return self._catalogue(catalogues.IMPLIED[role], 1)
 
     def offered(self, path: Path) -> Module:
-        """The file in which another package declares its strategies."""
+        """The file in which another package declares its strategies, estimates or metrics."""
         key = str(path.resolve())
         if key not in self._modules:
             self._module(Source(str(path), _decoded(read_regular(path)), str(path)), key, str(path)).is_offered = True
@@ -154,7 +154,7 @@ class Library:
                 continue
             number, span = statement.number, statement.span
             if position > 0:
-                message = "the edition stands first in the file"
+                message = "the edition must be the first statement"
                 self.report.error("MSL070", module.source, span, message, help="move it to the first line")
             if not isinstance(number.value, int) or number.unit is not None or number.value < 1:
                 message = f"`{number.text}` is not an edition"
@@ -164,7 +164,7 @@ class Library:
                     "MSL040",
                     module.source,
                     number.span,
-                    f"this file is written in edition {number.value}, and this tool knows editions up to "
+                    f"this file is written in edition {number.value}, but this version knows editions up to "
                     f"{catalogues.NEWEST_EDITION}",
                     help="install a newer `msl-lang`",
                 )
@@ -183,7 +183,7 @@ class Library:
                 self.report.error("MSL028", module.source, name.span, message, help="choose another name")
             elif (first := module.declarations.get(name.text)) is not None:
                 message = f"`{name.text}` is declared twice"
-                help = "names of blocks, parts and chains are one family: choose another"
+                help = "blocks, parts and chains share their names: choose another"
                 self.report.error("MSL024", module.source, name.span, message, "again", help, (first.label,))
             else:
                 module.declarations[name.text] = Declaration.of(statement, module)
@@ -229,7 +229,7 @@ class Library:
             shipped = ", ".join(map(str, catalogues.versions(name)))
             message = f"`{name}` has no version {item.version.text}"
             self.report.error(
-                "MSL042", module.source, item.version.span, message, "", f"this tool ships version {shipped}"
+                "MSL042", module.source, item.version.span, message, "", f"this release has version {shipped}"
             )
             return None
         return self._catalogue(name, version)
@@ -239,11 +239,11 @@ class Library:
         if key not in self._modules:
             origin = name if version == 1 else key
             source = Source(f"<{key}>", catalogues.text(name, version))
-            self._modules[key] = self._shelved(source, origin)
+            self._modules[key] = self._lazy_module(source, origin)
         return self._modules[key]
 
-    def _shelved(self, source: Source, origin: str) -> Module:
-        """A catalogue, whose form is known: its declarations are found by their first words and parsed when needed."""
+    def _lazy_module(self, source: Source, origin: str) -> Module:
+        """A catalogue: its declarations are found by their first words and parsed when needed."""
         module = Module(source, ast.File(()), origin)
         for piece in catalogues.pieces(source.text):
             if piece.keyword == "use":
@@ -276,15 +276,15 @@ class Library:
                 text = self._read_file(path)
             else:
                 text = _decoded(read_regular(real_path(target.value, base, self._home), follow=False))
-        except (OSError, UnicodeError, ValueError, RuntimeError) as trouble:  # a link that leads to itself is the last
-            why = trouble.strerror if isinstance(trouble, OSError) and trouble.strerror else str(trouble)
-            help = trouble.help if isinstance(trouble, Refused) else "the path is relative to the file that uses it"
+        except (OSError, UnicodeError, ValueError, RuntimeError) as error:  # RuntimeError: a link to itself
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            help = error.help if isinstance(error, Refused) else "the path is relative to the file that uses it"
             self.report.error("MSL043", source, span, f"cannot read `{target.value}`: {why}", "", help)
             return None
         key = _normal(path)
         if key in self._reading:
             circle = " uses ".join(f"`{PurePath(k).name}`" for k in [*self._reading[self._reading.index(key) :], key])
-            message = f"files use each other in a circle: {circle}"
+            message = f"circular use of files: {circle}"
             self.report.error("MSL045", source, span, message, "", "move what both need into a third file")
             return None
         if key not in self._modules:
@@ -293,7 +293,7 @@ class Library:
 
 
 def _piece_source(source: Source, piece: catalogues.Piece) -> Source:
-    """One statement at its own place: what stands before it is blanked out, so that spans fit the whole text."""
+    """One statement at its position: the text before it is replaced by blanks, so that spans are right."""
     return Source(source.name, " " * piece.start + source.text[piece.start : piece.end])
 
 
@@ -314,7 +314,7 @@ def _normal(path: str) -> str:
 
 
 def _folder(source: Source) -> PurePath:
-    """The folder that the paths in a text start from."""
+    """The folder that paths in a source are relative to."""
     return PurePath(source.path).parent if source.path else PurePath(".")
 
 

@@ -1,8 +1,9 @@
-"""Foreign: how other tools write domains, steps, roles, strategies and estimates, and what MSL writes for them."""
+"""Translate the names of other tools: domains, steps, roles, strategies, resampling, classes and metrics."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from msl.check.names import catalogues
@@ -11,7 +12,6 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.suggest import closest
 from msl.language import ast
 from msl.language.mistakes.other_tools import CHOICES, JOINS, RANGES, range_meant
-from msl.space.spec import MEASURES
 
 _NEAR = 200
 _VALUES = {
@@ -64,11 +64,9 @@ _CALLS = {
         **dict.fromkeys(("greedy", "caruana", "ensemble_selection"), "best_first"),
     },
 }
-#: Ensembles of other tools that none of ours does what they do.
-_LEARNT_ENSEMBLES = frozenset(
-    "stacking stack StackingClassifier StackingRegressor blending super_learner boosting".split()
-)
-#: Options of other tools, and ours.
+#: Ensembles of other tools that have no counterpart.
+_STACKING = frozenset("stacking stack StackingClassifier StackingRegressor blending super_learner boosting".split())
+#: Options of other tools, and the options here.
 _OPTIONS = {
     "cv": {
         **dict.fromkeys(("n_splits", "k", "n", "n_folds", "nfolds", "cv", "splits"), "folds"),
@@ -107,16 +105,19 @@ _OPTIONS = {
         **dict.fromkeys(("pos_label", "positive_class"), "positive"),
     },
 }
-#: Arguments of classes that are no parameters here, and what says the same.
+#: Arguments of scikit-learn classes that are not parameters here, and what to do instead.
 _EVERYWHERE = {
     **dict.fromkeys(("random_state", "seed", "random_seed"), "leave it out: `seed 7` is the source of all randomness"),
-    **dict.fromkeys(("n_jobs", "nthread", "num_threads"), "leave it out: `msl run --jobs` says how much runs at once"),
-    **dict.fromkeys(("verbose", "verbosity", "silent"), "leave it out: `msl run` shows how far it is"),
+    **dict.fromkeys(
+        ("n_jobs", "nthread", "num_threads"),
+        "leave it out: `msl run --jobs` sets how many models are evaluated in parallel",
+    ),
+    **dict.fromkeys(("verbose", "verbosity", "silent"), "leave it out: `msl run` shows its progress"),
 }
 
 
 def domain_meant(value: ast.Expression, source: Source) -> str | None:
-    """The domain that a value was meant to be: `loguniform(1e-3, 1)` is `1e-3..1 log`."""
+    """The domain that a value was meant as: `loguniform(1e-3, 1)` is `1e-3..1 log`."""
     match value:
         case ast.Arithmetic(operators=("-",), operands=(ast.Number() as low, ast.Number() as high)):
             return f"{low.text}..{high.text}"
@@ -146,7 +147,7 @@ def _drawn(path: ast.Path, arguments: tuple[ast.Argument, ...], source: Source) 
         return None
     low, high = ends[:2]
     values_of = (_number(low) or 0.0, _number(high) or 0.0)
-    is_log = any(_asks_for_log(argument) for argument in arguments)
+    is_log = any(_has_log(argument) for argument in arguments)
     names = tuple(each.text for each in path.names)
     return range_meant(names, (source.slice(low.span), source.slice(high.span)), values_of, is_log)
 
@@ -160,7 +161,7 @@ def _number(value: ast.Expression) -> float | None:
     return None
 
 
-def _asks_for_log(argument: ast.Argument) -> bool:
+def _has_log(argument: ast.Argument) -> bool:
     return argument.key is not None and argument.key.text == "log" and argument.value == ast.Boolean(True)
 
 
@@ -183,7 +184,7 @@ def step_meant(call: ast.Call, source: Source) -> str | None:
 
 
 def joined_by(name: str) -> str | None:
-    """How the steps that a class of scikit-learn joins are joined here."""
+    """How to join steps that a class of scikit-learn joins."""
     sign = JOINS.get(name)
     if sign == ">>":
         return "write its steps with `>>` between them: `standardize >> svc`"
@@ -191,36 +192,36 @@ def joined_by(name: str) -> str | None:
         return "write its branches with `&` between them: `pca & standardize`"
     if name in CHOICES:
         return "write the alternatives with `|` between them: `svc | rf`"
-    return "a step that may be left out has `?` behind it: `standardize?`" if name in _OPTIONAL else None
+    return "an optional step is followed by `?`: `standardize?`" if name in _OPTIONAL else None
 
 
 _STATEMENTS = {"strategy": "search {}", "estimate": "minimize ber by {}", "combiner": "ensemble {}"}
 
 
 def statement_meant(name: str) -> str | None:
-    """The statement that says what a class of another tool does around models: `GridSearchCV` is `search grid`."""
-    if name in _LEARNT_ENSEMBLES:
-        return "no ensemble learns how to combine: `ensemble vote(top = 15)` lets the best models vote"
+    """The statement for a class of another tool that is not a step: `GridSearchCV` is `search grid`."""
+    if name in _STACKING:
+        return "there is no stacking: `ensemble vote(top = 15)` combines the best models by a vote"
     if name[:1].islower() or name.isupper():
         return None
     for role, statement in _STATEMENTS.items():
         if name in _CALLS[role]:
-            return f"that is a statement of its own: `{statement.format(_CALLS[role][name])}`"
+            return f"that is a statement: `{statement.format(_CALLS[role][name])}`"
     return None
 
 
 def option_meant(owner: str, name: str) -> str | None:
-    """The option of ours that another tool calls by this name."""
+    """The option that another tool calls by this name."""
     return _OPTIONS.get(owner, {}).get(name)
 
 
 def argument_meant(name: str) -> str | None:
-    """What says the same as an argument that every class of another tool takes."""
+    """What to do instead of an argument that many classes of scikit-learn take."""
     return _EVERYWHERE.get(name)
 
 
 def value_meant(name: str, is_new: bool = False) -> str | None:
-    """`true`, `false` or `none` as other languages write them; a name that `is_new` may be any but Python's."""
+    """`true`, `false` or `none` as other languages write them; with `is_new`, only Python's spellings."""
     if is_new and name not in ("True", "False", "None"):
         return None
     return _VALUES.get(name.casefold())
@@ -231,18 +232,20 @@ def role_meant(name: str) -> str | None:
 
 
 def call_meant(role: str, name: str) -> str | None:
-    """What to say of a strategy, estimate or ensemble that others call by another name."""
-    if role == "combiner" and name in _LEARNT_ENSEMBLES:
-        return "no ensemble learns how to combine: `vote` lets the best models vote, `best_first` those that help most"
+    """The help for a strategy, estimate or ensemble that other tools call by this name."""
+    if role == "combiner" and name in _STACKING:
+        return (
+            "there is no stacking: `vote` combines the best models, `best_first` those that improve the ensemble most"
+        )
     meant = _CALLS[role].get(name)
     return None if meant is None else f"did you mean `{meant}`?"
 
 
-# --- Foreign classes: names of classes and of methods that people know from elsewhere, and the blocks that are meant.
+# --- classes and methods of other packages, and their blocks ----------------------------------------------------------
 
 
 _CLASS = re.compile(r'"[\w.]+:(\w+)(\*?)"')
-#: Names of methods that no class has, and the block of the catalogue `sklearn`.
+#: Common names of methods, and the block of the catalogue `sklearn`.
 _NICKNAMES = {
     **dict.fromkeys(("logreg", "logit", "lr", "maxent"), "logistic"),
     **dict.fromkeys(("gbm", "gbdt", "gbt", "boosting"), "gradient_boosting"),
@@ -273,12 +276,12 @@ _CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z]\w*(?:Classifier|Regressor)")
 
 
 def exact_class(module: Module, name: str) -> str | None:
-    """What to write for a class, called by its very name: `LogisticRegression` is `logistic`."""
+    """What to write for a class, by its exact name: `LogisticRegression` is `logistic`."""
     return _written(module, name, lambda known: known == name)
 
 
 def class_in_other_letters(module: Module, name: str) -> str | None:
-    """The same for a name that is a class in other letters, `logistic_regression`, or one that everybody uses."""
+    """The same for a class in another spelling, `logistic_regression`, or for a common name of a method."""
     folded = _folded(name)
     nickname = _NICKNAMES.get(folded) or _NICKNAMES.get(name.casefold())
     if nickname is not None:
@@ -286,8 +289,8 @@ def class_in_other_letters(module: Module, name: str) -> str | None:
     return _written(module, name, lambda known: _folded(known) == folded)
 
 
-def foreign_class(module: Module, name: str) -> str | None:
-    """What to say of a class that no block has: a statement says the same, it is misspelt, or it can be declared."""
+def class_of_another_tool(module: Module, name: str) -> str | None:
+    """The help for a class without a block: it is a statement here, it is misspelt, or it can be declared."""
     if (statement := statement_meant(name)) is not None:
         return statement
     name = _PACKAGES.get(name.casefold(), name)
@@ -324,11 +327,11 @@ def _declared(name: str, where: str) -> str:
         if name.endswith(ending):
             stem, task = name.removesuffix(ending), words
     block = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", stem).lower()
-    return f'no catalogue has that class: declare it with `block {block}: learner{task} "{where}:{name}" {{ … }}`'
+    return f'no catalogue has this class: declare it with `block {block}: learner{task} "{where}:{name}" {{ … }}`'
 
 
 def _in_order(module: Module) -> list[str]:
-    """The catalogues, those in use first, then scikit-learn's, whose names people know."""
+    """The catalogues: those in use first, then `sklearn`, whose names are best known."""
     used = _used(module)
     return sorted(catalogues.names(), key=lambda name: (name not in used, name != "sklearn", name))
 
@@ -347,7 +350,7 @@ def _stem(name: str) -> str:
 
 @cache
 def _blocks(catalogue: str) -> dict[str, str]:
-    """The blocks of a catalogue by the names of their classes; one for both tasks has two."""
+    """The blocks of a catalogue by the names of their classes; a block for both tasks has two."""
     text = catalogues.text(catalogue, catalogues.versions(catalogue)[-1])
     found: dict[str, str] = {}
     for piece in catalogues.pieces(text):
@@ -358,7 +361,7 @@ def _blocks(catalogue: str) -> dict[str, str]:
     return found
 
 
-# --- Foreign measures: what other tools call measures, and which of ours judges the same. -----------------------------
+# --- metrics of other tools -------------------------------------------------------------------------------------------
 
 
 _NAMES = {
@@ -376,12 +379,12 @@ _NAMES = {
     "fit_time": "time training_time",
 }
 _OURS = {name: ours for ours, names in _NAMES.items() for name in names.split()}
-#: Measures that are one minus one of ours.
+#: Metrics that are 1 minus one of ours.
 _OPPOSITES = {
     **dict.fromkeys("accuracy acc accuracy_score".split(), "error"),
     **dict.fromkeys("balanced_accuracy balanced_accuracy_score bac".split(), "ber"),
 }
-#: Measures that we lack, and the one that is closest.
+#: Metrics that do not exist here, and the closest one.
 _CLOSE = {
     **dict.fromkeys(
         "precision recall sensitivity specificity jaccard fbeta f2 precision_macro recall_macro".split(), "f1"
@@ -395,11 +398,11 @@ _CLOSE = {
 }
 
 
-def measure_meant(name: str, alone: bool) -> str | None:
-    """What to write for a measure that others call by another name; `alone` if it is the only objective."""
+def metric_meant(name: str, alone: bool, is_larger_better: Callable[[str], bool]) -> str | None:
+    """What to write for a metric that other tools call by another name; `alone` if it is the only objective."""
     ours = _OPPOSITES.get(name) or _OURS.get(name)
     if ours is not None:
-        word = "maximize" if MEASURES[ours].larger_is_better else "minimize"
+        word = "maximize" if is_larger_better(ours) else "minimize"
         if alone:
             return f"write `{word} {ours}`"
         return f"write `{ours}`, its opposite" if name in _OPPOSITES else f"write `{ours}`"

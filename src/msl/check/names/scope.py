@@ -1,4 +1,4 @@
-"""Scope: which declaration a name means in the file that wrote it."""
+"""Find the declaration that a name refers to; if there is none, suggest what was meant."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from functools import cache
 from msl.check.findings import Report
 from msl.check.names import catalogues
 from msl.check.names.library import BUILT_IN, Declaration, Module
-from msl.check.names.other_names import class_in_other_letters, exact_class, foreign_class, joined_by
+from msl.check.names.other_names import class_in_other_letters, class_of_another_tool, exact_class, joined_by
 from msl.diagnostics.suggest import closest, did_you_mean, listing
 from msl.language import ast
 
-_MOST_ADVISED = 200  # a file with more mistakes has another problem, and advice takes time
-_FOREIGN_WORDS = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
+_MOST_ADVISED = 200  # suggestions are slow; a file with more mistakes has another problem
+_PYTHON_VALUES = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
 
 
 def find(module: Module, path: ast.Path, report: Report, wanted: str = "a block or part") -> Declaration | None:
-    """The declaration that a path names; if there is none, the report says so (unless something broken hides it)."""
+    """The declaration that a path names. If there is none, it is reported, unless a broken statement may declare it."""
     if len(path.names) == 1:
         return _bare(module, path.names[0], report, wanted)
     if len(path.names) == 2:
@@ -29,7 +29,7 @@ def find(module: Module, path: ast.Path, report: Report, wanted: str = "a block 
 
 
 def peek(module: Module, name: str) -> Declaration | None:
-    """The declaration of a bare name if there is exactly one, without a word."""
+    """The declaration of a bare name if there is exactly one; nothing is reported."""
     if name in module.declarations:
         return module.declarations[name]
     found = _in_uses(module, name)
@@ -37,7 +37,7 @@ def peek(module: Module, name: str) -> Declaration | None:
 
 
 def declarations_of(module: Module, path: ast.Path) -> list[Declaration]:
-    """Every declaration that a path may name, without a word; a local name wins."""
+    """Every declaration that a path may name; a local name wins. Nothing is reported."""
     if len(path.names) == 2:
         used = module.uses.get(path.names[0].text)
         found = None if used is None else used.declarations.get(path.names[1].text)
@@ -55,14 +55,14 @@ def declarations_of(module: Module, path: ast.Path) -> list[Declaration]:
 
 
 def visible(module: Module) -> Iterable[str]:
-    """Every bare name that means something in a file."""
+    """Every bare name that is declared in a file or in those that it uses."""
     yield from module.declarations
     for used in module.uses.values():
         yield from used.declarations
 
 
 def _in_uses(module: Module, name: str) -> list[tuple[str, Declaration]]:
-    """Where a name is declared among the files in use, each declaration once."""
+    """The declarations of a name in the files used, with the name of each file."""
     found: dict[Declaration, str] = {}
     for qualifier, used in module.uses.items():
         if name in used.declarations:
@@ -111,7 +111,7 @@ def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> D
             help = f"here it is called `{renamed[0]}`: write `{renamed[0]}.{name.text}`"
         elif help is None and qualifier.text in catalogues.names():
             help = f"add `use {qualifier.text}`"
-        message = f"nothing that this file uses is called `{qualifier.text}`"
+        message = f"this file uses nothing called `{qualifier.text}`"
         if not renamed and (of_class := exact_class(module, name.text)) is not None:
             report.error("MSL023", module.source, path.span, message, "", of_class)
             return None
@@ -129,7 +129,7 @@ def _qualified(module: Module, path: ast.Path, report: Report, wanted: str) -> D
 
 
 def _where_else(used: Module, name: str) -> str:
-    """Where to look for a name that the file before the dot does not declare."""
+    """The help for a name that the file before the dot does not declare."""
     elsewhere = [catalogue for catalogue in catalogues.names() if name in declared_names(catalogue)]
     if elsewhere:
         return f"`{name}` is in the catalogue `{elsewhere[0]}`"
@@ -139,7 +139,7 @@ def _where_else(used: Module, name: str) -> str:
 
 
 def _not_the_file(module: Module, name: ast.Name, report: Report, wanted: str) -> None:
-    """The name of a catalogue or file where one of its blocks is wanted."""
+    """The name of a catalogue or file instead of one of its blocks."""
     kind = "a catalogue" if name.text in catalogues.names() else "a file"
     message = f"`{name.text}` is {kind}, not {wanted}"
     example = next(iter(module.uses[name.text].declarations), "name")
@@ -149,7 +149,7 @@ def _not_the_file(module: Module, name: ast.Name, report: Report, wanted: str) -
 
 
 def _not_a_qualifier(module: Module, path: ast.Path, owner: Declaration, report: Report, wanted: str) -> None:
-    """`svc.gamma` or `part.svc` where a step is wanted."""
+    """`svc.gamma` or `part.svc` instead of a step."""
     kind = "a block" if owner.is_block else f"a {owner.kind}"
     message = f"`{path.text}` is not {wanted}: `{owner.name}` is {kind}"
     help = f"write `{owner.name}`, and its parameters in parentheses" if owner.is_block else f"write `{owner.name}`"
@@ -166,8 +166,8 @@ def _where_looked(module: Module) -> str:
 
 
 def _advice(module: Module, name: str) -> str:
-    if name in _FOREIGN_WORDS:
-        return f"write `{_FOREIGN_WORDS[name]}`"
+    if name in _PYTHON_VALUES:
+        return f"write `{_PYTHON_VALUES[name]}`"
     if (of_class := exact_class(module, name)) is not None:
         return of_class
     if (parameter := _parameter_of(module, name)) is not None:
@@ -175,16 +175,16 @@ def _advice(module: Module, name: str) -> str:
     known = set(visible(module)) | set(BUILT_IN)
     same = [other for other in known if other.replace("_", "").casefold() == name.replace("_", "").casefold()]
     elsewhere = [c for c in catalogues.names() if c not in module.uses and name in declared_names(c)]
-    foreign = None
+    class_help = None
     if not same:
         of_class = None if elsewhere else class_in_other_letters(module, name)
-        foreign = of_class or foreign_class(module, name) or joined_by(name)
-    close = did_you_mean(name, known) if foreign is None else None
+        class_help = of_class or class_of_another_tool(module, name) or joined_by(name)
+    close = did_you_mean(name, known) if class_help is None else None
     if elsewhere:
         there = f"`{name}` is in the catalogue `{elsewhere[0]}`: add `use {elsewhere[0]}`"
-        return f"{there}; or {close or foreign}" if close or foreign else there
-    if close or foreign:
-        return close or foreign or ""
+        return f"{there}; or {close or class_help}" if close or class_help else there
+    if close or class_help:
+        return close or class_help or ""
     for catalogue in catalogues.names():
         if catalogue not in module.uses and (close_names := closest(name, declared_names(catalogue), 1)):
             return f"did you mean `{close_names[0]}` of the catalogue `{catalogue}`? then add `use {catalogue}`"

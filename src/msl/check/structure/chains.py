@@ -1,4 +1,4 @@
-"""Chains: which chain of a file is searched."""
+"""Select the chain to search, what a task leaves of it, and the channels of best-first search."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Chains:
     report: Report
 
     def chosen(self, wanted: str | None) -> Declaration | None:
-        """What is searched: this file's only chain, or the only chain of the files it uses."""
+        """The chain to search: the only one of this file, or the only one of the files that it uses."""
         own = self.module.chains()
         used = [chain for module in self.module.uses.values() for chain in module.chains()]
         candidates = own or used
@@ -50,8 +50,8 @@ class Chains:
             return candidates[0]
         broken = self.module.unknowable or bool(self.module.file.broken)
         if not candidates and not broken and self._is_spec():
-            help = "add `chain model = …`, or use a file that has one"
-            self.report.error("MSL072", source, start, "there is no chain: nothing to search", "", help)
+            help = "add `chain model = …`, or use a file that has a chain"
+            self.report.error("MSL072", source, start, "there is no chain to search", "", help)
         if len(candidates) > 1:
             span = candidates[-1].node.name.span if own else start
             self._several(candidates, span)
@@ -75,7 +75,7 @@ class Chains:
         names = [chain.name for chain in chains]
         shown = names if len(set(names)) == len(names) else [self._qualified(chain) for chain in chains]
         message = f"there are several chains: {listing(shown)}"
-        help = f"pick one, as in `--chain {shown[0]}`"
+        help = f"select one, as in `--chain {shown[0]}`"
         also = tuple(chain.label for chain in chains[:4])
         self.report.error("MSL074", self.module.source, span, message, "", help, also)
 
@@ -89,18 +89,18 @@ class Chains:
                 self.module.qualifiers_met.add(qualifier)
 
     def _is_spec(self) -> bool:
-        """A file of blocks and parts is there to be used; any other wants a chain."""
+        """Whether the file needs a chain; one with only blocks and parts is meant to be used by others."""
         statements = self.module.file.statements
         library = (ast.Block, ast.Derive, ast.Part, ast.Use, ast.Edition, ast.Require)
         declares = any(isinstance(s, ast.Block | ast.Derive | ast.Part) for s in statements)
         return not (declares and all(isinstance(s, library) for s in statements))
 
 
-# --- Tasks: what a task leaves of a space before any table is known — blocks may serve one task alone. ----------------
+# --- what a task leaves of a space: blocks may be for classification or regression only -------------------------------
 
 
 def left_out(root: Node, task: str) -> tuple[bool, list[BlockType]]:
-    """Whether a task leaves anything of a space, and the blocks that it leaves out because they serve another."""
+    """Whether any model of a space remains for a task, and the blocks that are for the other task."""
     alive: dict[int, bool] = {}
     removed: dict[tuple[str, str], BlockType] = {}
     for node in bottom_up(root):
@@ -110,23 +110,22 @@ def left_out(root: Node, task: str) -> tuple[bool, list[BlockType]]:
                 serves = block.task in (None, task)
                 if not serves:
                     removed.setdefault(block.key, block)
-                answer = serves and all(below)
+                remains = serves and all(below)
             case Choice():
-                answer = any(below)
+                remains = any(below)
             case Subset():
-                answer = True
+                remains = True
             case Arrange(low=low):
-                answer = sum(below) >= low
+                remains = sum(below) >= low
             case Repeat(low=low):
-                answer = low == 0 or all(below)
+                remains = low == 0 or all(below)
             case _:
-                answer = all(below)
-        alive[id(node)] = answer
+                remains = all(below)
+        alive[id(node)] = remains
     return alive[id(root)], list(removed.values())
 
 
-# --- Channels: what best-first search may open — parts, blocks and open parameters, by the names they can be called
-# by.
+# --- channels of best-first search: parts, blocks and open parameters, by name ----------------------------------------
 
 
 Path = tuple[str, ...]
@@ -136,7 +135,7 @@ _OPEN = (IntRange, RealRange, Bool, Vector, Regions, Choice)
 
 @record
 class Channels:
-    """Reads the channels of one file, for a space that is known."""
+    """Reads the channels of one file for a given space."""
 
     module: Module
     report: Report
@@ -149,17 +148,17 @@ class Channels:
             return None
         if not isinstance(value, ast.ListOf):
             text = self.module.source.slice(value.span)
-            self._error(value, "channels are a list", f"write `[{text}]`")
+            self._error(value, "channels must be a list", f"write `[{text}]`")
             return None
         if not value.items:
-            self._error(value, "there are no channels: nothing would be searched", "name some, or leave them out")
+            self._error(value, "there are no channels, so nothing would be searched", "name some, or leave them out")
             return None
         known = None if self.root is None else _Names(self.root)
         names: list[str] = []
         for item in value.items:
             name = self._name(item, known)
             if name is not None and name in names:
-                self._error(item, f"`{name}` is there twice", "remove one of them")
+                self._error(item, f"`{name}` is listed twice", "remove one of them")
             elif name is not None:
                 names.append(name)
         return tuple(names)
@@ -178,7 +177,7 @@ class Channels:
         if known is None or not known.are_complete:
             return text
         if text not in known.names and names[0] in self.module.uses and ".".join(names[1:]) in known.names:
-            text = ".".join(names[1:])  # `clop.svc.gamma`: what a channel is called never needs the catalogue
+            text = ".".join(names[1:])  # `clop.svc.gamma`: the name of a channel has no catalogue
         if text not in known.names:
             self._unknown(item, text, known)
             return None
@@ -204,7 +203,7 @@ class Channels:
 
 
 class _Names:
-    """The names of what is open in a space: every stretch of the way to it, and a block with any parameter of it."""
+    """The names of what is open in a space: every contiguous part of its path, and blocks with their parameters."""
 
     def __init__(self, root: Node) -> None:
         self._done: dict[int, tuple[Node, frozenset[Path]]] = {}
@@ -216,11 +215,11 @@ class _Names:
         paths = self._paths(root)
         self.are_complete = len(paths) <= _MOST_PATHS
         for path in paths if self.are_complete else ():
-            stretches = [path[i:j] for i in range(len(path)) for j in range(i + 1, len(path) + 1)]
-            self.names.update(".".join(stretch) for stretch in stretches)
+            pieces = [path[i:j] for i in range(len(path)) for j in range(i + 1, len(path) + 1)]
+            self.names.update(".".join(piece) for piece in pieces)
 
     def _paths(self, node: Node) -> frozenset[Path]:
-        """The ways from a node to what is open below it."""
+        """The paths from a node to what is open below it."""
         if id(node) not in self._done:
             self._done[id(node)] = node, self._found(node)
         return self._done[id(node)][1]
@@ -230,23 +229,23 @@ class _Names:
             case BlockUse(block=block):
                 return self._of_block(block.name, node)
             case Symbol(name=name, params=params):
-                return frozenset((name, p.name, *way) for p in params for way in self._paths(p.node))
+                return frozenset((name, p.name, *path) for p in params for path in self._paths(p.node))
             case Marked(mark=mark, node=inner):
                 self.steps.add(part_name(mark))
-                return frozenset((part_name(mark), *way) for way in self._paths(inner))
-        below = frozenset(way for child in children(node) for way in self._paths(child))
+                return frozenset((part_name(mark), *path) for path in self._paths(inner))
+        below = frozenset(path for child in children(node) for path in self._paths(child))
         return below | {()} if isinstance(node, _OPEN) else below
 
     def _of_block(self, block: str, use: BlockUse) -> frozenset[Path]:
         self.steps.add(block)
-        ways: set[Path] = set()
+        paths: set[Path] = set()
         for param in use.params:
-            open_ways = self._paths(param.node)
-            if not open_ways:
+            open_paths = self._paths(param.node)
+            if not open_paths:
                 self.fixed |= {param.name, f"{block}.{param.name}"}
-            for way in open_ways:
-                ways.add((block, param.name, *way))
-                for name in (param.name, *way[1::2]):  # alternatives bring parameters that are the block's own
+            for path in open_paths:
+                paths.add((block, param.name, *path))
+                for name in (param.name, *path[1::2]):  # alternatives bring parameters that are the block's own
                     self.names.add(f"{block}.{name}")
                     self.owners.setdefault(name, set()).add(block)
-        return frozenset(ways)
+        return frozenset(paths)

@@ -1,4 +1,4 @@
-"""Spaces: from the expressions of parts and chains to the nodes of a space, every name resolved."""
+"""Build the space of parts and chains from their expressions, with every name resolved."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from msl.space.nodes import (
 from msl.space.values import BlockType
 
 MOST_STEPS = 20_000
-MOST_LEVELS = 120  # of parts and operators inside each other: far below what Python's stack holds
+MOST_LEVELS = 120  # of nested parts and operators, far below Python's recursion limit
 MOST_MEMBERS = 12
 MOST_ORDERED = 8
 
 
 class Spaces:
-    """Builds each part once; a part that is used twice is one node in two places."""
+    """Builds each part once; a part that is used twice is one shared node."""
 
     def __init__(self, report: Report, blocks: Blocks, quiet: bool = False) -> None:
-        """`quiet` leaves out what is said of what a use opens or closes without naming it."""
+        """`quiet` omits the notes about parameters that a use opens or closes without mentioning them."""
         self.report = report
         self.quiet = quiet
         self.blocks = blocks
@@ -53,7 +53,7 @@ class Spaces:
         self._sizes: dict[int, tuple[Node, int, int]] = {}
 
     def space(self, declaration: Declaration) -> Node | None:
-        """What a part or a chain comes to, or None if something in it is wrong."""
+        """The space of a part or chain, or None if something in it is wrong."""
         self.met.add(declaration)
         if declaration in self._under_way:
             self._circle(declaration)
@@ -74,20 +74,20 @@ class Spaces:
     def _is_within_reason(self, built: Node, declaration: Declaration) -> bool:
         steps, levels = self._size(built)
         if steps > MOST_STEPS:
-            message = f"`{declaration.name}` names more than {MOST_STEPS:,} blocks"
-            help = "use fewer repetitions of parts inside parts"
+            message = f"`{declaration.name}` has more than {MOST_STEPS:,} blocks"
+            help = "use fewer repetitions and nested parts"
             self.report.error("MSL017", declaration.module.source, declaration.node.name.span, message, "", help)
         elif levels > MOST_LEVELS:
             self._too_deep(declaration)
         return steps <= MOST_STEPS and levels <= MOST_LEVELS
 
     def _too_deep(self, declaration: Declaration) -> None:
-        message = f"`{declaration.name}` is nested too deeply: parts inside parts inside parts"
-        help = "join the steps in fewer parts"
+        message = f"`{declaration.name}` is nested too deeply"
+        help = "use fewer levels of parts and parentheses"
         self.report.error("MSL017", declaration.module.source, declaration.node.name.span, message, "", help)
 
     def _size(self, node: Node) -> tuple[int, int]:
-        """How many blocks a node names when written out, and how deep it is, told without writing it out."""
+        """The number of blocks of a node with repetitions expanded, and its depth, without expanding it."""
         if id(node) not in self._sizes:
             below = [] if isinstance(node, BlockUse) else [self._size(child) for child in children(node)]
             steps = sum(steps for steps, _ in below) + isinstance(node, BlockUse)
@@ -99,11 +99,11 @@ class Spaces:
         start = self._under_way.index(declaration)
         circle = self._under_way[start:]
         names = " contains ".join(f"`{d.name}`" for d in [*circle, declaration])
-        message = f"parts contain each other in a circle: {names}"
+        message = f"circular parts: {names}"
         if len(circle) == 1:
             message = f"`{declaration.name}` contains itself"
         source, span = declaration.module.source, declaration.node.name.span
-        self.report.error("MSL026", source, span, message, "", "a space is finite: use `repeat(…, 0..3)`")
+        self.report.error("MSL026", source, span, message, "", "to repeat a step, use `repeat(…, 0..3)`")
 
     # --- expressions ---
 
@@ -145,7 +145,7 @@ class Spaces:
                 if inner is None:
                     return None
                 if can_be_empty(inner):
-                    message = "this can be empty already: `?` adds nothing"
+                    message = "this is optional already: `?` has no effect"
                     self.report.warning("MSL223", module.source, expression.span, message, "", "remove the `?`")
                 return choice([inner, Empty()])
             case ast.AnyOf(role=role):
@@ -161,7 +161,7 @@ class Spaces:
         if path.text in module.misnamed:
             return None
         if path.text in BUILT_IN:
-            message = f"`{path.text}` needs its members"
+            message = f"`{path.text}` needs arguments"
             self._error("MSL065", path, module, message, f"write `{path.text}(…)`")
             return None
         declaration = find(module, path, self.report)
@@ -185,8 +185,8 @@ class Spaces:
             return None
         self.met.add(declaration)
         if not declaration.is_block:
-            message = f"`{declaration.name}` is a {_kind(declaration)}, and takes no arguments"
-            help = "only blocks take arguments; narrow the part where it is declared"
+            message = f"`{declaration.name}` is a {_kind(declaration)} and takes no arguments"
+            help = "only blocks take arguments: give them where the part is declared"
             self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
             return None
         use = self.blocks.call(declaration, call.arguments, module, call, notes=not self.quiet)
@@ -197,7 +197,7 @@ class Spaces:
     def _as_step(self, use: BlockUse | None, where: ast.Node, module: Module) -> Node | None:
         if use is not None and use.block.role not in CHAIN_ROLES:
             message = f"`{use.block.name}` is a {use.block.role}, not a step of a chain"
-            self._error("MSL062", where, module, message, "it is the value of a parameter of other blocks")
+            self._error("MSL062", where, module, message, "it can only be the value of a parameter of another block")
             return None
         return use
 
@@ -207,7 +207,7 @@ class Spaces:
             return None
         if role.names[-1].text not in CHAIN_ROLES:
             message = f"a {role.names[-1].text} is not a step of a chain"
-            self._error("MSL062", role, module, message, "it is the value of a parameter of other blocks")
+            self._error("MSL062", role, module, message, "it can only be the value of a parameter of another block")
             return None
         return choice(list(options))
 
@@ -216,14 +216,14 @@ class Spaces:
         help = "a step is a block, a part, or several of them joined by `>>`, `|`, `&`"
         match expression:
             case ast.String(value=name):
-                help = f"names of blocks stand without quotes: `{name}`"
+                help = f"names of blocks are written without quotes: `{name}`"
             case ast.ListOf(items=items) if len(items) > 1:
                 steps = [module.source.slice(item.span) for item in items[:4]]
                 help = f"for one step after another write `{' >> '.join(steps)}`, for a choice `{' | '.join(steps)}`"
             case ast.ListOf(items=(item,)):
                 help = f"for an optional step write `{module.source.slice(item.span)}?`"
             case ast.Arithmetic(operands=operands) if (qualifier := _odd_qualifier(text, module)) is not None:
-                help = f'give the file a name that is a word: `use "{qualifier}.msl" as name`, then `name.…`'
+                help = f'give the file another name: `use "{qualifier}.msl" as name`, then `name.…`'
             case ast.Arithmetic(operators=operators, operands=(ast.Negative(operand=first), *others)) if set(
                 operators
             ) == {"-"}:
@@ -260,8 +260,8 @@ class Spaces:
             self._error("MSL065", call, module, f"`{call.path.text}` has no members", "name at least one step")
             return None
         if len(values) > most:
-            message = f"`{call.path.text}` takes at most {most} members, and here are {len(values)}"
-            self._error("MSL065", call, module, message, "put some of them into a choice, or a second one")
+            message = f"`{call.path.text}` takes at most {most} members, but these are {len(values)}"
+            self._error("MSL065", call, module, message, "split them into two, or choose among some with `|`")
             return None
         members = self._all(tuple(values), module)
         return None if members is None else tuple(members)
@@ -280,8 +280,8 @@ class Spaces:
         if member is None or bounds is None:
             return None
         if can_be_empty(member):
-            message = "what is repeated may not be empty: the same models would come again and again"
-            self._error("MSL066", values[0], module, message, "make the repetition optional instead: `0..n`")
+            message = "what is repeated cannot be empty: one repetition and two could be the same model"
+            self._error("MSL066", values[0], module, message, "let the range start at 0 instead: `0..n`")
             return None
         return Repeat(*bounds, member)
 
@@ -293,7 +293,7 @@ class Spaces:
                 is_count = isinstance(values[0], ast.Number)
                 times = f"{given[0]}..{given.pop(0)}" if is_count else f"0..{len(given)}"
                 help = f"write `arrange({', '.join([times, *given])})`"
-            self._error("MSL065", call, module, "`arrange` starts with how many members it takes", help)
+            self._error("MSL065", call, module, "the first argument of `arrange` is how many members it takes", help)
             return None
         bounds = self._times(values[0], module)
         members = self._members(call, values[1:], module, MOST_MEMBERS)
@@ -309,13 +309,13 @@ class Spaces:
         if isinstance(expression, ast.Number):
             text = expression.text
             help = f"write `{text}..{text}` for exactly {text}, or `0..{text}` for up to {text}"
-            self._error("MSL065", expression, module, "how many times is a range", help)
+            self._error("MSL065", expression, module, "the number of times is a range", help)
             return None
         if not isinstance(expression, ast.Range) or expression.log or expression.step is not None:
-            self._error("MSL065", expression, module, "how many times is a range", "write `0..3`")
+            self._error("MSL065", expression, module, "the number of times is a range", "write `0..3`")
             return None
         if expression.kind == "real":
-            self._error("MSL065", expression, module, "how many times is a whole number", "leave out `real`")
+            self._error("MSL065", expression, module, "the number of times is an integer", "leave out `real`")
             return None
         reader = Bounds(module, self.report)
         low, high = reader.whole(expression.low), reader.whole(expression.high)
@@ -326,15 +326,15 @@ class Spaces:
             self._error("MSL065", expression, module, message, f"write `{high}..{low}`")
             return None
         if not 0 <= low <= high or high == 0 or high > 1000:
-            message = f"{low}..{high} is not a number of times"
+            message = f"{low}..{high} is not a valid number of times"
             self._error("MSL065", expression, module, message, "write a range such as `0..3`, up to 1000")
             return None
         return low, high
 
-    # --- lints on what was written ---
+    # --- warnings ---
 
     def _repeated_options(self, options: list[Node], items: tuple[ast.Expression, ...], module: Module) -> None:
-        """Alternatives that others hold already: a space is a set."""
+        """Warn of alternatives that others contain already: a space is a set."""
         first: dict[Node, ast.Expression] = {}
         for option, item in zip(options, items, strict=True):
             own = list(_alternatives(option))
@@ -344,7 +344,7 @@ class Spaces:
                 text = module.source.slice(before[0].span)
                 is_same = text == module.source.slice(item.span)
                 label = f"the same as `{_shortened(text)}`" if is_same else f"in `{_shortened(text)}` already"
-                message = "this alternative is there already"
+                message = "this alternative is listed already"
                 self.report.warning("MSL224", module.source, item.span, message, label, "remove it")
             for node in own:
                 first.setdefault(node, item)
@@ -368,12 +368,12 @@ def _kind(declaration: Declaration) -> str:
 
 
 def blocks_in(root: Node) -> dict[tuple[str, str], BlockType]:
-    """The blocks of a space by what requirements call them, those that fill slots among them."""
+    """The blocks of a space by their keys, including blocks that are values of parameters."""
     return {node.block.key: node.block for node in bottom_up(root) if isinstance(node, BlockUse)}
 
 
 def _alternatives(option: Node) -> Iterator[Node]:
-    """The blocks among which an option chooses; nothing where it is more than a choice of blocks."""
+    """The blocks that an option chooses among; none if it is not just a choice of blocks."""
     match option:
         case BlockUse() | Empty():
             yield option
@@ -384,7 +384,7 @@ def _alternatives(option: Node) -> Iterator[Node]:
 
 
 def _odd_qualifier(text: str, module: Module) -> str | None:
-    """The name of a file in use that is no word, if a text starts with it: `my-blocks.svc`."""
+    """The name of a file in use that is not a plain word, if a text starts with it: `my-blocks.svc`."""
     return next((q for q in module.uses if text.startswith(f"{q}.") and not is_identifier(q)), None)
 
 

@@ -1,8 +1,8 @@
-"""Roles: the proof that every path of a chain has exactly one learner, steps before it and posts after it.
+"""Prove that every path of a chain has exactly one learner, with transformers before it and posts after it.
 
-A piece of a chain is known by what it does to the state "before the learner" and to the state "after it". There are
-few such effects, so the set of effects of a piece is found from those of its pieces, without listing its models; each
-effect remembers one path that has it, which is what the message shows.
+Each piece of a chain maps the states "before the learner" and "after the learner" to new states. There are few such
+effects, so the effects of a piece follow from those of its parts, without listing all models. Each effect keeps one
+path as an example, which the message shows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST_PATH = 8
 
 @record
 class Fault:
-    """What is wrong with a path, and the block that makes it so; none where one is lacking."""
+    """What is wrong with a path, and the block that causes it; None if a block is missing."""
 
     problem: str
     block: BlockType | None = None
@@ -41,7 +41,7 @@ State = str | Fault
 
 @record
 class Effect:
-    """Where each state leads: another state, or what is wrong."""
+    """The new state, or the fault, for each state."""
 
     before: State
     after: State
@@ -61,7 +61,7 @@ NO_LEARNER = Fault("a path of this chain has no learner")
 
 
 def broken_paths(root: Node) -> list[tuple[Fault, str]]:
-    """What is wrong with some path of a chain, and that path; nothing when every path is sound."""
+    """The faults of a chain, each with a path that has it; empty if every path is valid."""
     faults: dict[Fault, str] = {}
     for effect, path in _Prover().effects(root).items():
         outcome = effect.on(BEFORE)
@@ -104,19 +104,20 @@ class _Prover:
         return {_NOTHING: ()}
 
     def _union(self, branches: tuple[Node, ...]) -> Effects:
-        """Branches hold steps that build columns; a learner in one is wrong wherever it stands."""
+        """Branches contain transformers and selectors; a learner in one is always wrong."""
         for branch in branches:
             for effect, path in self.effects(branch).items():
                 outcome = effect.on(BEFORE)
                 if outcome == AFTER:
                     learner = next(block for block in path if isinstance(block, BlockType) and block.role == "learner")
                     outcome = Fault(
-                        f"`{learner.name}` stands in a branch of `&`, where only steps that build columns can", learner
+                        f"`{learner.name}` is a learner in a branch of `&`, which takes transformers and selectors",
+                        learner,
                     )
                 if outcome != BEFORE:
                     return {Effect(outcome, outcome): path}
         joined = " & ".join(_shown(next(iter(self.effects(branch).values()))) for branch in branches)
-        after = Fault("columns are built after the learner")
+        after = Fault("a branch of `&` comes after the learner")
         return {Effect(BEFORE, after): (f"({joined})",)}
 
     def _orders(self, members: tuple[Node, ...], low: int, high: int) -> Effects:
@@ -139,7 +140,7 @@ class _Prover:
     def _repeat(self, member: Effects, low: int, high: int) -> Effects:
         current: Effects = {_NOTHING: ()}
         result: list[Effects] = [current] if low == 0 else []
-        for count in range(1, min(high, low + len(member) + 2) + 1):  # more repetitions bring no new effect
+        for count in range(1, min(high, low + len(member) + 2) + 1):  # more repetitions have no new effect
             current = _sequence([current, member])
             if count >= low:
                 result.append(current)
@@ -152,8 +153,10 @@ def _block_effect(use: BlockUse) -> Effect:
         case "learner":
             return Effect(AFTER, Fault(f"`{name}` is a second learner", use.block))
         case "post":
-            return Effect(Fault(f"`{name}` works on a learner's outputs, and none stands before it", use.block), AFTER)
-    return Effect(BEFORE, Fault(f"`{name}` is a {use.block.role}, and stands after the learner", use.block))
+            return Effect(
+                Fault(f"`{name}` works on the output of a learner, but there is none before it", use.block), AFTER
+            )
+    return Effect(BEFORE, Fault(f"`{name}` is a {use.block.role}, but comes after the learner", use.block))
 
 
 def _either(sets: Iterable[Effects]) -> Effects:

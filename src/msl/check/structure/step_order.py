@@ -1,4 +1,4 @@
-"""Structure: what the steps of a chain can be told before it runs — their order, their task, what a table leaves."""
+"""Check the structure of a chain: the order of its steps, its task, and what remains for a table."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @record
 class Structure:
-    """A chain, the space that it comes to, and the blocks in it."""
+    """A chain, its space, and its blocks."""
 
     report: Report
     chain: Declaration
@@ -47,7 +47,7 @@ class Structure:
     blocks: dict[tuple[str, str], BlockType]
 
     def is_proven(self) -> None:
-        """Tells what is wrong with the order of steps, whatever the table."""
+        """Report errors in the order of steps, which do not depend on the table."""
         for fault, path in broken_paths(self.root):
             help = "every path has exactly one learner, transformers and selectors before it, posts after it"
             code = "MSL061" if fault is NO_LEARNER else "MSL063"
@@ -58,17 +58,17 @@ class Structure:
         for (block, changer), parameters in misplaced(self.root).items():
             names = " and ".join(f"`{block.name}.{name}`" for name in parameters)
             verb = "has" if len(parameters) == 1 else "have"
-            message = f"{names} {verb} an element for each feature of the table, and `{changer}` may change those first"
+            message = f"{names} {verb} an element for each feature of the table, but `{changer}` may change those first"
             help = f"put `{block.name}` before `{changer}`"
             if block.role == "learner":
                 help = f"leave out `{changer}`, or take a learner without {names}"
             elif block.name == changer:
-                help = f"let `{changer}` come once"
+                help = f"use `{changer}` only once"
             source, span = self._place(block)
             self.report.error("MSL064", source, span, message, "", help)
 
     def _meant_as_steps(self) -> str | None:
-        """`standardize | svc`: a choice between a learner and what would stand before it."""
+        """`standardize | svc`: a choice that was probably meant as a sequence."""
         node, module = self.chain.node, self.chain.module
         if not isinstance(node, ast.Chain) or not isinstance(node.space, ast.Choice):
             return None
@@ -80,25 +80,25 @@ class Structure:
         return f"for one step after another write `{' >> '.join(texts)}`"
 
     def _place(self, block: BlockType | None) -> tuple[Source, Span]:
-        """Where a block of the chain is named, or else the chain's own name."""
+        """Where the chain mentions a block, otherwise the name of the chain."""
         found = None if block is None else place_of(block, self.chain)
         return found or (self.chain.module.source, self.chain.node.name.span)
 
     def serves(self, task: str) -> None:
-        """Tells what a task leaves of the space, where it is known before the table is."""
+        """Report blocks that do not fit the task, if it is known without the table."""
         is_left, removed = left_out(self.root, task)
         for block in removed[:1] if not is_left else removed:
             source, span = self._place(block)
             if is_left:
-                message = f"for {task} `{block.name}` is left out: it serves {block.task} only"
+                message = f"`{block.name}` is left out: it is for {block.task} only, and the task is {task}"
                 self.report.note("MSL241", source, span, message)
             else:
-                message = f"nothing in this space serves {task}: `{block.name}` serves {block.task} only"
-                help = f"take blocks that serve {task}, or set another `task` in `data(…)`"
+                message = f"nothing in this space is for {task}: `{block.name}` is for {block.task} only"
+                help = f"use blocks for {task}, or set another `task` in `data(…)`"
                 self.report.error("MSL200", source, span, message, "", help)
 
     def resolved(self, space: Space, facts: Facts) -> tuple[Space, tuple[Removal, ...]]:
-        """The space for a table, and what the table left out of it, which is told."""
+        """The space for a table, and what does not fit the table, which is reported."""
         from msl.space.resolve import NothingLeft, resolve
 
         try:
@@ -108,7 +108,7 @@ class Structure:
             return space, ()
         except (ArithmeticError, ValueError):
             source, span = self._place(None)
-            help = "look for a division by zero, or a root of a negative number"
+            help = "look for a division by zero or the root of a negative number"
             self.report.error("MSL201", source, span, "a bound of this chain has no value for this table", "", help)
             return space, ()
         if self._is_excessive(resolved.root):
@@ -120,14 +120,14 @@ class Structure:
         return resolved, tuple(removals)
 
     def _is_excessive(self, root: Node) -> bool:
-        """Whether the table makes a domain larger than anything can be made of, which is told."""
+        """Whether the table makes a domain exceed the limits of the language, which is reported."""
         for use in (node for node in bottom_up(root) if isinstance(node, BlockUse)):
             for param in use.params:
                 too_much = next(filter(None, map(excess, bottom_up(param.node))), None)
                 if too_much is not None:
                     source, span = self._place(use.block)
                     message = f"for this table `{param.name}` of `{use.block.name}` is too large: {too_much}"
-                    self.report.error("MSL102", source, span, message, "", "give it a bound that grows less")
+                    self.report.error("MSL102", source, span, message, "", "give it a smaller bound")
                     return True
         return False
 
@@ -137,7 +137,7 @@ class Structure:
             f"`{r.what}` {r.why}" if r.why.startswith("serves") else f"`{r.what}`: {r.why}" for r in distinct[:3]
         )
         message = "nothing in this space fits the table" + (f": {reasons}" if reasons else "")
-        help = f"take blocks that serve {facts.task}, or set another `task` in `data(…)`"
+        help = f"use blocks for {facts.task}, or set another `task` in `data(…)`"
         if not all("serves" in removal.why for removal in distinct):
             rows, features = facts.n_samples, facts.n_features
             size = f"{rows} row{'s' * (rows != 1)} and {features} feature{'s' * (features != 1)}"
@@ -157,11 +157,11 @@ def _role(item: ast.Expression, module: Module) -> str | None:
     return None if declaration is None else declaration.role
 
 
-# --- Places: where the text of a chain, or of a part in it, names a block. --------------------------------------------
+# --- where the text of a chain mentions a block -----------------------------------------------------------------------
 
 
 def place_of(block: BlockType, chain: Declaration) -> tuple[Source, Span] | None:
-    """The first place where a chain, or a part of the same file, brings in the block."""
+    """The first place where a chain, or a part of the same file, mentions the block."""
     return _Search(block).in_declaration(chain)
 
 
@@ -211,11 +211,11 @@ def _declaration(path: ast.Path, module: Module) -> Declaration | None:
     return None if used is None or len(path.names) > 2 else used.declarations.get(path.names[1].text)
 
 
-# --- Columns: vectors over features and regions may not follow a step that can change the columns. --------------------
+# --- vectors over features may not follow a step that can change the columns ------------------------------------------
 
 
 def misplaced(root: Node) -> dict[tuple[BlockType, str], list[str]]:
-    """Blocks that search over the table's features, each with what may change them before it: their parameters."""
+    """Blocks that search over the features of the table, with a step before them that may change those: parameters."""
     found: dict[tuple[BlockType, str], list[str]] = {}
     for block, parameter, changer in dict.fromkeys(_Walk().found_in(root)):
         found.setdefault((block, changer), []).append(parameter)
@@ -223,12 +223,11 @@ def misplaced(root: Node) -> dict[tuple[BlockType, str], list[str]]:
 
 
 class _Walk:
-    """Goes through a chain in the order of its steps, carrying the first block that may have changed the columns."""
+    """Goes through a chain in the order of its steps and keeps the first block that may have changed the columns."""
 
     def __init__(self) -> None:
         self._found: list[tuple[BlockType, str, str]] = []
-        #: What each node was found to do to untouched columns and to changed ones; without this, orders of orders
-        #: would be walked again and again.
+        #: Results by node, for unchanged and changed columns; without this, nested orders would take exponential time.
         self._done: dict[tuple[int, bool], tuple[Node, str | None]] = {}
 
     def found_in(self, root: Node) -> list[tuple[BlockType, str, str]]:
@@ -236,7 +235,7 @@ class _Walk:
         return self._found
 
     def _walk(self, node: Node, changer: str | None) -> str | None:
-        """The first block that may have changed the columns once the node is done."""
+        """The first block that may have changed the columns after the node."""
         key = id(node), changer is not None
         if key not in self._done:
             self._done[key] = node, self._walked(node, changer)

@@ -1,8 +1,8 @@
-"""Console: what every verb shares — where its words go, in which colours, with which exit code.
+"""Output, colours, warnings and exit codes of all verbs.
 
-What a verb produces goes to standard output: a formatted text, a diff, a table, and the findings of `check`, which are
-its product (as with ruff). What it says about its own work, and the diagnostics that stop any other verb (as with
-rustc), go to standard error, so that a pipe carries the product alone.
+The result of a verb goes to standard output: a formatted text, a diff, a table, and the findings of `check` (as with
+ruff). Messages about its work, and the diagnostics that stop any other verb (as with rustc), go to standard error, so
+that a pipe carries the result alone.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ import typer
 from msl import __version__
 from msl.diagnostics.diagnostic import Diagnostic, Format, has_errors
 from msl.diagnostics.terminal import safe, safe_lines
+from msl.diagnostics.user_error import UserError
 
 P = ParamSpec("P")
 _LONGEST_WARNING = 200
 
 
 class Clock:
-    """When the command began: reading a table and importing libraries count in a budget of time too."""
+    """When the command began: a time budget includes reading the table and importing libraries."""
 
     started: float | None = None
 
@@ -38,20 +39,12 @@ class Exit(IntEnum):
     """The exit codes of every verb."""
 
     FINE = 0
-    FAILED = 1  # errors in what was asked about, or a check that does not hold
+    FAILED = 1  # errors in the input, or a check that does not hold
     WRONG_USE = 2  # an unknown option, a file that cannot be read
     BUG = 70  # EX_SOFTWARE
     INTERRUPTED = 130  # 128 + SIGINT, as shells count
     BROKEN_PIPE = 141  # 128 + SIGPIPE
     TERMINATED = 143  # 128 + SIGTERM
-
-
-class WrongUse(Exception):
-    """Something that the user can put right outside a spec, such as a file that is not there; told in one sentence."""
-
-    def __init__(self, message: str, help: str | None = None) -> None:
-        super().__init__(message)
-        self.message, self.help = message, help
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -64,22 +57,22 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def write(text: str) -> None:
-    """Puts what people read on standard output; nothing that it quotes steers a terminal."""
+    """Writes text for people to standard output; control characters in it are made visible."""
     _write(sys.stdout, safe_lines(text, colours=wants_colour(sys.stdout)))
 
 
 def write_exactly(text: str) -> None:
-    """Puts what programs read on standard output, every character as it is, unless it goes to a terminal."""
+    """Writes text for programs to standard output, unchanged unless it goes to a terminal."""
     _write(sys.stdout, safe_lines(text) if sys.stdout.isatty() else text)
 
 
 def tell(text: str) -> None:
-    """Says a line about the work on standard error."""
+    """Writes a message to standard error."""
     _write(sys.stderr, safe_lines(text, colours=wants_colour(sys.stderr)) + "\n")
 
 
-def complain(wrong: WrongUse) -> None:
-    """Says what was wrong with the use, and what to do."""
+def complain(wrong: UserError) -> None:
+    """Reports a mistake of the user, and what to do about it."""
     bold_red, bold_cyan, plain = ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") if wants_colour(sys.stderr) else ("", "", "")
     tell(f"{bold_red}error{plain}: {safe(wrong.message)}")
     if wrong.help is not None:
@@ -87,7 +80,7 @@ def complain(wrong: WrongUse) -> None:
 
 
 def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stream: TextIO | None = None) -> Exit:
-    """Shows diagnostics (by default on standard error), for people with a count at the end; errors fail the verb."""
+    """Prints diagnostics (by default on standard error), for people with a count at the end; errors fail the verb."""
     diagnostics = list(diagnostics)
     if format.for_people and not diagnostics:
         return Exit.FINE
@@ -102,7 +95,7 @@ def report(diagnostics: Iterable[Diagnostic], format: Format = Format.FULL, stre
 
 
 def guarded(verb: Callable[P, Exit | None]) -> Callable[P, None]:
-    """A verb that ends the process with its exit code, and whose failures are told in the right words."""
+    """Wraps a verb so that it ends the process with its exit code and reports errors."""
 
     @wraps(verb)
     def run(*arguments: P.args, **options: P.kwargs) -> None:
@@ -116,11 +109,11 @@ def guarded(verb: Callable[P, Exit | None]) -> Callable[P, None]:
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Turns what may go wrong into an exit code: quietly, with one sentence, or as the bug that it is."""
+    """Turns exceptions into exit codes: a `UserError` with one sentence, anything unexpected as a bug."""
     try:
         with one_line_of_warnings():
             yield
-    except WrongUse as wrong:
+    except UserError as wrong:
         complain(wrong)
         raise SystemExit(int(Exit.WRONG_USE)) from None
     except KeyboardInterrupt:
@@ -128,7 +121,7 @@ def guard() -> Iterator[None]:
     except BrokenPipeError:
         _leave_quietly()
     except (typer.Exit, typer.Abort, typer.BadParameter):
-        raise  # typer's own ways to end, which it tells in its own words
+        raise  # typer reports these itself
     except Exception:
         _tell_of_bug()
         raise SystemExit(int(Exit.BUG)) from None
@@ -136,7 +129,7 @@ def guard() -> Iterator[None]:
 
 @contextmanager
 def one_line_of_warnings() -> Iterator[None]:
-    """What libraries warn of comes as one line at the end, not raw and in the midst; as ever with `python -W`."""
+    """Collects warnings of libraries and prints them as one line at the end; with `python -W` they are left alone."""
     if sys.warnoptions:
         yield
         return
@@ -164,7 +157,7 @@ def _tell_of_bug() -> None:
 
 
 def _leave_quietly() -> NoReturn:
-    """The reader of a pipe has gone; what is still buffered goes nowhere, or Python would complain at its end."""
+    """The reader of a pipe has gone: discard what is still buffered, or Python would complain at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
@@ -180,7 +173,7 @@ def _write(stream: TextIO, text: str) -> None:
         stream.write(text.encode(encoding, "replace").decode(encoding))
 
 
-# --- Large: JSON with whole numbers of any length — a space may have 10^30000 models, and Python writes 4,300 digits.
+# --- JSON with integers of any length: a space may have 10^30000 models, and Python writes 4,300 digits ---------------
 
 
 def large_json(record: dict[str, Any]) -> str:

@@ -1,20 +1,20 @@
-"""Table: how verbs read a table for a spec, with what is wrong told as diagnostics."""
+"""Read a table for a spec and make the plan of a run; problems are reported as diagnostics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, report, tell
+from msl.cli.shared.console import Exit, report, tell
 from msl.cli.shared.load_spec import Loaded, load
 from msl.cli.shared.trust import Trusted
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Span
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.data_errors import DataProblem
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def read_for(
     source: Source, statement: DataStatement, path: str, overrides: DataOptions | None = None
 ) -> tuple[Table | None, list[Diagnostic]]:
-    """The table as the spec says it is to be read, or None; and what is wrong or odd about it."""
+    """The table, read with the options of the spec, or None; and its errors and warnings."""
     from msl.data.data_errors import DataError
     from msl.data.read import read_table
     from msl.runner.spec_source import statement_to_options
@@ -43,13 +43,13 @@ def read_for(
 
 
 def tell_notes(table: Table) -> None:
-    """What was guessed or left out, a line each."""
+    """Prints what was guessed or left out, one line each."""
     for note in table.notes:
         tell(safe(note))
 
 
 def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
-    """Data has no place in the spec: it is told at the `data` statement, or at the start."""
+    """A problem of the data is shown at the `data` statement of the spec, or at its start."""
     from msl.check.check_spec import data_span
 
     severity = Severity.ERROR if problem.severity == "error" else Severity.WARNING
@@ -57,18 +57,18 @@ def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
     return Diagnostic(problem.code, severity, problem.message, where, help=problem.help or None)
 
 
-# --- Planned: from a spec, a table and what the command line changes about them to a plan — for run, plan and lock.
+# --- Plans, for run, plan and lock ------------------------------------------------------------------------------------
 
 
-# The options that these verbs share.
+# Options that these verbs share.
 SpecArgument = Annotated[str, typer.Argument(metavar="SPEC", help="A spec.")]
 DataArgument = Annotated[str, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")]
 TargetOption = Annotated[
-    str | None, typer.Option("--target", metavar="COLUMN", help="Predict this column, whatever the spec says.")
+    str | None, typer.Option("--target", metavar="COLUMN", help="Predict this column instead of the spec's target.")
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Change the spec for this run, as in search.swarm=10."),
+    typer.Option("--set", metavar="PATH=VALUE", help="Override a setting of the spec, as in search.swarm=10."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of the spec's seed.")]
 ChainOption = Annotated[str | None, typer.Option("--chain", metavar="NAME", help="The chain, where there are several.")]
@@ -88,7 +88,7 @@ def load_planned(
     chain: str | None = None,
     trust: Sequence[str] | None = None,
 ) -> tuple[Loaded, Plan]:
-    """A sound spec with its changes, and its plan on a table. What is wrong is told and ends the command."""
+    """A checked spec with its changes, and its plan on a table. Errors are printed and end the command."""
 
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
     assert loaded.table is not None
@@ -114,7 +114,7 @@ def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -
 
 
 def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
-    """The plan of a spec that was loaded with its table, all of whose blocks can be used."""
+    """The plan of a spec that was loaded with its table; ends the command if a block cannot be used."""
     from msl.blocks.base.load import allow_local_modules
     from msl.runner.plan import make_plan
 
@@ -123,30 +123,23 @@ def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
     if problems := _unusable_blocks(loaded, trusted):
         raise SystemExit(int(report(problems)))
     trusted.tell_of_file()
-    with told_problems():
-        return make_plan(loaded.spec, loaded.table, tuple(trusted))
+    return make_plan(loaded.spec, loaded.table, tuple(trusted))
 
 
 def read_test(plan: Plan, path: str) -> Table:
-    """A table to judge the winner on, read as that of the plan; looked at before anything runs."""
-    from msl.data.data_errors import DataError
+    """The test table, read like that of the plan, before anything runs."""
     from msl.data.read import read_like
 
-    try:
-        table = read_like(plan.table.schema, path)
-    except DataError as wrong:
-        first, *others = wrong.problems
-        message = "; ".join([first.message, *(each.message for each in others)])
-        raise WrongUse(message, first.help or None) from None
+    table = read_like(plan.table.schema, path)
     if table.y is None:
         help = "name a table that has it, or leave out `--test`"
-        raise WrongUse(f"`{path}` lacks the target `{plan.table.target}`, and nothing can be tested on it", help)
+        raise UserError(f"`{path}` lacks the target `{plan.table.target}`, so nothing can be tested on it", help)
     _tell_oddities(table)
     return table
 
 
 def _tell_oddities(table: Table) -> None:
-    """What is odd about a table, a line each: it may be meant, so the run goes on."""
+    """Prints the warnings about a table, one line each; the run continues."""
     from msl.cli.shared.console import tell
 
     for odd in table.warnings:
@@ -154,7 +147,7 @@ def _tell_oddities(table: Table) -> None:
 
 
 def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
-    """Classes that cannot be imported, are not trusted, or do not fit: told where they are declared, before a run."""
+    """Classes that cannot be imported, are not trusted, or do not fit, reported at their declaration before a run."""
     from msl.runner.plan import block_problems
 
     assert loaded.table is not None
@@ -166,33 +159,3 @@ def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
         label = Label(source, span, "declared here" if own else "")
         found.append(Diagnostic(problem.code, Severity.ERROR, problem.message, label, help=problem.help))
     return found
-
-
-@contextmanager
-def told_problems() -> Iterator[None]:
-    """What the store, the evaluator and the executors complain about is told in their own sentences."""
-    from concurrent.futures import BrokenExecutor
-
-    from msl.store.store_error import StoreError
-
-    try:
-        yield
-    except StoreError as problem:
-        raise WrongUse(problem.message, problem.help) from None
-    except BrokenPipeError:
-        raise  # the reader of what is written has gone, which is no trouble of a run
-    except (BrokenExecutor, ConnectionError) as broken:
-        raise WrongUse(str(broken), "what is evaluated is stored, and the same command goes on from there") from None
-    except ValueError as trouble:
-        if not _is_told(trouble):
-            raise
-        raise WrongUse(str(trouble)) from None
-
-
-def _is_told(trouble: ValueError) -> bool:
-    """Whether an error is meant for the user: those of the evaluator and the executors are sentences."""
-    frame = trouble.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
-    return place.startswith(("msl.data", "msl.evaluate", "msl.workers", "msl.encode", "msl.space", "msl.search"))

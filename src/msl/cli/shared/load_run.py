@@ -1,4 +1,4 @@
-"""Runs: how verbs get from the name of a run to the run and its trained model — or tell what is wrong."""
+"""Find a stored run by its name and load its trained model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msl.cli.shared.console import WrongUse, tell
+from msl.cli.shared.console import tell
 from msl.cli.shared.trust import Trusted
 
 if TYPE_CHECKING:
@@ -20,48 +20,32 @@ STORE_HELP = "Instead of .msl in this folder."
 
 
 @contextmanager
-def store_problems() -> Iterator[None]:
-    """What is wrong with a store is told in one sentence."""
-    from msl.store.store_error import StoreError
-
-    try:
-        yield
-    except StoreError as problem:
-        raise WrongUse(problem.message, problem.help) from None
-
-
-@contextmanager
 def opened_run(name: str, folder: Path | None) -> Iterator[tuple[Store, str]]:
-    """The store, to read, and the full id of the run that a name means."""
+    """The store, opened for reading, and the full id of the named run."""
     from msl.store.store import Store, place_of_run
 
-    with store_problems():
-        place = place_of_run(name, folder)
-        with Store.open(place.folder, read_only=True) as store:
-            yield store, place.run_in(store).id
+    place = place_of_run(name, folder)
+    with Store.open(place.folder, read_only=True) as store:
+        yield store, place.run_in(store).id
 
 
 @contextmanager
 def opened_store(folder: Path | None, *, read_only: bool = True) -> Iterator[Store]:
-    """The store that is named, or that of the current folder."""
+    """The named store, or that of the current folder."""
     from msl.store.store import Store, find_store
 
-    with store_problems(), Store.open(find_store(folder), read_only=read_only) as store:
+    with Store.open(find_store(folder), read_only=read_only) as store:
         yield store
 
 
 def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool = False) -> tuple[Trained, str]:
-    """What predicts after a run, or its best model alone, and the run's full id."""
+    """The final model of a run, or its best model alone, and the run's full id."""
     from msl.blocks.base.load import allow_local_modules
-    from msl.runner.safe_load import ModelFileError
     from msl.runner.trained import load_trained, other_versions
 
     with opened_run(name, folder) as (store, run):
         allow_local_modules(store.folder.absolute().parent, trusted.given)  # beside the spec, as in `msl run`
-        try:
-            trained = load_trained(store.files, run, trusted, best=best)
-        except ModelFileError as problem:
-            raise WrongUse(problem.message, problem.help) from None
+        trained = load_trained(store.files, run, trusted, best=best)
     trusted.tell_of_file()
     for package, (before, now) in other_versions(trained).items():
         tell(f"warning: trained with {package} {before}, and this is {now}: predictions may differ")
@@ -69,20 +53,15 @@ def load_winner(name: str, folder: Path | None, trusted: Trusted, *, best: bool 
 
 
 def read_for_winner(trained: Trained, path: str) -> Table:
-    """A table for a trained model; what is only odd about it is told."""
-    from msl.data.data_errors import DataError, listed
+    """Reads a table for a trained model and prints warnings about it."""
+    from msl.data.data_errors import listed
 
-    try:
-        table = trained.read(path, is_judged=False)
-    except DataError as wrong:
-        first, *others = wrong.problems
-        message = "; ".join([first.message, *(each.message for each in others)])
-        raise WrongUse(message, first.help or None) from None
+    table = trained.read(path, is_judged=False)
     for odd in table.warnings:
         tell(f"warning: {odd.message}; {odd.help}" if odd.help else f"warning: {odd.message}")
     if names := trained.new_gaps(table):
         told = listed(f"`{name}`" for name in names)
         columns = f"column {told} has" if len(names) == 1 else f"columns {told} have"
-        stand_in = "where a block cannot take them, the middle value of the training rows stands in"
+        stand_in = "where a block does not support them, the median of the training rows is used"
         tell(f"warning: {columns} missing values here and none in training; {stand_in}")
     return table

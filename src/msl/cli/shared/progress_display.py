@@ -1,7 +1,8 @@
-"""Interrupts: Ctrl-C once asks a run to stop after its batch; twice ends it at once, with all that is stored kept.
+"""Show the progress of a run, as a live display or as lines, and handle Ctrl-C and SIGTERM.
 
-SIGTERM, which a scheduler sends some seconds before it kills, asks a run to stop now: what has arrived counts, what is
-under way is given up, and the best is still told. A second one ends it at once.
+The first Ctrl-C stops a run after its current batch, the second stops it at once; all finished evaluations are stored.
+SIGTERM, which schedulers send some seconds before they kill a process, stops a run now: finished evaluations count,
+running ones are given up, and the best model is still reported. A second SIGTERM ends the process at once.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """While entered, hears Ctrl-C and SIGTERM; `on_interrupt` is called at the first Ctrl-C."""
+    """Handles Ctrl-C and SIGTERM while entered; `on_interrupt` is called at the first Ctrl-C."""
 
     def __init__(self, on_interrupt: Callable[[], None], on_terminate: Callable[[], None] = lambda: None) -> None:
         self._on_interrupt, self._on_terminate = on_interrupt, on_terminate
@@ -45,7 +46,9 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         for number in _SIGNALS:
-            if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # whoever ignores it means it
+            if (
+                number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN
+            ):  # an ignored signal stays ignored
                 self._before[number] = signal.signal(number, self._hear)
         return self
 
@@ -71,7 +74,7 @@ class Interrupts:
             self._on_interrupt()
 
 
-# --- Progress: how a run is watched — a live picture on a terminal, a line now and then in a pipe or in CI. -----------
+# --- Progress displays ------------------------------------------------------------------------------------------------
 
 
 _STOPPING = "stopping after this batch; Ctrl-C once more stops at once"
@@ -93,7 +96,7 @@ class Display(Protocol):
 
 
 def open_display(plan: Plan, quiet: bool) -> Display:
-    """What suits where standard error goes."""
+    """The display for this standard error: live on a terminal, lines elsewhere."""
     if quiet:
         return Silence()
     lively = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
@@ -101,7 +104,7 @@ def open_display(plan: Plan, quiet: bool) -> Display:
 
 
 class Silence:
-    """Nothing is shown, but that Ctrl-C was heard."""
+    """Shows nothing, except that Ctrl-C was received."""
 
     def began(self, beginning: RunStart) -> None:
         pass
@@ -164,7 +167,7 @@ class Lines(Silence):
 
 
 class Picture:
-    """A few lines that change in place, and are gone at the end."""
+    """A few lines on a terminal that are updated in place and removed at the end."""
 
     def __init__(self, plan: Plan) -> None:
         from rich.console import Console
@@ -209,19 +212,19 @@ class Picture:
         return frame(self._plan, self._progress, since, self._is_stopping, self._last)
 
 
-# --- words ---
+# --- Texts of the displays --------------------------------------------------------------------------------------------
 
 
 def opening(plan: Plan, beginning: RunStart) -> list[str]:
-    """What is said when a run begins."""
+    """The lines at the start of a run."""
     facts, stock = plan.table.facts, beginning.stock
     dimensions = plan.search_spaces[0].n_dimensions if plan.search_spaces else 0
     lines = [
-        f"run {beginning.run} {'goes on' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
+        f"run {beginning.run} {'resumes' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"
     ]
     if stock.kept or stock.outside or stock.unread or stock.changed:
-        unread = f", {stock.unread} not looked at" if stock.unread else ""
+        unread = f", {stock.unread} not read" if stock.unread else ""
         other = f", {stock.other} {stock.why_other}" if stock.changed else ""
         lines.append(f"stored evaluations of this table: kept {stock.kept}, outside {stock.outside}{other}{unread}")
     return lines
@@ -232,7 +235,7 @@ def standing(plan: Plan, progress: Progress) -> str:
     from msl.runner.summary import signed_losses
 
     if progress.best is None:
-        return "nothing judged yet"
+        return "nothing evaluated yet"
     if len(plan.objectives) == 1:
         return "best " + ", ".join(f"{name} {value:.4g}" for name, value in signed_losses(plan, progress.best).items())
     bests = ", ".join(f"{name} {value:.4g}" for name, value in signed_losses(plan, progress.lowest).items())
@@ -240,16 +243,16 @@ def standing(plan: Plan, progress: Progress) -> str:
 
 
 def last_words(plan: Plan) -> str:
-    """What is left to do after the search."""
+    """The work after the search."""
     if plan.spec.ensemble is None:
         return "fitting the winner on all rows"
-    return "fitting the winner on all rows, judging and fitting the ensemble"
+    return "fitting the winner on all rows, evaluating and fitting the ensemble"
 
 
 def frame(
     plan: Plan, progress: Progress, since: float = 0.0, is_stopping: bool = False, last: str = ""
 ) -> RenderableType:
-    """The picture of a moment, `since` seconds after the progress was told; `last` is what is left after the search."""
+    """The live display `since` seconds after the last progress; `last` names the work after the search."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""Reference: every verb with its arguments and options as Markdown, for docs/cli.md."""
+"""Generate docs/cli.md: every verb with its arguments and options."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from msl.cli.main import Verb, command_line, load_verb, ordered, shipped_verbs
 _OPENING = """\
 # The command line
 
-`msl VERB --help` shows the same on the terminal. Exit codes: 0 fine, 1 something was found or failed, 2 wrong use.
-A RUN is an id, the beginning of one, `@` for the latest, `@1` for the one before. This page is made from the program:
+`msl VERB --help` shows the same on the terminal. Exit codes: 0 success, 1 errors or a failed check, 2 wrong use,
+70 a bug in msl.
+A RUN is an id, the beginning of one, `@` for the latest, `@1` for the one before. This page is generated:
 `python -m msl.cli.shared.reference > docs/cli.md`.
 """
 
@@ -64,7 +65,7 @@ def _names(parameter: Any, kinds: Kinds) -> str:
 
 
 def _value(parameter: Any, kinds: Kinds) -> str:
-    """What stands for a value, by ourselves: releases of typer differ in it."""
+    """The placeholder of a value; computed here, because releases of typer differ."""
     kind = kinds.get(parameter.name)
     options = [each for each in (*get_args(kind), kind) if isinstance(each, type)]
     for choices in options:

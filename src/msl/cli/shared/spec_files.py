@@ -1,4 +1,4 @@
-"""Files: how specs are read from files or standard input, and written back whole or not at all."""
+"""Read specs from files or standard input, and write files atomically."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import sys
 from codecs import BOM_UTF8
 from pathlib import Path
 
-from msl.cli.shared.console import WrongUse, write_exactly
+from msl.cli.shared.console import write_exactly
 from msl.diagnostics.source import MOST_BYTES, Refused, Source, read_regular
 from msl.diagnostics.suggest import did_you_mean
+from msl.diagnostics.user_error import UserError
 
 STANDARD_INPUT = "-"
-#: What the shell passes as a file and is none: `<(…)`, and the standard input by name.
+#: Paths that a shell passes for pipes: `<(…)`, and standard input by name.
 _PASSED = ("/dev/fd/", "/dev/stdin", "/proc/")
 
 
 def read_source(name: str) -> Source:
-    """A file by name, or standard input for `-`, without a byte-order mark. What cannot be read is a WrongUse."""
+    """A file by name, or standard input for `-`, without a byte-order mark. What cannot be read is a UserError."""
     if name == STANDARD_INPUT:
         return Source("<stdin>", _decode("standard input", sys.stdin.buffer.read(MOST_BYTES + 1)))
     try:
@@ -30,12 +31,12 @@ def read_source(name: str) -> Source:
     except OSError as error:
         raise _unreadable(name, error) from None
     except ValueError:  # a null character in the name
-        raise WrongUse(f"`{name}` is not the name of a file") from None
+        raise UserError(f"`{name}` is not the name of a file") from None
     return Source(name, _decode(name, content), name)
 
 
 def write_atomically(name: str, text: str) -> None:
-    """Replaces the text of a file; a reader sees the old one or the new one, never a half.
+    """Replaces the text of a file; a reader sees the old text or the new one, never a part.
 
     The file keeps its mode and its byte-order mark, if any. A symbolic link stays a link to the file replaced.
     """
@@ -59,7 +60,7 @@ def write_atomically(name: str, text: str) -> None:
         temporary = None
     except OSError as error:
         reason = "it may not be written to" if isinstance(error, PermissionError) else error.strerror
-        raise WrongUse(f"cannot write `{name}`: {reason}") from None
+        raise UserError(f"cannot write `{name}`: {reason}") from None
     finally:
         if temporary is not None:
             os.unlink(temporary)
@@ -67,7 +68,7 @@ def write_atomically(name: str, text: str) -> None:
 
 def _decode(name: str, content: bytes) -> str:
     if len(content) > MOST_BYTES:
-        raise WrongUse(f"`{name}` is too large for a spec: at most {MOST_BYTES // 1_000_000} MB are read")
+        raise UserError(f"`{name}` is too large for a spec: at most {MOST_BYTES // 1_000_000} MB are read")
     content = content.removeprefix(BOM_UTF8)
     try:
         return content.decode("utf-8")
@@ -75,23 +76,23 @@ def _decode(name: str, content: bytes) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         what = "UTF-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else f"byte 0x{content[error.start]:02X}"
         message = f"`{name}` is not UTF-8 text: {what} on line {line}"
-        raise WrongUse(message, "save it as UTF-8") from None
+        raise UserError(message, "save it as UTF-8") from None
 
 
-def _unreadable(name: str, error: OSError) -> WrongUse:
+def _unreadable(name: str, error: OSError) -> UserError:
     if isinstance(error, FileNotFoundError):
-        return WrongUse(f"there is no file `{name}`", _neighbour(name))
+        return UserError(f"there is no file `{name}`", _neighbour(name))
     if isinstance(error, IsADirectoryError) or os.path.isdir(name):
-        return WrongUse(f"`{name}` is a directory", f"name its files, for example `{os.path.join(name, '*.msl')}`")
+        return UserError(f"`{name}` is a directory", f"name its files, for example `{os.path.join(name, '*.msl')}`")
     if isinstance(error, PermissionError):
-        return WrongUse(f"`{name}` may not be read", "look at its permissions")
+        return UserError(f"`{name}` may not be read", "look at its permissions")
     if isinstance(error, Refused):
-        return WrongUse(f"cannot read `{name}`: {error.strerror}", error.help)
-    return WrongUse(f"cannot read `{name}`: {error.strerror}")
+        return UserError(f"cannot read `{name}`: {error.strerror}", error.help)
+    return UserError(f"cannot read `{name}`: {error.strerror}")
 
 
 def _neighbour(name: str) -> str | None:
-    """A file beside the missing one whose name is close."""
+    """A suggestion: a file in the same folder with a similar name."""
     path = Path(name)
     try:
         beside = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".msl"]
@@ -100,7 +101,7 @@ def _neighbour(name: str) -> str | None:
     return did_you_mean(path.name, beside)
 
 
-# --- Output: where a verb's product goes — standard output, or a file that the user names. ----------------------------
+# --- Output to standard output or a file ------------------------------------------------------------------------------
 
 
 def write_output(content: str | bytes, path: Path | None) -> None:
@@ -112,4 +113,4 @@ def write_output(content: str | bytes, path: Path | None) -> None:
     try:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as reason:
-        raise WrongUse(f"cannot write `{path}`: {reason.strerror}", "name another file") from None
+        raise UserError(f"cannot write `{path}`: {reason.strerror}", "name another file") from None

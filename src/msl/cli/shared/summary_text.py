@@ -1,4 +1,4 @@
-"""Closing: what people read at the end of a run — the winner, how good it is, what the search liked, where it is."""
+"""The text at the end of a run: the best model, its estimates, the search in figures, and where the files are."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from msl.report.run_facts import repeats_words, used_model
+from msl.report.run_facts import metric_notes, repeats_words, used_model
 
 Summary = Mapping[str, Any]
 
-#: Choices and alternatives of each that are worth a line, and the fewest models that can show a preference.
+#: Choices and alternatives that are shown at most, and the fewest models that can show a preference.
 _MOST_CHOICES, _MOST_BLOCKS, _FEWEST_MODELS = 3, 3, 12
 
 
 def closing_words(summary: Summary, folder: Path, interrupted: bool = False, causes: str = "") -> str:
-    """The end of a run in words; `causes` are those of the failures, where there is nothing else to tell."""
+    """The summary of a run as text; `causes` describes the failures where no model could be evaluated."""
     if summary["best"] is None and interrupted and not summary["evaluations"]:
         lines = ["stopped before the first model was evaluated"]
     elif summary["best"] is None:
@@ -28,33 +28,35 @@ def closing_words(summary: Summary, folder: Path, interrupted: bool = False, cau
         lines = [summary["best"], "", *_rows(_about_winner(summary))]
     lines += _rows([*_about_search(summary), ("files", _files(summary, folder))])
     if interrupted:
-        lines += ["", "interrupted: the same command goes on from here"]
+        lines += ["", "interrupted: run the same command again to continue"]
     elif _is_fitted(summary):
         lines += ["", f"next: msl show {_run(summary, folder)}, msl predict {_run(summary, folder)} TABLE"]
     return "\n".join(lines) + "\n"
 
 
 def _is_fitted(summary: Summary) -> bool:
-    """Whether there is a model to predict with: the best ones that were judged may not stand all rows."""
+    """Whether there is a fitted model: fitting the best ones on all rows may have failed."""
     return summary["best"] is not None and "complexity" in summary
 
 
 def _about_winner(summary: Summary) -> list[tuple[str, str]]:
-    """The figures of what predicts first, then those of the other: the best model, or an ensemble that is not used."""
+    """The figures of the final model first, then those of the best model alone or of an ensemble that is not used."""
     used = used_model(summary)
-    rows = [("predict uses", used.words)]
+    rows = [("final model", used.words)]
     if used.objectives:
         rows.append(("estimate", _estimates(used.objectives, used.interval)))
     if used.test:
         rows.append(("test", _values(used.test)))
     if failure := summary.get("test_failure"):
-        rows.append(("test", f"the winner cannot be asked of the test table: {failure}"))
+        rows.append(("test", f"the final model cannot predict the test table: {failure}"))
     if used.gap:
-        rows.append(("optimism gap", ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(used.gap))))
+        gaps = ", ".join(f"{name} {gap:+.4g}" for name, gap in _known(used.gap))
+        rows.append(("test gap", f"{gaps} (test minus estimate)"))
     if used.is_ensemble:
         tested = f", test {_values(summary['test'])}" if "test" in summary else ""
-        rows.append(("best alone", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
+        rows.append(("best model", f"estimate {_estimates(summary['objectives'], summary['interval'])}{tested}"))
     rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
+    rows += metric_notes([*used.objectives, *used.test])
     rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
@@ -65,7 +67,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _ensemble(summary: Summary) -> str:
-    """One that is not used."""
+    """An ensemble that was built and is not used for prediction."""
     told = [f"{len(summary['ensemble'])} models vote{' softly' if summary.get('voting') == 'soft' else ''}"]
     if judged := summary.get("ensemble_objectives"):
         told.append(f"estimate {_estimates(judged, summary['ensemble_interval'])}")
@@ -74,7 +76,7 @@ def _ensemble(summary: Summary) -> str:
 
 def _about_search(summary: Summary) -> list[tuple[str, str]]:
     reused, failed = summary["reused"], summary["failures"]
-    rows = [("preferred", text) for text in _preferred(summary.get("preferred", ()))]
+    rows = [("choices", text) for text in _preferred(summary.get("preferred", ()))]
     rows.append(("evaluations", f"{summary['evaluations']} ({summary['new']} new, {reused} reused, {failed} failed)"))
     if repeats := repeats_words(summary):
         rows.append(("repeats", repeats))
@@ -84,13 +86,13 @@ def _about_search(summary: Summary) -> list[tuple[str, str]]:
     if warned := summary.get("warnings"):
         kinds = "1 kind of warning" if len(warned) == 1 else f"{len(warned)} kinds of warnings"
         rows.append(("warnings", f"{kinds}, see msl show"))
-    rows.append(("fits", f"{summary['fits']} ({summary['fits_saved']} saved by sharing)"))
+    rows.append(("fits", f"{summary['fits']} ({summary['fits_saved']} saved by caching)"))
     rows.append(("ended", f"{summary['ending']} after {summary['seconds']:.1f} s"))
     return rows
 
 
 def _preferred(preferred: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The choices in which the best models differ most from all, and what they have chosen."""
+    """The choices in which the best models differ most from all models, and the alternatives that they use."""
     told = []
     for choice, group in groupby(preferred, key=lambda one: one["choice"]):
         alternatives = list(group)
@@ -116,7 +118,7 @@ def _estimates(values: Mapping[str, float | None], intervals: Mapping[str, Seque
 
 
 def _estimate(name: str, value: float, interval: Sequence[float] | None) -> str:
-    between = "" if interval is None else f" (95 % in {interval[0]:.4g} … {interval[1]:.4g})"
+    between = "" if interval is None else f" (95 % interval {interval[0]:.4g} … {interval[1]:.4g})"
     return f"{name} = {value:.4g}{between}"
 
 
@@ -129,7 +131,7 @@ def _known(values: Mapping[str, float | None]) -> list[tuple[str, float]]:
 
 
 def _rows(rows: Sequence[tuple[str, str]]) -> list[str]:
-    """A name at the start of each line, the same name once."""
+    """Labelled lines; a label that repeats is left out."""
     shown, before = [], ""
     for name, text in rows:
         shown.append(f"{'' if name == before else name:<12}  {text}")
@@ -142,7 +144,7 @@ def _files(summary: Summary, folder: Path) -> str:
 
 
 def _run(summary: Summary, folder: Path) -> str:
-    """The run as other verbs find it from here: by its folder where that is not the usual one."""
+    """How other commands name this run; with `--store` where the store is not in the usual folder."""
     run = summary["run"].rpartition("-")[2]
     if folder.absolute() == Path(".msl").absolute():
         return str(run)

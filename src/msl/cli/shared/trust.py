@@ -1,7 +1,7 @@
-"""Trust: the packages whose classes may be imported — those of `--trust`, and those that the user's own file names.
+"""Which packages may be imported: those of `--trust`, and those in the user's own trust file.
 
-The file is in the user's folder for configuration and nowhere else: what stands beside a spec may come with the spec.
-For the same reason its names are those of installed packages; a module beside a spec needs `--trust`.
+The file is in the user's configuration folder and nowhere else: a file beside a spec may come with the spec. For the
+same reason it names installed packages only; a module beside a spec needs `--trust`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from msl.cli.shared.console import WrongUse, tell
+from msl.cli.shared.console import tell
+from msl.diagnostics.user_error import UserError
 
 _MOST_BYTES = 100_000
 
 
 def trust_file() -> Path | None:
-    """Where the user's file is, whether it is there or not; None where there is no such user."""
+    """The path of the user's trust file, which need not exist; None where there is no home folder."""
     configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    if configured.is_absolute():  # others are to be ignored, says the standard
+    if configured.is_absolute():  # the standard says to ignore relative paths
         return configured / "msl" / "trust"
     try:
         return Path.home() / ".config" / "msl" / "trust"
@@ -28,11 +29,11 @@ def trust_file() -> Path | None:
 
 
 class Trusted(Collection[str]):
-    """Names of packages. The user's file is read when a package is asked for that the command line does not name."""
+    """Names of packages. The trust file is read when a package is needed that the command line does not name."""
 
     def __init__(self, given: Sequence[str] | None) -> None:
         self.given = tuple(given or ())
-        #: Those that were asked for, and that the file names.
+        #: Packages that were needed and that the file names.
         self.from_file: list[str] = []
 
     def __contains__(self, name: object) -> bool:
@@ -51,7 +52,7 @@ class Trusted(Collection[str]):
         return len(self.given) + len(self.from_file)
 
     def tell_of_file(self) -> None:
-        """Says what would not have been trusted without the file."""
+        """Prints which packages are trusted because of the file."""
         for name in self.from_file:
             tell(f"note: `{name}` is trusted, as {trust_file()} says")
 
@@ -69,18 +70,18 @@ def _read(path: Path) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as reason:
-        raise WrongUse(f"{path} cannot be read: {reason.strerror}", "mend it, or remove it") from None
+        raise UserError(f"{path} cannot be read: {reason.strerror}", "fix it, or remove it") from None
     if len(content) > _MOST_BYTES:
-        raise WrongUse(f"{path} is too large for a list of packages", "write one name a line")
+        raise UserError(f"{path} is too large for a list of packages", "write one name a line")
     try:
         lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise WrongUse(f"{path} is not UTF-8 text", "save it as UTF-8, with the name of one package a line") from None
+        raise UserError(f"{path} is not UTF-8 text", "save it as UTF-8, with the name of one package a line") from None
     names = []
     for number, line in enumerate(lines, 1):
         name = line.partition("#")[0].strip()
         if name and not name.isidentifier():
             message = f"{path}, line {number}: `{name[:80]}` is not the name of a package"
-            raise WrongUse(message, "write one name a line, such as `lightgbm`; a `#` begins a comment")
+            raise UserError(message, "write one name a line, such as `lightgbm`; a `#` begins a comment")
         names += [name] if name else []
     return names

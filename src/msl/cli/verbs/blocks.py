@@ -1,4 +1,4 @@
-"""msl blocks: the catalogues as a table, or one block with all there is to know of it."""
+"""msl blocks: list the catalogues, or show one block."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write, write_exactly
+from msl.cli.shared.console import Exit, write, write_exactly
 from msl.diagnostics.suggest import did_you_mean, listing
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.check.names.documentation import Entry
@@ -22,7 +23,7 @@ def blocks(
     role: Annotated[str | None, typer.Option(help="Only blocks of this role, such as learner.")] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> Exit:
-    """List the blocks, strategies, estimates and ensembles there are; with a name, show one."""
+    """List all blocks, strategies, estimates and ensembles; with a name, show one."""
     from msl.check.names.documentation import all_entries
 
     entries = all_entries()
@@ -30,7 +31,7 @@ def blocks(
     chosen = [e for e in entries if role is None or e.role == role]
     if role is not None and not chosen:
         roles = sorted({entry.role for entry in entries})
-        raise WrongUse(f"no block is a `{role}`", did_you_mean(role, roles) or f"roles are {listing(roles, 20)}")
+        raise UserError(f"no block is a `{role}`", did_you_mean(role, roles) or f"roles are {listing(roles, 20)}")
     if name is not None and name in catalogues and not (json and _named(chosen, name)):
         own = [entry for entry in chosen if entry.catalogue == name]
         write_exactly(_as_json(own)) if json else write(_table(own) + _also(chosen, name))
@@ -50,16 +51,16 @@ def _named(entries: list[Entry], name: str) -> list[Entry]:
     return [entry for entry in entries if entry.name == bare and catalogue in ("", entry.catalogue)]
 
 
-def _no_such_block(name: str, role: str | None, entries: list[Entry], catalogues: list[str]) -> WrongUse:
+def _no_such_block(name: str, role: str | None, entries: list[Entry], catalogues: list[str]) -> UserError:
     others = _named(entries, name)
     if others and role is not None:
-        return WrongUse(f"`{name}` is not a {role}", f"it is a {others[0].role}: leave out `--role`")
+        return UserError(f"`{name}` is not a {role}", f"it is a {others[0].role}: leave out `--role`")
     catalogue, _, bare = name.rpartition(".")
     own = [entry.name for entry in entries if entry.catalogue == catalogue] if catalogue in catalogues else []
     help = did_you_mean(bare, own) if own else did_you_mean(name, [entry.name for entry in entries] + catalogues)
     if help is None:
         help = f"`msl blocks {catalogue}` lists what there is" if own else f"catalogues are {listing(catalogues)}"
-    return WrongUse(f"there is no block `{name}`", help)
+    return UserError(f"there is no block `{name}`", help)
 
 
 def _also(entries: list[Entry], name: str) -> str:
@@ -69,7 +70,7 @@ def _also(entries: list[Entry], name: str) -> str:
 
 
 def _table(entries: list[Entry]) -> str:
-    """One line a block, under its catalogue and role."""
+    """One line per block, under its catalogue and role."""
     width = max((len(entry.name) for entry in entries), default=0)
     lines: list[str] = []
     heading = ""

@@ -1,4 +1,4 @@
-"""msl check: everything that can be known of a spec before it runs."""
+"""msl check: find everything that is wrong with a spec before it runs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, complain, report, tell
+from msl.cli.shared.console import Exit, complain, report, tell
 from msl.cli.shared.spec_files import read_source
 from msl.diagnostics.diagnostic import Diagnostic, Format, in_reading_order
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Write", 4)
@@ -24,14 +25,14 @@ def check(
     chain: Annotated[str | None, typer.Option(metavar="NAME", help="The chain, where there are several.")] = None,
     format: Annotated[Format, typer.Option(help="How findings are shown.")] = Format.FULL,
 ) -> Exit:
-    """Check specs: names, domains, roles, requirements, judging, search. Nothing is imported or run."""
+    """Check specs: names, domains, roles, requirements, objectives, search. Nothing is imported or run."""
     code = Exit.FINE
     found: list[Diagnostic] = []
     distinct = list(dict.fromkeys(files))
     for name in distinct:
         try:
             source = read_source(name)
-        except WrongUse as wrong:
+        except UserError as wrong:
             complain(wrong)
             code = Exit.WRONG_USE
             continue

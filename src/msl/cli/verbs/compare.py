@@ -1,4 +1,4 @@
-"""msl compare: runs side by side, with paired tests of what their winners came to."""
+"""msl compare: compare runs in a table and with paired tests."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
-from msl.cli.shared.load_run import STORE_HELP, store_problems
+from msl.cli.shared.console import Exit, tell, write, write_exactly
+from msl.cli.shared.load_run import STORE_HELP
 from msl.cli.shared.trust import Trusted
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.table import Table
@@ -29,7 +30,7 @@ def compare(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN…", help="Runs such as @ and @1, or specs for all of their runs.")
     ],
-    folds: Annotated[bool, typer.Option("--folds", help="Fit the winners again and compare fold by fold.")] = False,
+    folds: Annotated[bool, typer.Option("--folds", help="Fit the best models again and compare fold by fold.")] = False,
     data: Annotated[
         str | None, typer.Option(metavar="TABLE", help="Where the table of the runs is now, for `--folds`.")
     ] = None,
@@ -42,7 +43,7 @@ def compare(
 
     found = _winners(runs, store)
     if len(found) < 2:
-        raise WrongUse("there is one run to compare, and it takes two", "name more runs: `msl log` lists them")
+        raise UserError("there is one run to compare, and two are needed", "name more runs: `msl log` lists them")
     labels = labels_by_text([one.run for one in found], {one.run.id: one.sources for one in found})
     judged = _folds(found, data, Trusted(trust)) if folds else None
     if judged is None:
@@ -65,19 +66,18 @@ def _winners(names: Sequence[str], folder: Path | None) -> list[Winner]:
     from msl.store.store import Store, place_of_run
 
     found: dict[str, Winner] = {}
-    with store_problems():
-        for name in names:
-            place = place_of_run(name, folder)
-            with Store.open(place.folder, read_only=True) as store:
-                chosen = [place.run_in(store)]
-                if place.name.endswith(".msl"):
-                    own = (run for run in store.runs.all() if PurePath(run.spec).name == place.name)
-                    chosen = [run for run in own if run.status == "finished"] or chosen
-                for run in chosen:
-                    found.setdefault(run.id, Winner(run, store.runs.sources(run.id)))
+    for name in names:
+        place = place_of_run(name, folder)
+        with Store.open(place.folder, read_only=True) as store:
+            chosen = [place.run_in(store)]
+            if place.name.endswith(".msl"):
+                own = (run for run in store.runs.all() if PurePath(run.spec).name == place.name)
+                chosen = [run for run in own if run.status == "finished"] or chosen
+            for run in chosen:
+                found.setdefault(run.id, Winner(run, store.runs.sources(run.id)))
     for one in found.values():
         if not one.run.result.get("objectives"):
-            raise WrongUse(f"the run `{one.run.id}` is {one.run.status} and has no result", "let it come to its end")
+            raise UserError(f"the run `{one.run.id}` is {one.run.status} and has no result", "finish it with `msl run`")
     return list(found.values())
 
 
@@ -87,12 +87,12 @@ def _folds(winners: list[Winner], data: str | None, trusted: Trusted) -> FoldLos
     first = winners[0].run
     for one in winners:
         if one.run.digests.data != first.digests.data:
-            message = f"`{first.id}` and `{one.run.id}` are runs on different tables, which have no folds in common"
-            raise WrongUse(message, "leave out `--folds`: runs of two specs are then paired by table and seed")
+            message = f"`{first.id}` and `{one.run.id}` are runs on different tables, which have no common folds"
+            raise UserError(message, "leave out `--folds`: runs of two specs are then paired by table and seed")
     try:
         return fold_losses(winners, _table(winners[0], data), trusted)
     except NoFolds as reason:
-        raise WrongUse(str(reason), "leave this run out, or leave out `--folds`") from None
+        raise UserError(str(reason), "leave this run out, or leave out `--folds`") from None
     finally:
         trusted.tell_of_file()
 
@@ -109,9 +109,9 @@ def _table(winner: Winner, given: str | None) -> Table:
     known = run.result.get("data") or {}
     path = given or known.get("path")
     if path is None:
-        raise WrongUse(f"the run `{run.id}` does not say where its table is", "name it with `--data TABLE`")
+        raise UserError(f"the run `{run.id}` does not say where its table is", "name it with `--data TABLE`")
     if not Path(path).exists():
-        raise WrongUse(f"there is no table `{path}`", "say where it is now with `--data TABLE`")
+        raise UserError(f"there is no table `{path}`", "say where it is now with `--data TABLE`")
     checked = check_stored(run, winner.sources)
     overrides = DataOptions(target=known["target"]) if known.get("target") else None
     table, problems = read_for(stored_source(run, winner.sources), checked.data, str(path), overrides)
@@ -120,7 +120,7 @@ def _table(winner: Winner, given: str | None) -> Table:
         raise SystemExit(int(Exit.WRONG_USE))
     if table.fingerprint != run.digests.data:
         message = f"`{path}` is not the table that `{run.id}` was on: its content has another fingerprint"
-        raise WrongUse(message, "name the table of then with `--data TABLE`")
+        raise UserError(message, "name the table of then with `--data TABLE`")
     return table
 
 

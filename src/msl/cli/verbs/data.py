@@ -1,4 +1,4 @@
-"""msl data: what a table holds; and tables made by a formula, for specs to be tried on."""
+"""msl data: describe a table, or make a toy table to try a spec on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse
+from msl.cli.shared.console import Exit
 from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Write", 3)
@@ -52,7 +53,7 @@ def data(
     ] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
 ) -> Exit:
-    """Describe a table: what each column holds, what `msl init` would do with it, and what is odd.
+    """Describe a table: what each column holds, how `msl init` would use it, and warnings.
 
     `msl data hermite` makes a table instead: a curve with noise, 1.1 (1 - x + 2x²) exp(-x²/2) for x from -4 to 4.
     """
@@ -60,11 +61,13 @@ def data(
     given = [option for option, value in making.items() if value is not None]
     if table in GENERATORS:
         if target is not None or json:
-            raise WrongUse(f"`{table}` makes a table, and describes none", f"write `./{table}` for a file of that name")
+            raise UserError(
+                f"`{table}` makes a table and cannot be described", f"write `./{table}` for a file of that name"
+            )
         write_output(_made(40 if rows is None else rows, 0.01 if noise is None else noise, even, printed, seed), output)
         return Exit.FINE
     if given:
-        raise WrongUse(f"`{given[0]}` is for making a table, and `{table}` is described", "leave it out")
+        raise UserError(f"`{given[0]}` is for making a table, and `{table}` is described", "leave it out")
     found = _described(table, target, None if json else _MOST_COLUMNS)
     if json:
         import json as json_text
@@ -91,15 +94,14 @@ def _described(table: str, target: str | None, most_columns: int | None) -> dict
     try:
         return describe_source(table, DataOptions(target=target), most_columns)
     except DataError as wrong:
-        first = wrong.problems[0]
-        help = first.help or None
-        if first.code == "MSL301" and (meant := did_you_mean(table, GENERATORS)) is not None:
+        help = wrong.help
+        if wrong.problems[0].code == "MSL301" and (meant := did_you_mean(table, GENERATORS)) is not None:
             help = f"{meant} It makes a table"
-        raise WrongUse("; ".join(each.message for each in wrong.problems), help) from None
+        raise UserError(wrong.message, help) from None
 
 
 def _shown(found: Mapping[str, Any]) -> str:
-    """The description as people read it: a line a column, then the target and what is odd."""
+    """The description as people read it: one line per column, then the target and warnings."""
     from msl.report.aligned import aligned
 
     title = ("column", "kind", "missing", "distinct", "values", "msl init")
@@ -138,7 +140,7 @@ def _remarks(found: Mapping[str, Any]) -> list[str]:
     said += [f"order: `{one['name']}`: {one['reason']}" for one in found["columns"] if one["use"] == "order"]
     said += found["decisions"]
     if found["duplicate_rows"]:
-        said.append(f"duplicates: {found['duplicate_rows']:,} rows say the same as a row before them")
+        said.append(f"duplicates: {found['duplicate_rows']:,} rows repeat an earlier row")
     for name in found["determine_target"][:_MOST_CLASSES]:
         said.append(f"leak? `{name}` alone determines the target: is it known before the target is?")
     said += [f"{one['severity']}: {one['message']}; {one['help']}" for one in found["problems"]]

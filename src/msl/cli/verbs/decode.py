@@ -1,4 +1,4 @@
-"""msl decode: from a vector of the unit cube to its model, and back."""
+"""msl decode: translate a vector of the unit cube to its model, and back."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, report, write, write_exactly
+from msl.cli.shared.console import Exit, report, write, write_exactly
 from msl.cli.shared.load_spec import Loaded, load
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.encode.codec import Codec
@@ -41,10 +42,10 @@ def decode(
         if numbers is not None:
             if len(numbers) != codec.n_dimensions:
                 message = f"the vector has {len(numbers)} numbers, and the space {codec.n_dimensions} dimensions"
-                raise WrongUse(message, "`msl info` shows what they mean")
+                raise UserError(message, "`msl info` shows what they mean")
             outside = next((number for number in numbers if not 0 <= number <= 1), None)
             if outside is not None:
-                raise WrongUse(f"`{outside:g}` is not between 0 and 1", "a vector is a point of the unit cube")
+                raise UserError(f"`{outside:g}` is not between 0 and 1", "a vector is a point of the unit cube")
             model = codec.model(numbers)
         else:
             model = _model(point, loaded)

@@ -1,4 +1,4 @@
-"""msl diff: what changed between two specs or runs — as spaces, not as texts."""
+"""msl diff: compare two specs or runs by meaning, not by text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, large_json, wants_colour, write, write_exactly
+from msl.cli.shared.console import Exit, large_json, wants_colour, write, write_exactly
 from msl.cli.shared.load_run import STORE_HELP, opened_run
 from msl.cli.shared.load_spec import Loaded, load_revision, load_source
 from msl.cli.shared.spec_files import STANDARD_INPUT, read_source
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.report.changes import Changed
@@ -36,13 +37,13 @@ def diff(
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> Exit:
-    """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, of runs, what they came to.
+    """Compare two specs or runs: what was added, removed, widened, narrowed, fixed … and, for runs, their results.
 
     A run is `@`, `@1` or the start of its id. One line says whether one space has all models of the other, as far as
     that can be proven. Exit 0 same, 1 different, 2 trouble.
     """
     if old == new == STANDARD_INPUT:
-        raise WrongUse("standard input can be read once", "name a file for one of the two")
+        raise UserError("standard input can be read once", "name a file for one of the two")
     try:
         before, after = (_side(name, data, chain, store) for name in (old, new))
     except SystemExit:
@@ -65,7 +66,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """What changed in the space, in the rest of the spec and in what runs were made from; what runs came to."""
+    """What changed in the space, in the rest of the spec and in the inputs of runs; and results of runs."""
 
     changes: tuple[Change, ...]
     others: list[Changed]
@@ -114,9 +115,9 @@ def _side(name: str, data: str | None, chain: str | None, store: Path | None) ->
     try:
         with opened_run(name, store) as (opened, identity):
             run, sources = opened.runs.get(identity), opened.runs.sources(identity)
-    except WrongUse as wrong:
+    except UserError as wrong:
         help = f"{wrong.help}; it is not a file either" if "/" not in name and not name.startswith("@") else wrong.help
-        raise WrongUse(wrong.message, help) from None
+        raise UserError(wrong.message, help) from None
     loaded = load_source(stored_source(run, sources), data, chain or run.name, read_stored(sources))
     return _Side(replace(loaded, spec=replace(loaded.spec, seed=run.seed)), run)
 
@@ -127,7 +128,7 @@ def _names_run(name: str) -> bool:
 
 
 def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
-    """How models are judged and searched: (what, before, after)."""
+    """Changes in objectives and search: (what, before, after)."""
     rows = [
         ("judging", _judging(before), _judging(after)),
         *_searching(before, after),

@@ -1,4 +1,4 @@
-"""msl doctor: examines a store, and repairs what can be repaired."""
+"""msl doctor: check a store, and repair it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msl.cli.shared.console import Exit, write, write_exactly
-from msl.cli.shared.load_run import STORE_HELP, store_problems
+from msl.cli.shared.load_run import STORE_HELP
 
 if TYPE_CHECKING:
     from msl.store.doctor import Finding
@@ -20,18 +20,19 @@ PLACE = ("Look back", 6)
 
 
 def doctor(
-    repair: Annotated[bool, typer.Option("--repair", help="Put right what can be; the damaged file is kept.")] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Repair what can be repaired; the damaged file is kept.")
+    ] = False,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON: a list of findings.")] = False,
 ) -> Exit:
-    """Examine a store: damage, half-written files, runs whose process is gone. Exit 1 while anything is broken."""
+    """Check a store: damage, incomplete files, runs whose process has died. Exit 1 while anything is broken."""
     from msl.store.doctor import examine
     from msl.store.doctor import repair as mend
     from msl.store.store import find_store
 
-    with store_problems():
-        folder = find_store(store)
-        findings = mend(folder) if repair else examine(folder)
+    folder = find_store(store)
+    findings = mend(folder) if repair else examine(folder)
     if json:
         write_exactly(json_text.dumps([asdict(finding) for finding in findings], indent=2, ensure_ascii=False) + "\n")
     else:

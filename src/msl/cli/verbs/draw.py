@@ -1,4 +1,4 @@
-"""msl draw: a space as a picture."""
+"""msl draw: draw a space as a diagram."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
+from msl.cli.shared.console import Exit, tell, write, write_exactly
 from msl.cli.shared.load_spec import load
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Understand", 4)
@@ -28,7 +29,7 @@ def draw(
 
     if output is not None and not output.lower().endswith(".svg"):
         name = os.path.splitext(output)[0] or "space"
-        raise WrongUse(f"`{output}` is not the name of an SVG file", f"write `-o {name}.svg`")
+        raise UserError(f"`{output}` is not the name of an SVG file", f"write `-o {name}.svg`")
     loaded = load(spec, data, chain)
     if output is not None or svg:
         picture = space_to_svg(loaded.spec.space, title=loaded.spec.name)
@@ -39,7 +40,7 @@ def draw(
             with open(output, "w", encoding="utf-8") as file:
                 file.write(picture)
         except OSError as error:
-            raise WrongUse(f"cannot write `{output}`: {error.strerror}") from None
+            raise UserError(f"cannot write `{output}`: {error.strerror}") from None
         tell(f"wrote {output}")
         return Exit.FINE
     width = shutil.get_terminal_size((100, 24)).columns

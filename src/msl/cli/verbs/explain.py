@@ -1,4 +1,4 @@
-"""msl explain: the long form of a diagnostic code."""
+"""msl explain: show the long form of a diagnostic code."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, wants_colour, write
+from msl.cli.shared.console import Exit, wants_colour, write
 from msl.diagnostics.diagnostic import page, titles
 from msl.diagnostics.suggest import did_you_mean
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Understand", 1)
@@ -36,7 +37,7 @@ def explain(
     wanted = f"MSL{int(match[1]):03}" if match else code.strip().upper()
     if wanted not in known:
         help = did_you_mean(wanted, known) or "`msl explain` alone lists all codes"
-        raise WrongUse(f"`{code}` is not a code of msl", help)
+        raise UserError(f"`{code}` is not a code of msl", help)
     _show(page(wanted))
     return Exit.FINE
 

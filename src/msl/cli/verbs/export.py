@@ -1,4 +1,4 @@
-"""msl export: the winner of a run as a Python file, as a file of skops, or as ONNX — checked before it is written."""
+"""msl export: write the final model of a run as Python code, skops or ONNX, checked before it is written."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, complain, tell
+from msl.cli.shared.console import Exit, complain, tell
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, load_winner, opened_run
 from msl.cli.shared.spec_files import write_output
 from msl.cli.shared.trust import Trusted
-from msl.cli.shared.verify_export import CheckFailed, check_python, check_skops, table_to_check
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
+from msl.export.verify import CheckFailed, check_python, check_skops, table_to_check
 
 if TYPE_CHECKING:
     from msl.export.python_file import Exportable
@@ -27,7 +28,7 @@ def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Python code; or what the end says, .skops or .onnx."),
+        typer.Option("-o", "--output", metavar="FILE", help="Python code; or skops or ONNX, by the file name."),
     ] = None,
     skops: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the fitted model to this file, as skops does.")
@@ -49,7 +50,7 @@ def export(
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
-    """Export the winner of a run: as Python code that fits, predicts and tests itself, or fitted for skops or ONNX."""
+    """Export the model of a run: as Python code that fits, predicts and tests itself, or fitted as skops or ONNX."""
     trusted = Trusted(trust)
     trained, identity = load_winner(run, store, trusted, best=best)
     given = _exportable(trained, identity)
@@ -68,7 +69,7 @@ def export(
                 _check(code, trained, run, store, data, trusted)
             made.append((code, output))
     except CheckFailed as wrong:
-        complain(WrongUse(f"{wrong.message}; nothing is written", wrong.help))
+        complain(UserError(f"{wrong.message}; nothing was written", wrong.help))
         return Exit.FAILED
     for content, destination in made:
         write_output(content, destination)
@@ -76,7 +77,7 @@ def export(
 
 
 def _check(code: str, trained: Trained, name: str, store: Path | None, data: str | None, trusted: Trusted) -> None:
-    """Proves that code does what the model does, and says so; or says that there is no table to prove it on."""
+    """Checks that the code predicts what the model predicts; warns where there is no table to check it on."""
     with opened_run(name, store) as (opened, identity):
         run, beside = opened.runs.get(identity), opened.folder.absolute().parent
     table, reason = table_to_check(trained, run, data)
@@ -124,13 +125,13 @@ def _python(given: Exportable) -> str:
     try:
         return export_python(given)
     except Unwritable as reason:
-        raise WrongUse(f"this model cannot be written as code: {reason}", "export it with `--skops FILE`") from None
+        raise UserError(f"this model cannot be written as code: {reason}", "export it with `--skops FILE`") from None
 
 
 def _onnx(given: Exportable) -> bytes:
     lacking = [package for package in ("onnx", "onnxruntime", "skl2onnx") if find_spec(package) is None]
     if lacking:
-        raise WrongUse(f"`--onnx` needs {' and '.join(lacking)}", "install them with `pip install 'msl-lang[onnx]'`")
+        raise UserError(f"`--onnx` needs {' and '.join(lacking)}", "install them with `pip install 'msl-lang[onnx]'`")
     from msl.export.onnx import NoOnnx, export_onnx
 
     try:
@@ -139,7 +140,7 @@ def _onnx(given: Exportable) -> bytes:
         way_out = "export it with `--skops FILE`"
         if given.is_ensemble:
             way_out = f"export the best model alone with `--best`, or {way_out}"
-        raise WrongUse(f"this model cannot be written as ONNX: {reason}", way_out) from None
+        raise UserError(f"this model cannot be written as ONNX: {reason}", way_out) from None
     if not made.takes_gaps:
         tell("warning: of rows with missing values the ONNX file may say something else than the run")
     return made.content

@@ -1,4 +1,4 @@
-"""msl fmt: lays out specs in the one way that there is."""
+"""msl fmt: format specs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, complain, report, tell, wants_colour, write, write_exactly
+from msl.cli.shared.console import Exit, complain, report, tell, wants_colour, write, write_exactly
 from msl.cli.shared.spec_files import STANDARD_INPUT, read_source, write_atomically
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Write", 5)
@@ -47,7 +48,7 @@ def _format_file(name: str, check: bool, diff: bool) -> Exit:
         elif changed and not diff:
             write_atomically(name, text)
             tell(f"reformatted {name}")
-    except WrongUse as wrong:
+    except UserError as wrong:
         complain(wrong)
         return Exit.WRONG_USE
     return Exit.FINE

@@ -1,4 +1,4 @@
-"""msl gc: removes old runs, and what no other run needs of their evaluations, models and reports."""
+"""msl gc: remove old runs, and evaluations, models and reports that no other run needs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write
+from msl.cli.shared.console import Exit, write
 from msl.cli.shared.load_run import STORE_HELP, opened_store
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.store.gc import Garbage
@@ -23,14 +24,14 @@ _UNITS = {"min": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(d
 
 
 def gc(
-    keep: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep the latest N runs alone.")] = None,
+    keep: Annotated[int | None, typer.Option(min=0, metavar="N", help="Keep only the latest N runs.")] = None,
     older: Annotated[
         str | None, typer.Option(metavar="AGE", help="Remove runs that started longer ago, such as 30d or 12h.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go, and remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed, and remove nothing.")] = False,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
 ) -> Exit:
-    """Clear a store: old runs when asked, files of no run, evaluations that no run needs. Running ones are kept."""
+    """Clean a store: remove old runs on request, orphaned files, unneeded evaluations. Running runs are kept."""
     from msl.store.gc import collect, old_runs
 
     age = None if older is None else _age(older)
@@ -38,7 +39,7 @@ def gc(
         try:
             before = None if age is None else opened.clock() - age
         except OverflowError:
-            raise WrongUse(f"`{older}` is longer ago than time goes back", "name an age such as 30d") from None
+            raise UserError(f"`{older}` is too long ago", "name an age such as 30d") from None
         drop = old_runs(opened.runs.all(), keep=keep, before=before)
         garbage = collect(opened, drop, dry_run=dry_run)
         kept = len(opened.runs.ids()) - (len(drop) if dry_run else 0)
@@ -49,11 +50,11 @@ def gc(
 def _age(text: str) -> timedelta:
     found = _AGE.fullmatch(text.strip())
     if found is None:
-        raise WrongUse(f"`{text}` is not an age", "write a number and min, h, d or w, such as 30d")
+        raise UserError(f"`{text}` is not an age", "write a number and min, h, d or w, such as 30d")
     try:
         return int(found[1]) * _UNITS[found[2]]
     except OverflowError:
-        raise WrongUse(f"`{text}` is longer ago than time goes back", "name an age such as 30d") from None
+        raise UserError(f"`{text}` is too long ago", "name an age such as 30d") from None
 
 
 def _as_text(garbage: Garbage, kept: int, dry_run: bool) -> str:

@@ -1,4 +1,4 @@
-"""msl info: how large a space is, and what its dimensions mean."""
+"""msl info: show the size of a space, and what its dimensions mean."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, large_json, write, write_exactly
+from msl.cli.shared.console import Exit, large_json, write, write_exactly
 from msl.cli.shared.load_spec import Loaded, load
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.encode.layout import Layout, Meaning
@@ -33,7 +34,7 @@ def info(
     from msl.space.enumerate.count import count
 
     if encoding not in ("shared", "separate"):
-        raise WrongUse(f"`{encoding}` is not an encoding", "it is `shared` or `separate`")
+        raise UserError(f"`{encoding}` is not an encoding", "it is `shared` or `separate`")
     loaded = load(spec, data, chain)
     space = loaded.spec.space
     size, digest = count(space), space_digest(space)

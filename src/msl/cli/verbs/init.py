@@ -1,4 +1,4 @@
-"""msl init: a commented starting spec for a table."""
+"""msl init: write a commented starting spec for a table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write_exactly
+from msl.cli.shared.console import Exit, tell, write_exactly
 from msl.cli.shared.spec_files import write_output
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Write", 1)
@@ -24,22 +25,20 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> Exit:
     """Look at a table and write a commented spec that runs on it."""
-    from msl.data.data_errors import DataError, listed
+    from msl.data.data_errors import listed
     from msl.data.options import DataOptions
     from msl.runner.starter_spec import read_to_start, starting_spec
 
-    try:
-        table, first = read_to_start(data, DataOptions(target=target))
-    except DataError as wrong:
-        help = wrong.problems[0].help or None
-        raise WrongUse("; ".join(each.message for each in wrong.problems), help) from None
+    table, first = read_to_start(data, DataOptions(target=target))
     path = Path(f"{Path(data).name.split('.')[0] or 'spec'}.msl" if output in (None, "-") else str(output))
     text = starting_spec(table, first, shlex.quote(str(path)), shlex.quote(data))
     if output == "-":
         write_exactly(text)
         return Exit.FINE
     if path.exists() and not force:
-        raise WrongUse(f"`{path}` is there already", "name another file with `-o FILE`, or overwrite it with `--force`")
+        raise UserError(
+            f"`{path}` is there already", "name another file with `-o FILE`, or overwrite it with `--force`"
+        )
     write_output(text, path)
     if target is None:
         tell(f"target: `{table.target}` (guessed: {first.target_reason}; `--target COLUMN` names another)")

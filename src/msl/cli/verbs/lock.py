@@ -1,4 +1,4 @@
-"""msl lock: what a spec comes to on a table, written down for version control, and compared with it again."""
+"""msl lock: write the digests, bounds and versions of a plan to a lock file, or compare with one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell
+from msl.cli.shared.console import Exit, tell
 from msl.cli.shared.load_plan import (
     ChainOption,
     DataArgument,
@@ -17,8 +17,8 @@ from msl.cli.shared.load_plan import (
     TargetOption,
     TrustOption,
     load_planned,
-    told_problems,
 )
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.plan import Plan
@@ -38,7 +38,7 @@ def lock(
     chain: ChainOption = None,
     trust: TrustOption = None,
 ) -> Exit:
-    """Write SPEC.lock: digests, resolved bounds, versions and the seed, to be committed beside the spec."""
+    """Write SPEC.lock: digests, resolved bounds, versions and the seed, to be committed with the spec."""
     from msl.runner.plan import plan_to_lock
     from msl.store.lock import lock_path, write_lock
 
@@ -46,18 +46,17 @@ def lock(
     path = lock_path(Path(spec))
     if check:
         found = _differences(plan, path)
-        tell(_listed(path, found) if found else f"{path} is as now")
+        tell(_listed(path, found) if found else f"{path} is up to date")
         return Exit.FAILED if found else Exit.FINE
     is_same = path.exists() and not _known_differences(plan, path)
     if not is_same:
-        with told_problems():
-            write_lock(plan_to_lock(plan), path)
-    tell(f"{path} was as now already" if is_same else f"wrote {path}")
+        write_lock(plan_to_lock(plan), path)
+    tell(f"{path} is up to date already" if is_same else f"wrote {path}")
     return Exit.FINE
 
 
 def refuse_differences(plan: Plan, spec: Path) -> None:
-    """Ends the command where a plan is not what the lock file of its spec says."""
+    """Ends the command where a plan differs from the lock file of its spec."""
     from msl.store.lock import lock_path
 
     path = lock_path(spec)
@@ -65,20 +64,19 @@ def refuse_differences(plan: Plan, spec: Path) -> None:
     if found:
         tell(_listed(path, found))
         help = f"write it anew with `msl lock {spec} DATA` if this is meant, or run without `--locked`"
-        raise WrongUse(f"nothing was run: {path} locks something else", help)
+        raise UserError(f"nothing was run: the plan differs from {path}", help)
 
 
 def _differences(plan: Plan, path: Path) -> list[Difference]:
-    """What is not as it was locked; a lock file that cannot be read is told."""
+    """The differences between a plan and its lock file."""
     from msl.runner.plan import plan_to_lock
     from msl.store.lock import differences, read_lock
 
-    with told_problems():
-        return differences(read_lock(path), plan_to_lock(plan))
+    return differences(read_lock(path), plan_to_lock(plan))
 
 
 def _known_differences(plan: Plan, path: Path) -> bool:
-    """Whether a lock file that is about to be written is not as now, be it only because it cannot be read."""
+    """Whether a lock file that is about to be written differs or cannot be read."""
     from msl.runner.plan import plan_to_lock
     from msl.store.lock import lock_to_text
 
@@ -86,4 +84,4 @@ def _known_differences(plan: Plan, path: Path) -> bool:
 
 
 def _listed(path: Path, found: list[Difference]) -> str:
-    return "\n".join([f"{path} is not as now:", *(f"  {each}" for each in found)])
+    return "\n".join([f"{path} is out of date:", *(f"  {each}" for each in found)])

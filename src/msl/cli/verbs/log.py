@@ -1,4 +1,4 @@
-"""msl log: the recent runs of a store, the latest first."""
+"""msl log: list the runs of a store, the latest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""msl new: the papers' specs, to run as they are or to start from."""
+"""msl new: write the spec of a paper, to run or to start from."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell
+from msl.cli.shared.console import Exit, tell
 from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.suggest import did_you_mean
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Write", 2)
@@ -31,17 +32,17 @@ def new(
 ) -> Exit:
     """Write the spec of a paper, with the files that it uses."""
     if name not in SPECS:
-        raise WrongUse(f"there is no spec `{name}`", did_you_mean(name, SPECS) or f"there are {', '.join(SPECS)}")
+        raise UserError(f"there is no spec `{name}`", did_you_mean(name, SPECS) or f"there are {', '.join(SPECS)}")
     folder = output or Path()
     main = f"{name}_quick.msl" if quick else f"{name}.msl"
     texts = spec_texts(main)
     present = [folder / file for file in texts if (folder / file).exists()]
     if present and not force:
-        raise WrongUse(
+        raise UserError(
             f"`{present[0]}` is there already", "write elsewhere with `-o FOLDER`, or overwrite with `--force`"
         )
     if not folder.is_dir():
-        raise WrongUse(f"there is no folder `{folder}`", "make it first")
+        raise UserError(f"there is no folder `{folder}`", "make it first")
     for file, text in texts.items():
         write_output(text, folder / file)
         tell(f"wrote {folder / file}")

@@ -1,4 +1,4 @@
-"""msl plan: what a run would do — how much there is, what is stored of it, and how long it may take."""
+"""msl plan: show what a run would evaluate, what is stored already, and how long it may take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from msl.cli.shared.load_plan import (
     TargetOption,
     TrustOption,
     load_planned,
-    told_problems,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def plan(
     spec: SpecArgument,
     data: DataArgument,
     target: TargetOption = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one a core.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one per core.")] = None,
     seed: SeedOption = None,
     set_: SetOption = None,
     chain: ChainOption = None,
@@ -42,7 +41,7 @@ def plan(
     store: StoreOption = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
-    """Show what a run would do, before it does anything: size, search, budget, what is stored, expected time."""
+    """Show what a run would do: the size of the space, search, budget, stored evaluations, expected time."""
     from msl.runner.reuse import StoredEvaluations, find_stored_evaluations, forecast
     from msl.space.enumerate.count import count
     from msl.store.store import Store, has_store, store_folder
@@ -51,14 +50,13 @@ def plan(
     loaded, planned = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
     workers = jobs or available_cores()
-    with told_problems():
-        if has_store(folder):
-            with Store.open(folder, read_only=True) as opened:
-                stock = find_stored_evaluations(opened, planned, loaded.source)
-                expected = forecast(planned, opened, stock, workers)
-        else:
-            stock = StoredEvaluations()
-            expected = forecast(planned, None, stock, workers)
+    if has_store(folder):
+        with Store.open(folder, read_only=True) as opened:
+            stock = find_stored_evaluations(opened, planned, loaded.source)
+            expected = forecast(planned, opened, stock, workers)
+    else:
+        stock = StoredEvaluations()
+        expected = forecast(planned, None, stock, workers)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
     (write_exactly if json else write)(show(planned, size, stock, expected, workers))
@@ -119,7 +117,7 @@ def _as_text(plan: Plan, size: Count, stock: StoredEvaluations, expected: Foreca
         ("table", f"{facts.n_samples:,} rows, {facts.n_features} features{classes} ({facts.task})"),
         ("models", shown_number(size.models, size.exact) if size.models is not None else size.reason),
         ("structures", shown_number(size.structures, size.structures_interval is None)),
-        ("judged by", ", ".join(_judged(plan))),
+        ("objectives", ", ".join(_objectives(plan))),
         *(("search", text) for text in _stages(plan)),
         ("budget", _budget(plan)),
         ("stored", _stored(stock)),
@@ -133,7 +131,7 @@ def _as_text(plan: Plan, size: Count, stock: StoredEvaluations, expected: Foreca
     return "\n".join(lines) + "\n"
 
 
-def _judged(plan: Plan) -> list[str]:
+def _objectives(plan: Plan) -> list[str]:
     return [f"{objective.text} by {objective.estimate.name}" for objective in plan.objectives]
 
 
@@ -153,10 +151,10 @@ def _budget(plan: Plan) -> str:
     budget = plan.spec.budget
     words = [
         *([f"{budget.evaluations:,} evaluations"] if budget.evaluations is not None else []),
-        *([f"{_seconds(budget.time)} in all"] if budget.time is not None else []),
-        *([f"{_seconds(budget.each)} a model"] if budget.each is not None else []),
-        *([f"{_seconds(budget.fit)} a fit"] if budget.fit is not None else []),
-        *([f"{spell_bytes(budget.memory)} a model"] if budget.memory is not None else []),
+        *([f"{_seconds(budget.time)} in total"] if budget.time is not None else []),
+        *([f"{_seconds(budget.each)} per model"] if budget.each is not None else []),
+        *([f"{_seconds(budget.fit)} per fit"] if budget.fit is not None else []),
+        *([f"{spell_bytes(budget.memory)} per model"] if budget.memory is not None else []),
         *([f"until {budget.until:g}"] if budget.until is not None else []),
     ]
     return ", ".join(words) or "none"
@@ -167,28 +165,28 @@ def _stored(stock: StoredEvaluations) -> str:
         return "nothing of this table"
     words = [f"kept {stock.kept}", f"outside {stock.outside}"]
     words += [f"{stock.other} {stock.why_other}"] if stock.other else []
-    words += [f"{stock.unread} not looked at"] if stock.unread else []
+    words += [f"{stock.unread} not read"] if stock.unread else []
     return ", ".join(words)
 
 
 def _run(expected: Forecast) -> str:
     run = expected.run
     if run is None:
-        return "would start anew"
+        return "would start a new run"
     if expected.goes_on:
-        return f"would go on with {run.id}"
+        return f"would resume {run.id}"
     if run.status == "running":
-        return f"{run.id} is going on"
-    return f"{run.id} has done it already; nothing would be evaluated anew"
+        return f"{run.id} is still running"
+    return f"{run.id} is finished; nothing would be evaluated again"
 
 
 def _time(expected: Forecast, stock: StoredEvaluations, workers: int) -> str:
     if expected.seconds is None:
         return "unknown: " + ("nothing of this table is stored" if stock.seconds is None else "the search has no bound")
     if not expected.left:
-        return "none to speak of"
+        return "next to none"
     counted = "1 worker" if workers == 1 else f"{workers} workers"
-    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(stock.seconds or 0.0)} a model"
+    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(stock.seconds or 0.0)} per model"
 
 
 def _seconds(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""msl predict: what the winner of a run says of the rows of a table."""
+"""msl predict: predict the rows of a table with the model of a run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse
+from msl.cli.shared.console import Exit
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, load_winner, read_for_winner
 from msl.cli.shared.spec_files import write_output
 from msl.cli.shared.trust import Trusted
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.table import Table
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Use", 1)
 
-#: What a cell begins with that spreadsheets take for a formula.
+#: First characters of cells that spreadsheets read as formulas.
 _STARTS_OF_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -32,29 +33,23 @@ def predict(
     ] = False,
     escape_formulas: Annotated[
         bool,
-        typer.Option("--escape-formulas", help="Put ' before texts that a spreadsheet would take for formulas."),
+        typer.Option("--escape-formulas", help="Put ' before texts that a spreadsheet would read as formulas."),
     ] = False,
     output: Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write to this file.")] = None,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     trust: Annotated[list[str] | None, typer.Option(metavar="PACKAGE", help="Import classes of this package.")] = None,
 ) -> Exit:
-    """Predict the rows of a table with the winner of a run, as CSV: a line a row, in their order."""
+    """Predict the rows of a table with the model of a run, as CSV: one line per row, in order."""
     trained, _ = load_winner(run, store, Trusted(trust), best=best)
     if proba and trained.task == "regression":
-        raise WrongUse("this model predicts numbers: there are no classes to have probabilities", "leave out `--proba`")
-    from msl.runner.trained import PredictionError
-
+        raise UserError("this is a regression model, which has no class probabilities", "leave out `--proba`")
     table = read_for_winner(trained, data)
-    try:
-        text = predictions_csv(trained, table, proba, escape_formulas)
-    except PredictionError as nothing:
-        raise WrongUse(str(nothing), "leave those rows out, or look at what is odd about them") from None
-    write_output(text, output)
+    write_output(predictions_csv(trained, table, proba, escape_formulas), output)
     return Exit.FINE
 
 
 def predictions_csv(trained: Trained, table: Table, proba: bool, escape_formulas: bool = False) -> str:
-    """One column named after the target and, when asked for, one named `target=class` for each class.
+    """One column named after the target and, with `proba`, one named `target=class` for each class.
 
     Names and labels are written as the training table has them, unless `escape_formulas` guards a spreadsheet.
     """

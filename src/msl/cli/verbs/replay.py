@@ -1,4 +1,4 @@
-"""msl replay: a run done again from what its store keeps, to prove that it comes out the same."""
+"""msl replay: repeat a stored run from its sources and compare every step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write, write_exactly
-from msl.cli.shared.load_plan import TrustOption, plan_of, read_test, told_problems
+from msl.cli.shared.console import Exit, tell, write, write_exactly
+from msl.cli.shared.load_plan import TrustOption, plan_of, read_test
 from msl.cli.shared.load_spec import load_source
 from msl.cli.shared.trust import Trusted
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.replay import Difference
@@ -28,9 +29,9 @@ PLACE = ("Search", 4)
 _PARTS = {
     "data": "the table is not the one of the run",
     "space": "the space is not the one of the run: the catalogues have changed",
-    "evaluation": "models are judged in another way than in the run",
+    "evaluation": "models are evaluated differently than in the run",
     "search": "the search has other options than in the run",
-    "run": "the spec means something else than in the run",
+    "run": "the spec has another meaning than in the run",
 }
 
 
@@ -44,12 +45,14 @@ def replay(
     store: Annotated[
         Path | None, typer.Option("--store", metavar="FOLDER", help="Instead of .msl in this folder.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default none but this one.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes; by default everything runs in this process.")
+    ] = None,
     trust: TrustOption = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> Exit:
-    """Run again what a run did, from its stored sources and with nothing stored, and compare every step."""
+    """Repeat a run from its stored sources, without its stored evaluations, and compare every step."""
     from msl.cli.shared.load_run import opened_run
     from msl.cli.shared.progress_display import Interrupts, open_display
     from msl.runner.replay import repeat_run
@@ -58,11 +61,11 @@ def replay(
         known, sources = opened.runs.get(identity), opened.runs.sources(identity)
         asks = opened.runs.asks(identity)
     if not asks:
-        raise WrongUse(f"the run {identity} has asked for nothing yet", "let it go on with `msl run`")
+        raise UserError(f"the run {identity} has evaluated nothing yet", "continue it with `msl run`")
     request = _commission(known, sources, data, Trusted(trust))
     _tell_versions(known)
     display = open_display(request.plan, quiet or json)
-    with told_problems(), Interrupts(_stop_at_once, _stop_at_once), display:
+    with Interrupts(_stop_at_once, _stop_at_once), display:
         difference = repeat_run(
             request,
             known,
@@ -76,18 +79,18 @@ def replay(
 
 
 def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted: Trusted) -> RunRequest:
-    """The run as it was asked for, from the texts that the store keeps; what has changed since is told."""
+    """The request of the run, from the stored sources; raises UserError where something has changed since."""
     from msl.runner.replay import changed_digests
     from msl.runner.session import RunRequest
 
     path = data or run.options.get("data")
     if path is None:
-        raise WrongUse("the table of this run was not read from a file", f"name one: `msl replay {run.id} DATA`")
+        raise UserError("the table of this run was not read from a file", f"name one: `msl replay {run.id} DATA`")
     texts = {normpath(name): text for name, text in sources.items()}
 
     def stored(name: str) -> str:
         if normpath(name) not in texts:
-            raise ValueError("the store does not have it")
+            raise UserError("the store does not have it")
         return texts[normpath(name)]
 
     source = Source(run.spec, sources[run.spec], None if run.spec.startswith("<") else run.spec)
@@ -96,7 +99,7 @@ def _commission(run: Run, sources: Mapping[str, str], data: str | None, trusted:
     changed = changed_digests(run.digests, plan.digests)
     if changed:
         help = "name the table of the run" if changed[0] == "data" else "use the version of msl that made the run"
-        raise WrongUse(f"{_PARTS[changed[0]]}, so that nothing can be proved", help)
+        raise UserError(f"{_PARTS[changed[0]]}, so the run cannot be repeated", help)
     test = run.options.get("test")
     if test is not None and not Path(test).exists():
         tell(f"warning: the test table {test} is no longer there; the rest is compared")
@@ -122,13 +125,13 @@ def _tell_versions(run: Run) -> None:
 
 
 def _stop_at_once() -> None:
-    """Nothing of a replay is worth keeping."""
+    """A replay keeps nothing, so it stops at once."""
     raise KeyboardInterrupt
 
 
 def _as_text(run: Run, asks: list[StoredQuery], difference: Difference | None) -> str:
     if difference is None:
-        return f"the same: {len(asks)} questions and their answers, and the result of {run.id}\n"
+        return f"the same: {len(asks)} queries and their losses, and the result of {run.id}\n"
     return f"different: {difference.what} was {difference.before}, and is {difference.now}\n"
 
 

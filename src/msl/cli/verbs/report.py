@@ -1,4 +1,4 @@
-"""msl report: a run as one HTML page."""
+"""msl report: write a report of a run as one HTML page."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, tell, write
+from msl.cli.shared.console import Exit, tell, write
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
 from msl.cli.shared.spec_files import write_output
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Look back", 3)
@@ -51,9 +52,9 @@ def _keep(page: str, path: Path) -> None:
         make_folder(path.parent)
         write_whole(path, page)
     except OSError as reason:
-        raise WrongUse(f"cannot write `{path}`: {reason.strerror}", _ELSEWHERE) from None
+        raise UserError(f"cannot write `{path}`: {reason.strerror}", _ELSEWHERE) from None
     except StoreError as problem:
-        raise WrongUse(problem.message, _ELSEWHERE) from None
+        raise UserError(problem.message, _ELSEWHERE) from None
 
 
 def _show(path: Path) -> bool:

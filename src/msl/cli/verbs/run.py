@@ -1,4 +1,4 @@
-"""msl run: from a spec and a table to the best model found."""
+"""msl run: search a space on a table for the best model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Clock, Exit, WrongUse, tell, write, write_exactly
+from msl.cli.shared.console import Clock, Exit, tell, write, write_exactly
 from msl.cli.shared.load_plan import (
     ChainOption,
     DataArgument,
@@ -20,9 +20,9 @@ from msl.cli.shared.load_plan import (
     TrustOption,
     load_planned,
     read_test,
-    told_problems,
 )
 from msl.cli.verbs.lock import refuse_differences
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,8 +40,10 @@ def run(
     data: DataArgument,
     test: Annotated[str | None, typer.Option(metavar="TABLE", help="Judge the winner on this table too.")] = None,
     target: TargetOption = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one a core.")] = None,
-    on: Annotated[str, typer.Option(help="Where: local, inprocess, tls://host:port or dask://host:port.")] = "local",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one per core.")] = None,
+    on: Annotated[
+        str, typer.Option(help="Where to evaluate: local, inprocess, tls://host:port or dask://host:port.")
+    ] = "local",
     tls_ca: Annotated[
         str | None, typer.Option(metavar="FILE", help="The authority that has signed the cluster's certificates.")
     ] = None,
@@ -55,19 +57,19 @@ def run(
     locked: Annotated[
         bool, typer.Option("--locked", help="Refuse if anything differs from the spec's lock file.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object at the end, nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> Exit:
-    """Search a space on a table. The same command goes on where an interrupted run stopped."""
+    """Search a space on a table. Running the same command again resumes an interrupted run."""
     if jobs is not None and on != "local":
-        raise WrongUse(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
+        raise UserError(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
     place = _place(on, tls_ca, tls_cert, tls_key)
     loaded, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     if locked:
         refuse_differences(plan, Path(spec))
     tested = None if test is None else read_test(plan, test)
     _tell_notes([plan.table] if tested is None else [plan.table, tested])
-    # Only now: what is wrong with a spec or a table is told before the engine is imported.
+    # Imported late: errors in a spec or a table are reported sooner.
     from msl.runner.session import RunRequest
     from msl.store.store import store_folder
 
@@ -86,24 +88,23 @@ def run(
 
 
 def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:
-    """Where evaluations happen; what is wrong with a scheduler's address or its files is told before anything else."""
+    """Where evaluations run; a wrong address or certificate is reported before anything else."""
     from msl.workers.dask_address import SCHEMES, Scheduler
 
     if not on.startswith(SCHEMES):
         if (ca, cert, key) != (None, None, None):
-            raise WrongUse(
+            raise UserError(
                 f"certificates are for a scheduler at tls://host:port, and this runs on {on}", "leave them out"
             )
         return on
-    with told_problems():
-        scheduler = Scheduler(on, ca, cert, key)
+    scheduler = Scheduler(on, ca, cert, key)
     if scheduler.warning is not None:
         tell(f"warning: {scheduler.warning}")
     return scheduler
 
 
 def _tell_notes(tables: Iterable[Table]) -> None:
-    """What was guessed or left out, before it costs time."""
+    """Prints what was guessed or left out, before the run takes time."""
     from msl.cli.shared.load_plan import tell_notes
 
     for table in tables:
@@ -128,12 +129,12 @@ def _run(request: RunRequest, folder: Path, on: Any, jobs: int | None, json: boo
         nonlocal latest
         display.finishing(done, wanted)
         if interrupts.terminated() and latest is not None:
-            # Once, before the last fits: whoever sent SIGTERM may not wait for them.
+            # Once, before the last fits: the sender of SIGTERM may not wait for them.
             tell(f"terminated; {standing(request.plan, latest)}{latest.best_text and f': {latest.best_text}'}")
             latest = None
 
     try:
-        with told_problems(), interrupts, display:
+        with interrupts, display:
             result = run_plan(
                 request,
                 folder,
@@ -150,7 +151,7 @@ def _run(request: RunRequest, folder: Path, on: Any, jobs: int | None, json: boo
     except NoModel as none:
         summary, failed, causes = none.summary, True, none.causes
     except KeyboardInterrupt:
-        tell("stopped; what is evaluated is stored, and the same command goes on from there")
+        tell("stopped; evaluations are stored: run the same command again to continue")
         return Exit.TERMINATED if interrupts.terminated() else Exit.INTERRUPTED
     interrupted = summary["ending"] == "interrupted"
     if json:

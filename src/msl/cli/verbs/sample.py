@@ -1,4 +1,4 @@
-"""msl sample: some models of a space, drawn at random."""
+"""msl sample: draw models of a space at random."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write, write_exactly
+from msl.cli.shared.console import Exit, write, write_exactly
 from msl.cli.shared.load_spec import load
+from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Understand", 6)
@@ -29,21 +30,17 @@ def sample(
     import numpy as np
 
     from msl.cli.shared.load_spec import codec_of
-    from msl.encode.sample import AlmostEmpty
     from msl.encode.sample import sample as draw
     from msl.space.canonical.digest import model_digest
     from msl.space.to_text import model_to_text
     from msl.space.values import Model
 
     if by not in ("choices", "models"):
-        raise WrongUse(f"`--by {by}` is not a way to draw", "it is `choices` or `models`")
+        raise UserError(f"`--by {by}` is not a way to draw", "it is `choices` or `models`")
     loaded = load(spec, data, chain)
     codec = codec_of(loaded)
     rng = np.random.default_rng(loaded.spec.seed if seed is None else seed)
-    try:
-        batch = draw(codec, number, rng, by="choices" if by == "choices" else "models")
-    except AlmostEmpty as empty:
-        raise WrongUse(str(empty), "loosen the requirement that rejects most") from None
+    batch = draw(codec, number, rng, by="choices" if by == "choices" else "models")
     for position, model in enumerate(batch):
         assert isinstance(model, Model)
         if json:

@@ -1,4 +1,4 @@
-"""msl show: everything about one run — how it ended, what won, what failed, and how to make it again."""
+"""msl show: show everything about one run."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, WrongUse, write, write_exactly
+from msl.cli.shared.console import Exit, write, write_exactly
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.store.store import Store
@@ -20,20 +21,20 @@ PLACE = ("Look back", 2)
 
 def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)] = "@",
-    model: Annotated[bool, typer.Option("--model", help="The winner alone, as a spec of its own.")] = False,
-    spec: Annotated[bool, typer.Option("--spec", help="The spec alone, as it was then.")] = False,
+    model: Annotated[bool, typer.Option("--model", help="Only the best model, as a spec of its own.")] = False,
+    spec: Annotated[bool, typer.Option("--spec", help="Only the spec, as it was then.")] = False,
     failures: Annotated[bool, typer.Option("--failures", help="Every model that failed, and why.")] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="What the strategies did, step by step.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="What the strategies reported, step by step.")] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
 ) -> Exit:
-    """Show a run: its ending, winner, estimates, front, failures, versions, and how to make it again."""
+    """Show a run: status, best model, estimates, front, failures, versions, and how to repeat it."""
     parts = {"--model": model, "--spec": spec, "--failures": failures, "--trace": trace}
     given = [name for name, on in parts.items() if on]
     if len(given) > 1:
-        raise WrongUse(f"{' and '.join(given)} show different parts of a run", "give one of them at a time")
+        raise UserError(f"{' and '.join(given)} show different parts of a run", "give one of them at a time")
     if json and (model or spec):
-        raise WrongUse(f"{given[0]} gives MSL, which is no JSON", "leave out `--json`")
+        raise UserError(f"{given[0]} prints MSL, not JSON", "leave out `--json`")
     with opened_run(run, store) as (opened, identity):
         match given:
             case ["--model"]:
@@ -56,7 +57,7 @@ def _model(store: Store, run: str) -> str:
         return file.read_text(encoding="utf-8")
     best = store.runs.get(run).result.get("best")
     if best is None:
-        raise WrongUse(f"the run `{run}` has no winner", "let it come to its end with `msl run`")
+        raise UserError(f"the run `{run}` has no best model", "finish it with `msl run`")
     return str(best)
 
 
@@ -77,7 +78,7 @@ def _trace(store: Store, run: str, json: bool) -> str:
     if json:
         return _as_json([{"kind": event.kind, **event.figures} for event in events])
     if not events:
-        raise WrongUse(f"the run `{run}` has no trace yet", "its strategy has told nothing so far")
+        raise UserError(f"the run `{run}` has no trace yet", "its strategy has reported nothing so far")
     return trace_to_text(events, first_objective(store.runs.get(run), store.runs.sources(run)))
 
 

@@ -1,4 +1,4 @@
-"""Mistakes: what to say when a statement cannot be read — the words people really get wrong, then the general case."""
+"""Explain a syntax error: try the rules for common mistakes, then list what was expected."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from msl.language.mistakes.in_goals import (
 )
 from msl.language.mistakes.in_signs import (
     braces_for_alternatives,
-    foreign_comment,
+    comment_sign,
     never_closed_bracket,
     parentheses_for_braces,
     stray_sign,
@@ -60,13 +60,13 @@ from msl.language.mistakes.in_values import (
     comma_in_a_number,
     default_after_equals,
     default_of_a_value,
+    domain_word,
     duration_with_colons,
-    foreign_domain,
-    foreign_kind,
-    foreign_range,
     half_a_range,
+    kind_word,
     number_in_pieces,
     pair_in_parentheses,
+    range_sign,
     scale_before_range,
     scale_of_a_value,
     separated_percent,
@@ -76,17 +76,17 @@ from msl.language.mistakes.other_tools import (
     KEYWORDS,
     dashed_list,
     domain_by_a_call,
-    foreign_statement,
     pipeline_of_pairs,
+    statement_of_another_tool,
 )
-from msl.language.mistakes.unreadable import Trouble, quoted
+from msl.language.mistakes.unreadable import UnreadableStatement, quoted
 from msl.language.parser import Failure
 from msl.language.tokens import RESERVED, STATEMENT_TOKENS, STATEMENTS, in_words, token_span
 
-#: Words that join others: where one stands out of place, it was hardly meant as a name.
+#: Words that connect others: one that is out of place was hardly meant as a name.
 _JOINING = frozenset("as for by then if and or not is of default".split())
-#: What other languages write for such words.
-_FOREIGN_WORDS = {
+#: What other languages write for them.
+_OTHER_WORDS = {
     **dict.fromkeys(("with", "using", "on", "via", "over", "through"), "by"),
     **dict.fromkeys(("when", "where", "whenever"), "if"),
     **dict.fromkeys(("null", "nil"), "none"),
@@ -95,18 +95,18 @@ _FOREIGN_WORDS = {
 
 
 def misspelt_statement(source: Source, tokens: list[Token]) -> tuple[Diagnostic, str | None]:
-    """Text where a statement should start, and the keyword that was probably meant."""
+    """The diagnostic for text where a statement should start, and the keyword that was probably meant."""
     word, span = str(tokens[0]), token_span(tokens[0])
     if tokens[0].type not in {"NAME", *(w.upper() for w in RESERVED)}:
-        diagnostic = foreign_comment(source, tokens[0]) or stray_sign(source, tokens[0])
+        diagnostic = comment_sign(source, tokens[0]) or stray_sign(source, tokens[0])
         if diagnostic is None:
             help = _statement_list()
             if word in "{[":
                 help = "MSL is not JSON, YAML or Python: write statements, such as `chain model = standardize >> svc`"
             diagnostic = _error("MSL007", source, span, f"no statement starts with `{word}`", help)
         return diagnostic, None
-    if (foreign := foreign_statement(source, tokens)) is not None:
-        return foreign, None
+    if (diagnostic := statement_of_another_tool(source, tokens)) is not None:
+        return diagnostic, None
     meant = KEYWORDS.get(word) or next(iter(closest(word, STATEMENTS, 1)), None)
     help = f"did you mean `{meant}`?" if meant else _statement_list()
     if meant in ("chain", "part") and len(tokens) > 1 and tokens[1].type == "EQUALS" and word in KEYWORDS:
@@ -121,13 +121,13 @@ def misspelt_statement(source: Source, tokens: list[Token]) -> tuple[Diagnostic,
 def reserved_as_name(
     source: Source, failure: Failure, tokens: list[Token], following: Token | None
 ) -> Diagnostic | None:
-    """A keyword where a name belongs: inside the statement, or one that seemed to start the next."""
+    """A keyword instead of a name: inside the statement, or one that seemed to start the next."""
     if "NAME" not in failure.accepted:
         return None
     if failure.index < len(tokens):
         culprit = tokens[failure.index]
-        trouble = Trouble(source, tokens, failure)
-        misplaced = domain_by_a_call(trouble) or scale_before_range(trouble) or nothing_to_combine(trouble)
+        statement = UnreadableStatement(source, tokens, failure)
+        misplaced = domain_by_a_call(statement) or scale_before_range(statement) or nothing_to_combine(statement)
         if misplaced is not None:
             return misplaced
     elif following is not None and source.position(following.start_pos or 0).line == _line_of_end(source, tokens[-1]):
@@ -146,19 +146,19 @@ def reserved_as_name(
         help = f'for a parameter, a column or an alternative of that name write `"{word}"`'
     else:
         help = f"choose another name, such as `{word}_` or `my_{word}`"
-    label = "has a meaning of its own"
+    label = "cannot be a name"
     return _error("MSL008", source, token_span(culprit), f"`{word}` is a reserved word", help, label)
 
 
-#: The answers, tried in this order: those that know more about what was meant come first.
-_FIRST_ANSWERS = (
+#: Rules in the order in which they are tried: the more specific ones come first.
+_FIRST_RULES = (
     separated_percent,
     comma_in_a_number,
     letter_before_text,
     dictionary,
     domain_by_a_call,
 )
-_ANSWERS = (
+_RULES = (
     options_of_a_statement,
     dashed_list,
     estimate_without_by,
@@ -187,7 +187,7 @@ _ANSWERS = (
     name_without_equals,
     options_without_parentheses,
     separated_unit,
-    foreign_range,
+    range_sign,
     number_in_pieces,
     condition_operator,
     step_operator,
@@ -195,10 +195,10 @@ _ANSWERS = (
     parentheses_for_braces,
     braces_for_alternatives,
     wrong_bracket,
-    foreign_domain,
-    foreign_kind,
+    domain_word,
+    kind_word,
 )
-_LATER_ANSWERS = (
+_LATER_RULES = (
     half_a_range,
     option_without_call,
     scale_of_a_value,
@@ -213,17 +213,17 @@ _LATER_ANSWERS = (
 
 
 def explain(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic:
-    """One syntax error: its own answer if it is a common one, else what was expected and what was found."""
+    """The diagnostic of a syntax error: that of the first rule that applies, otherwise what was expected."""
     if failure.index >= len(tokens):
         return _unexpected_end(source, failure, tokens)
-    trouble = Trouble(source, tokens, failure)
-    known = next((diagnostic for answer in _FIRST_ANSWERS if (diagnostic := answer(trouble)) is not None), None)
-    known = known or foreign_comment(source, trouble.token)
-    known = known or stray_sign(source, trouble.token, trouble.in_brackets)
-    answers = (answer(trouble) for answer in (*_ANSWERS, _misspelt_word, *_LATER_ANSWERS))
-    known = known or next((diagnostic for diagnostic in answers if diagnostic is not None), None)
-    message = f"{quoted(trouble.token)} does not fit here"
-    return known or trouble.error("MSL001", message, f"expected {_expected(failure.accepted)}")
+    statement = UnreadableStatement(source, tokens, failure)
+    known = next((diagnostic for rule in _FIRST_RULES if (diagnostic := rule(statement)) is not None), None)
+    known = known or comment_sign(source, statement.token)
+    known = known or stray_sign(source, statement.token, statement.in_brackets)
+    results = (rule(statement) for rule in (*_RULES, _misspelt_word, *_LATER_RULES))
+    known = known or next((diagnostic for diagnostic in results if diagnostic is not None), None)
+    message = f"unexpected {quoted(statement.token)}"
+    return known or statement.error("MSL001", message, f"expected {_expected(failure.accepted)}")
 
 
 def _unexpected_end(source: Source, failure: Failure, tokens: list[Token]) -> Diagnostic:
@@ -239,32 +239,30 @@ def _unexpected_end(source: Source, failure: Failure, tokens: list[Token]) -> Di
             "MSL002",
             source,
             token_span(keyword).to(token_span(name)),
-            f"a {keyword} has a name and says what it is",
+            f"a {keyword} needs a name and a definition",
             help,
         )
     if len(tokens) == 1:
-        message = f"{quoted(tokens[-1])} is not finished"
+        message = f"{quoted(tokens[-1])} is incomplete"
     else:
-        message = f"the statement ends after {quoted(tokens[-1])}, and something is missing"
+        message = f"the statement is incomplete: something is missing after {quoted(tokens[-1])}"
     after = Span(end, min(end + 1, len(source.text)))
     return _error("MSL002", source, after, message, f"expected {_expected(failure.accepted)}")
 
 
-def _misspelt_word(trouble: Trouble) -> Diagnostic | None:
-    """A name where other words fit, and one of them is close: `steps` for `step`, `with` for `by`."""
-    token = trouble.token
+def _misspelt_word(statement: UnreadableStatement) -> Diagnostic | None:
+    """A name instead of a similar keyword: `steps` for `step`, `with` for `by`."""
+    token = statement.token
     if token.type != "NAME":
         return None
-    words = [terminal.lower() for terminal in trouble.failure.accepted if terminal.lower() in RESERVED]
-    foreign = _FOREIGN_WORDS.get(str(token))
-    meant = [foreign] if foreign in words else closest(str(token), words, 1) if len(token) > 2 else []
-    return (
-        trouble.error("MSL001", f"{quoted(token)} does not fit here", f"did you mean `{meant[0]}`?") if meant else None
-    )
+    words = [terminal.lower() for terminal in statement.failure.accepted if terminal.lower() in RESERVED]
+    other = _OTHER_WORDS.get(str(token))
+    meant = [other] if other in words else closest(str(token), words, 1) if len(token) > 2 else []
+    return statement.error("MSL001", f"unexpected {quoted(token)}", f"did you mean `{meant[0]}`?") if meant else None
 
 
 def _expected(accepted: frozenset[str]) -> str:
-    """What would have fitted, in words; operators come last and are cut first, for they rarely are what is missing."""
+    """What was expected, in words. Operators come last and are cut first: they are rarely what is missing."""
     if "NOT" in accepted:
         return "a condition, such as `svc`, `k <= 10` or `kernel is linear | rbf`"
     if "INT" in accepted:

@@ -1,4 +1,4 @@
-"""Mistaken signs: quotes, brackets, comments and other signs that MSL does not have, or not there."""
+"""Rules for quotes, brackets, comment signs and other characters that MSL does not have, or not there."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lark import Token
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Source, Span
 from msl.language.literals import spelt
-from msl.language.mistakes.unreadable import CLOSERS, OPENERS, Trouble, never_closed
+from msl.language.mistakes.unreadable import CLOSERS, OPENERS, UnreadableStatement, never_closed
 from msl.language.tokens import RESERVED, token_span
 
 _JOINING = frozenset({"THROUGH", "BAR", "AMPERSAND"})
-#: Our closing brackets as East Asian keyboards write them.
+#: Full-width closing brackets, as typed with East Asian input methods.
 _WIDE = {")": "）", "]": "］", "}": "｝"}
 _DOUBLED = {"&&": ("and", "&"), "||": ("or", "|"), "**": ("*", "*")}
 _COMMENTS = ("//", "/*", "--", "<!--", '"""')
-#: Signs that start a comment elsewhere, and mean something, or nothing, inside a line.
+#: Signs that start a comment in other languages, but only at the start of a line.
 _COMMENTS_OF_LINES = ("%", ";")
 _SMART = re.compile(r"[“”„‟«»‘’‚]([^“”„‟«»‘’‚\r\n\"]*)[“”„‟«»‘’‚]")
 #: The rest of a line that ends with a colon, and the lines below that are indented.
@@ -29,8 +29,8 @@ _POWER = re.compile(rf"({_BASE})\s*(?:\^|\*\*)\s*({_EXPONENT})")
 _END = rf"-?{_BASE}(?:\s*(?:\^|\*\*)\s*{_EXPONENT}|[eE][+-]?[0-9]+)?"
 _RANGE_OF_POWERS = re.compile(rf"({_END})\s*\.\.\s*({_END})")
 _NEAR = 100
-_LONGEST_FOREIGN = 10_000  # looked at each time, so that a file full of such things is read as fast as others
-#: What word processors and other languages make of our signs.
+_LONGEST_SKIPPED = 10_000  # a bound, so that a file full of these is not slow to check
+#: Characters that look like signs of MSL, or mean the same elsewhere.
 _LOOKALIKES = {
     "“": '"',
     "”": '"',
@@ -63,8 +63,8 @@ _LOOKALIKES = {
 }
 
 
-def foreign_comment(source: Source, token: Token) -> Diagnostic | None:
-    """`// …`, `/* … */`, `-- …`, `% …`: comments of other languages."""
+def comment_sign(source: Source, token: Token) -> Diagnostic | None:
+    """`// …`, `/* … */`, `-- …`, `% …`: comment signs of other languages."""
     start = token_span(token).start
     line = source.line_span(source.position(start).line)
     indent = len(source.slice(line)) - len(source.slice(line).lstrip())
@@ -74,37 +74,37 @@ def foreign_comment(source: Source, token: Token) -> Diagnostic | None:
             sign = source.text[place]
         if sign is not None:
             span = Span(place, place + len(sign))
-            return _error("MSL004", source, span, f"`{sign}` starts no comment", "write `#`")
+            return _error("MSL004", source, span, f"`{sign}` does not start a comment", "write `#`")
     return None
 
 
-def end_of_what_is_foreign(source: Source, diagnostic: Diagnostic) -> int:
-    """Where a comment of several lines, or the body of a function, ends that a diagnostic found; 0 if it is neither."""
+def end_of_reported_text(source: Source, diagnostic: Diagnostic) -> int:
+    """The end of the multi-line comment or function body that a diagnostic reports; 0 if it is neither."""
     closers = {"/*": "*/", "<!--": "-->", '"""': '"""'}
     span = diagnostic.primary.span
     text = source.slice(span)
     if diagnostic.code == "MSL004" and text in closers:
-        end = source.text.find(closers[text], span.end, span.end + _LONGEST_FOREIGN)
+        end = source.text.find(closers[text], span.end, span.end + _LONGEST_SKIPPED)
         return end + len(closers[text]) if end >= 0 else 0
-    if diagnostic.code == "MSL035" and text.endswith(".msl"):  # a file without quotes: `msl` starts no statement
+    if diagnostic.code == "MSL035" and text.endswith(".msl"):  # a file without quotes: this `msl` is not the keyword
         return span.end
     if diagnostic.code == "MSL007" and text in ("def", "class", "for", "while", "with", "if"):
-        body = _BODY.match(source.text, span.end, span.end + _LONGEST_FOREIGN)
+        body = _BODY.match(source.text, span.end, span.end + _LONGEST_SKIPPED)
         return body.end() if body is not None else 0
     return 0
 
 
 def stray_sign(source: Source, token: Token, in_brackets: bool = False) -> Diagnostic | None:
-    """A sign that no statement can hold."""
+    """A character that no statement can contain."""
     text, span = str(token), token_span(token)
     match token.type:
         case "OPEN_STRING":
-            help = 'a text ends with `"` on the line it began on; write `\\n` for a line break'
-            return _error("MSL005", source, span, "this text is never closed", help)
+            help = 'a string ends with `"` on the line where it starts; write `\\n` for a line break'
+            return _error("MSL005", source, span, "this string is never closed", help)
         case "QUOTED":
             name = text.strip("'")
             plain = name if name.isidentifier() and name not in RESERVED else f'"{name}"'
-            return _error("MSL006", source, span, "texts take double quotes", f"write `{plain}`")
+            return _error("MSL006", source, span, "strings take double quotes", f"write `{plain}`")
         case "DOUBLED":
             word, single = _DOUBLED[text]
             if text == "**":
@@ -124,30 +124,30 @@ def _unknown_sign(source: Source, text: str, span: Span, in_brackets: bool) -> D
         return power(source, span)
     smart = _SMART.match(source.text, span.start)
     if smart is not None:
-        return _error("MSL035", source, Span(*smart.span()), "texts take plain quotes", f'write `"{smart[1]}"`')
+        return _error("MSL035", source, Span(*smart.span()), "strings take straight quotes", f'write `"{smart[1]}"`')
     if unicodedata.category(text) == "No":  # a small raised number
         return power(source, span)
     plain = _LOOKALIKES.get(text) or unicodedata.normalize("NFKC", text)
     if plain != text and plain.isascii() and plain.isprintable():
         return _lookalikes(source, span, text, plain)
     if text == ";":
-        help = "write `,`" if in_brackets else "remove it: statements need no sign at their end"
+        help = "write `,`" if in_brackets else "remove it: statements do not end with a sign"
     elif text == "\\":
-        help = "remove it: line breaks carry no meaning"
+        help = "remove it: line breaks have no meaning"
     elif text.isalpha():
-        help = "names are made of the letters a to z, digits and `_`; other texts stand in double quotes"
+        help = "names consist of the letters a to z, digits and `_`; put any other name in double quotes"
     else:
-        help = "remove it, or put the text that it belongs to in double quotes"
+        help = "remove it, or put the string that contains it in double quotes"
     return _error("MSL004", source, span, f"`{text}` has no meaning here", help)
 
 
 def _lookalikes(source: Source, span: Span, text: str, plain: str) -> Diagnostic:
-    """A sign that looks like one of ours; a bracket is told with its partner."""
+    """A character that looks like a sign of MSL; a bracket is reported with its partner."""
     also: tuple[Label, ...] = ()
     help = f"write `{plain}`"
     closer = CLOSERS.get(plain)
     partner = (
-        source.text.find(_WIDE.get(closer, "\0"), span.end, span.end + _LONGEST_FOREIGN) if closer is not None else -1
+        source.text.find(_WIDE.get(closer, "\0"), span.end, span.end + _LONGEST_SKIPPED) if closer is not None else -1
     )
     if closer is not None and partner >= 0:
         also = (Label(source, Span(partner, partner + 1), ""),)
@@ -172,7 +172,7 @@ def power(source: Source, span: Span) -> Diagnostic:
 
 
 def _written_out(text: str) -> str | None:
-    """The number that a power comes to, as a person would write it; a plain number as it is."""
+    """The value of a power, in its usual spelling; a plain number as it is."""
     match = _POWER.fullmatch(text)
     if match is None:
         return text
@@ -186,18 +186,20 @@ def _written_out(text: str) -> str | None:
     return spelt(value) if 1e-300 < value < 1e15 else None
 
 
-def wrong_bracket(trouble: Trouble) -> Diagnostic | None:
+def wrong_bracket(statement: UnreadableStatement) -> Diagnostic | None:
     """A closing bracket that closes nothing, or another kind."""
-    text = str(trouble.token)
-    if text not in OPENERS or trouble.token.type == "STRING":
+    text = str(statement.token)
+    if text not in OPENERS or statement.token.type == "STRING":
         return None
-    opened = never_closed(trouble.tokens[: trouble.failure.index])
+    opened = never_closed(statement.tokens[: statement.failure.index])
     if opened is None:
-        return trouble.error("MSL003", f"`{text}` closes nothing", "remove it, or open it before")
+        return statement.error("MSL003", f"`{text}` closes nothing", "remove it, or add the opening bracket")
     if CLOSERS[str(opened)] == text:
         return None
-    also = (Label(trouble.source, token_span(opened), "opened here"),)
-    return trouble.error("MSL003", f"`{text}` does not close `{opened}`", f"write `{CLOSERS[str(opened)]}`", also=also)
+    also = (Label(statement.source, token_span(opened), "opened here"),)
+    return statement.error(
+        "MSL003", f"`{text}` does not close `{opened}`", f"write `{CLOSERS[str(opened)]}`", also=also
+    )
 
 
 def never_closed_bracket(source: Source, tokens: list[Token]) -> Diagnostic | None:
@@ -217,32 +219,32 @@ def never_closed_bracket(source: Source, tokens: list[Token]) -> Diagnostic | No
     )
 
 
-def braces_for_alternatives(trouble: Trouble) -> Diagnostic | None:
+def braces_for_alternatives(statement: UnreadableStatement) -> Diagnostic | None:
     """`degree: {1, 2}`: a set, as other languages write it."""
-    if trouble.token.type != "LBRACE" or not trouble.accepts("INT"):
+    if statement.token.type != "LBRACE" or not statement.accepts("INT"):
         return None
     items: list[str] = []
     offset = 1
-    while (token := trouble.near(offset)) is not None and token.type in {"NAME", "NUMBER", "STRING", "COMMA"}:
+    while (token := statement.near(offset)) is not None and token.type in {"NAME", "NUMBER", "STRING", "COMMA"}:
         if token.type != "COMMA":
             items.append(str(token))
         offset += 1
     is_set = token is not None and token.type == "RBRACE" and items
     joined = " | ".join(items)
-    after = trouble.near(offset + 1)
-    if trouble.before.type in _JOINING or (after is not None and after.type in _JOINING):
+    after = statement.near(offset + 1)
+    if statement.before.type in _JOINING or (after is not None and after.type in _JOINING):
         joined = f"({joined})"
     help = f"write `{joined}`" if is_set else "join alternatives with `|`"
-    message = "braces hold the parameters of a block, not alternatives"
-    return trouble.error("MSL001", message, help, trouble.span(0, offset if is_set else 0))
+    message = "braces are for the parameters of a block, not for alternatives"
+    return statement.error("MSL001", message, help, statement.span(0, offset if is_set else 0))
 
 
-def parentheses_for_braces(trouble: Trouble) -> Diagnostic | None:
-    """`block b: learner "m:C" (…)`: the parameters of a declaration stand in braces."""
-    if trouble.token.type not in {"LPAR", "CALL"} or trouble.failure.accepted != {"LBRACE"}:
+def parentheses_for_braces(statement: UnreadableStatement) -> Diagnostic | None:
+    """`block b: learner "m:C" (…)`: the parameters of a declaration go in braces."""
+    if statement.token.type not in {"LPAR", "CALL"} or statement.failure.accepted != {"LBRACE"}:
         return None
-    message = "the parameters that a block declares stand in braces"
-    return trouble.error("MSL001", message, "write `{ … }`")
+    message = "the parameters that a block declares go in braces"
+    return statement.error("MSL001", message, "write `{ … }`")
 
 
 def _error(code: str, source: Source, span: Span, message: str, help: str) -> Diagnostic:

@@ -1,4 +1,4 @@
-"""Foreign calls: the functions by which other tools name domains, and what MSL writes for them."""
+"""Rules for the syntax of other tools: domains as function calls, settings, imports, pipelines as lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lark import Token
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Source
 from msl.language.literals import MEANT_UNIT, spelt
-from msl.language.mistakes.unreadable import Trouble
+from msl.language.mistakes.unreadable import UnreadableStatement
 from msl.language.tokens import token_span
 
 _LOG = ("loguniform", "log_uniform", "suggest_loguniform", "qloguniform", "logspace", "reciprocal", "lograndint")
@@ -42,46 +42,46 @@ def range_meant(path: tuple[str, ...], ends: tuple[str, str], values: tuple[floa
 
 
 def _rounded(value: float) -> str:
-    """To three digits that count: nobody means more by the power of a bound."""
+    """To three significant digits, which is enough for a bound."""
     short = float(f"{value:.3g}")
     return spelt(int(short)) if short.is_integer() and short < 1e6 else spelt(short)
 
 
-def domain_by_a_call(trouble: Trouble) -> Diagnostic | None:
-    """`C: suggest_float("C", 1e-3, 1, log=True)`, `Float("C", bounds=(1e-3, 1))`: a domain is written out.
+def domain_by_a_call(statement: UnreadableStatement) -> Diagnostic | None:
+    """`C: suggest_float("C", 1e-3, 1, log=True)`, `Float("C", bounds=(1e-3, 1))`: a domain is not a call.
 
-    Such a call cannot be read where `log` is given as an argument or where its bounds stand in parentheses.
+    Such a call cannot be parsed if it has an argument `log` or bounds in parentheses.
     """
-    opened = next((i for i in range(-1, -trouble.failure.index - 1, -1) if _calls_range(trouble, i)), None)
-    end = trouble.closing(opened) if opened is not None else None
+    opened = next((i for i in range(-1, -statement.failure.index - 1, -1) if _calls_range(statement, i)), None)
+    end = statement.closing(opened) if opened is not None else None
     if opened is None or end is None or end < 0:
         return None
     start = opened - 1
-    while (dot := trouble.near(start - 1)) is not None and dot.type == "DOT":
+    while (dot := statement.near(start - 1)) is not None and dot.type == "DOT":
         start -= 2
-    numbers = _numbers(trouble, opened + 1, end)
-    sign, key = trouble.near(start - 1), trouble.near(start - 2)
+    numbers = _numbers(statement, opened + 1, end)
+    sign, key = statement.near(start - 1), statement.near(start - 2)
     if len(numbers) < 2 or sign is None or key is None or sign.type not in {"COLON", "EQUALS"}:
         return None
-    path = tuple(str(trouble.near(at)) for at in range(start, opened, 2))
-    is_log = "log=true" in "".join(trouble.text(opened, end).lower().split())
+    path = tuple(str(statement.near(at)) for at in range(start, opened, 2))
+    is_log = "log=true" in "".join(statement.text(opened, end).lower().split())
     (low, low_value), (high, high_value) = numbers[:2]
     domain = range_meant(path, (low, high), (low_value, high_value), is_log)
-    message = "a domain is written out, not called"
-    span = token_span(key).to(trouble.span(start, end))
-    return trouble.error("MSL035", message, f"write `{key}: {domain}`", span)
+    message = "a domain is not a function call"
+    span = token_span(key).to(statement.span(start, end))
+    return statement.error("MSL035", message, f"write `{key}: {domain}`", span)
 
 
-def _calls_range(trouble: Trouble, offset: int) -> bool:
-    token, name = trouble.near(offset), trouble.near(offset - 1)
+def _calls_range(statement: UnreadableStatement, offset: int) -> bool:
+    token, name = statement.near(offset), statement.near(offset - 1)
     return token is not None and token.type == "CALL" and str(name) in RANGES
 
 
-def _numbers(trouble: Trouble, first: int, last: int) -> list[tuple[str, float]]:
-    """The numbers between two tokens, each as it is written and as it is."""
+def _numbers(statement: UnreadableStatement, first: int, last: int) -> list[tuple[str, float]]:
+    """The numbers between two tokens, each as text and as value."""
     found = []
     for offset in range(first, last):
-        token, before = trouble.near(offset), trouble.near(offset - 1)
+        token, before = statement.near(offset), statement.near(offset - 1)
         if token is None or token.type != "NUMBER":
             continue
         sign = "-" if before is not None and before.type == "MINUS" else ""
@@ -92,10 +92,10 @@ def _numbers(trouble: Trouble, first: int, last: int) -> list[tuple[str, float]]
     return found
 
 
-# --- Foreign statements: lines that begin with a word of another tool or language, and what MSL writes for them. ------
+# --- statements that start with a word of another tool ---------------------------------------------------------------
 
 
-#: Words that other languages start such statements with, and the keyword.
+#: Words that start similar statements in other tools, and the keyword here.
 KEYWORDS = {
     "include": "use",
     "import": "use",
@@ -125,7 +125,7 @@ KEYWORDS = {
     "random_state": "seed",
     "random_seed": "seed",
 }
-#: Words that say what one option of a statement says, and that statement.
+#: Settings of other tools, and the statement that corresponds.
 _OPTIONS = {
     **dict.fromkeys("target label y response outcome".split(), "data(target = {})"),
     "task": "data(task = {})",
@@ -143,16 +143,16 @@ _OPTIONS = {
     **dict.fromkeys("memory mem memory_limit".split(), "budget(memory = {})"),
     **dict.fromkeys("forbid exclude reject forbidden prohibit disallow".split(), "require not ({})"),
 }
-#: Words of Python that nothing here corresponds to, and what to do without them.
+#: Words of Python without a counterpart, and what to do instead.
 _WITHOUT = {
     **dict.fromkeys(
         "for while".split(), "there are no loops: join alternatives with `|`, repeat a step with `repeat(step, 0..3)`"
     ),
     **dict.fromkeys(
         "def return yield lambda".split(),
-        "there are no functions: `part name = …` names a piece of a space, `chain model = …` the whole of it",
+        "there are no functions: `part name = …` names a piece of a space, `chain model = …` the whole space",
     ),
-    **dict.fromkeys("print fit predict".split(), "remove it: `msl run` and `msl predict` do what a program would"),
+    **dict.fromkeys("print fit predict".split(), "remove it: there are the commands `msl run` and `msl predict`"),
     "class": 'to declare a block of a class write `block name: learner "module:Class" { … }`',
 }
 _IMPORT = re.compile(r"from\s+([\w.]+)\s+import\b|import\s+([\w.]+)(\s+as\b)?")
@@ -161,8 +161,8 @@ _PYTHON = frozenset(
 )
 
 
-def foreign_statement(source: Source, tokens: list[Token]) -> Diagnostic | None:
-    """The answer to a statement that begins with a word of another tool; what is underlined is what it replaces."""
+def statement_of_another_tool(source: Source, tokens: list[Token]) -> Diagnostic | None:
+    """The diagnostic for a statement that starts with a word of another tool; its help replaces what is underlined."""
     word = str(tokens[0])
     if word in ("from", "import"):
         return _import(source, tokens)
@@ -194,7 +194,7 @@ def _with_unit(rest: list[Token], value: str) -> str:
 
 
 def _import(source: Source, tokens: list[Token]) -> Diagnostic | None:
-    """`from sklearn.svm import SVC`, `import numpy as np`: a spec imports nothing, it uses catalogues and files."""
+    """`from sklearn.svm import SVC`, `import numpy as np`: imports of Python."""
     line = source.line_span(source.position(token_span(tokens[0]).start).line)
     match = _IMPORT.match(source.text, token_span(tokens[0]).start, line.end)
     if match is None:
@@ -203,93 +203,93 @@ def _import(source: Source, tokens: list[Token]) -> Diagnostic | None:
     if match[1] is None and package not in _PYTHON and "." not in match[2]:
         return None
     span = token_span(tokens[0]).to(token_span(tokens[-1]))
-    message = "a spec imports nothing: it uses catalogues and `.msl` files"
+    message = "a spec does not import Python packages: it uses catalogues and `.msl` files"
     if package in ("sklearn", "clop", "sbm", "kms", "rbf"):
         help = f"write `use {package}`"
         return Diagnostic("MSL036", Severity.ERROR, message, Label(source, span, ""), help=help)
-    help = 'remove it; a class of another package is declared by `block name: learner "package.module:Class" { … }`'
+    help = 'remove it; declare a class of another package with `block name: learner "package.module:Class" { … }`'
     return Diagnostic("MSL007", Severity.ERROR, message, Label(source, span, ""), help=help)
 
 
-# --- Foreign steps: pipelines as lists of named steps, and lists with dashes. -----------------------------------------
+# --- pipelines as lists of named steps, and lists with dashes ---------------------------------------------------------
 
 
-#: What joins steps elsewhere, and the operator that does here.
+#: Functions of other tools that join steps, and the operator.
 JOINS = {
     **dict.fromkeys(("Pipeline", "make_pipeline", "pipeline", "sequential", "Sequential", "make_imb_pipeline"), ">>"),
     **dict.fromkeys(("FeatureUnion", "make_union", "ColumnTransformer", "make_column_transformer", "union"), "&"),
 }
 
 
-def pipeline_of_pairs(trouble: Trouble) -> Diagnostic | None:
-    """`Pipeline([("scale", StandardScaler()), ("svc", SVC())])`: steps have no names of their own."""
-    if trouble.tokens[0].type not in {"PART", "CHAIN"} or trouble.token.type != "COMMA":
+def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
+    """`Pipeline([("scale", StandardScaler()), ("svc", SVC())])`: steps have no names."""
+    if statement.tokens[0].type not in {"PART", "CHAIN"} or statement.token.type != "COMMA":
         return None
-    before = range(-1, -trouble.failure.index - 1, -1)
-    opened = next((i for i in before if _joins(trouble, i)), None)
-    end = trouble.closing(opened) if opened is not None else None
+    before = range(-1, -statement.failure.index - 1, -1)
+    opened = next((i for i in before if _joins(statement, i)), None)
+    end = statement.closing(opened) if opened is not None else None
     if opened is None or end is None:
         return None
-    at = opened + (2 if str(trouble.near(opened + 1)) == "[" else 1)
+    at = opened + (2 if str(statement.near(opened + 1)) == "[" else 1)
     steps = []
-    while at < end and str(trouble.near(at)) == "(":
-        closed, first_end = trouble.closing(at), trouble.item_end(at + 1)
+    while at < end and str(statement.near(at)) == "(":
+        closed, first_end = statement.closing(at), statement.item_end(at + 1)
         if closed is None or first_end + 2 > closed - 1:
             return None
-        steps.append(trouble.text(first_end + 2, trouble.item_end(first_end + 2)))
+        steps.append(statement.text(first_end + 2, statement.item_end(first_end + 2)))
         at = closed + 2
     if not steps:
         return None
-    name = str(trouble.near(opened - 1))
+    name = str(statement.near(opened - 1))
     joined = f" {JOINS[name]} ".join(steps)
-    message = f"steps are joined by `{JOINS[name]}`, and have no names of their own"
-    return trouble.error("MSL035", message, f"write `{joined}`", trouble.span(opened - 1, end))
+    message = f"steps are joined by `{JOINS[name]}` and have no names"
+    return statement.error("MSL035", message, f"write `{joined}`", statement.span(opened - 1, end))
 
 
-def _joins(trouble: Trouble, offset: int) -> bool:
-    token, name = trouble.near(offset), trouble.near(offset - 1)
+def _joins(statement: UnreadableStatement, offset: int) -> bool:
+    token, name = statement.near(offset), statement.near(offset - 1)
     return token is not None and token.type == "CALL" and str(name) in JOINS
 
 
-def dashed_list(trouble: Trouble) -> Diagnostic | None:
+def dashed_list(statement: UnreadableStatement) -> Diagnostic | None:
     """`chain m:` and a list with dashes: a list in YAML."""
-    keyword = trouble.tokens[0]
-    if keyword.type not in {"PART", "CHAIN", "USE", "MINIMIZE", "MAXIMIZE"} or trouble.token.type not in {
+    keyword = statement.tokens[0]
+    if keyword.type not in {"PART", "CHAIN", "USE", "MINIMIZE", "MAXIMIZE"} or statement.token.type not in {
         "COLON",
         "MINUS",
     }:
         return None
-    first = 1 if trouble.token.type == "COLON" else 0
-    items = dashed_items(trouble, first)
+    first = 1 if statement.token.type == "COLON" else 0
+    items = dashed_items(statement, first)
     if not items:
         return None
-    whole = token_span(keyword).to(token_span(trouble.tokens[-1]))
+    whole = token_span(keyword).to(token_span(statement.tokens[-1]))
     if keyword.type not in {"PART", "CHAIN"}:
         help = f"write `{keyword} {', '.join(items)}`"
-        return trouble.error("MSL035", f"what `{keyword}` lists is separated by commas", help, whole)
-    name = str(trouble.before) if trouble.failure.index > 1 else "model"
+        return statement.error("MSL035", f"the items of `{keyword}` are separated by commas", help, whole)
+    name = str(statement.before) if statement.failure.index > 1 else "model"
     steps, options = " >> ".join(items), " | ".join(items)
     help = f"for one step after another write `{keyword} {name} = {steps}`, for a choice `{keyword} {name} = {options}`"
-    return trouble.error("MSL001", "steps are joined by `>>` or `|`, not listed", help, whole)
+    return statement.error("MSL001", "steps are joined by `>>` or `|`, not written as a list", help, whole)
 
 
-def dashed_items(trouble: Trouble, first: int) -> list[str]:
-    """The items of a list with dashes, one a line, from a token on; none if it is no such list."""
+def dashed_items(statement: UnreadableStatement, first: int) -> list[str]:
+    """The items of a list with dashes, one a line, from an offset on; empty if it is not such a list."""
     items: list[list[int]] = []
-    for offset in range(first, trouble.rest + 1):
-        token = trouble.near(offset)
+    for offset in range(first, statement.rest + 1):
+        token = statement.near(offset)
         assert token is not None
-        if token.type == "MINUS" and _begins_line(trouble, offset):
+        if token.type == "MINUS" and _begins_line(statement, offset):
             items.append([])
         elif not items:
             return []
         else:
             items[-1].append(offset)
-    return [trouble.text(item[0], item[-1]) for item in items if item]
+    return [statement.text(item[0], item[-1]) for item in items if item]
 
 
-def _begins_line(trouble: Trouble, offset: int) -> bool:
-    token, before = trouble.near(offset), trouble.near(offset - 1)
+def _begins_line(statement: UnreadableStatement, offset: int) -> bool:
+    token, before = statement.near(offset), statement.near(offset - 1)
     if token is None or before is None:
         return True
-    return "\n" in trouble.source.text[token_span(before).end : token_span(token).start]
+    return "\n" in statement.source.text[token_span(before).end : token_span(token).start]

@@ -1,4 +1,4 @@
-"""Trouble: a statement that cannot be read — its tokens, and the place where reading stopped."""
+"""Describe a statement that cannot be parsed: its tokens, and where parsing stopped. The input of every rule."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ OPENERS = {closer: opener for opener, closer in CLOSERS.items()}
 
 
 @record
-class Trouble:
-    """What each answer to a mistake looks at. The token that did not fit is there: an early end is another matter."""
+class UnreadableStatement:
+    """A statement with an unexpected token; offsets in its methods count from that token. (Not for an early end.)"""
 
     source: Source
     tokens: list[Token]
@@ -24,41 +24,41 @@ class Trouble:
 
     @property
     def token(self) -> Token:
-        """The one that did not fit."""
+        """The unexpected token."""
         return self.tokens[self.failure.index]
 
     @property
     def before(self) -> Token:
-        """The one before it; at the very start, the same."""
+        """The token before it; at the start of the statement, the same token."""
         return self.tokens[max(self.failure.index - 1, 0)]
 
     @property
     def touches(self) -> bool:
-        """Whether no space stands before the token."""
+        """Whether there is no space before the token."""
         return token_span(self.before).end == token_span(self.token).start
 
     def near(self, offset: int) -> Token | None:
-        """The token so many places after the one that did not fit, or before it."""
+        """The token at an offset from the unexpected one, if there is one."""
         index = self.failure.index + offset
         return self.tokens[index] if 0 <= index < len(self.tokens) else None
 
     def span(self, first: int, last: int) -> Span:
-        """From the token so many places after the one that did not fit to another; beyond the end, the last one."""
+        """The span from one offset to another; beyond the end, to the last token."""
         tokens = self.tokens
         start, end = max(self.failure.index + first, 0), min(self.failure.index + last, len(tokens) - 1)
         return token_span(tokens[start]).to(token_span(tokens[end]))
 
     def text(self, first: int, last: int) -> str:
-        """What is written between two such tokens, on one line."""
+        """The text from one offset to another, on one line."""
         return " ".join(self.source.slice(self.span(first, last)).split())
 
     @property
     def rest(self) -> int:
-        """How many places after the token that did not fit the last one of the statement is."""
+        """The offset of the last token of the statement."""
         return len(self.tokens) - 1 - self.failure.index
 
     def closing(self, offset: int) -> int | None:
-        """Where the bracket at an offset is closed."""
+        """The offset where the bracket at an offset is closed."""
         depth = 0
         for index in range(self.failure.index + offset, len(self.tokens)):
             token = self.tokens[index]
@@ -71,7 +71,7 @@ class Trouble:
         return None
 
     def item_end(self, offset: int) -> int:
-        """The last token of the list item that the one at an offset belongs to."""
+        """The offset of the last token of the list item at an offset."""
         depth = 0
         for index in range(self.failure.index + offset, len(self.tokens)):
             token = self.tokens[index]
@@ -82,17 +82,17 @@ class Trouble:
 
     @property
     def in_list(self) -> bool:
-        """Whether it stands among the arguments of a call, the options of a statement or the fields of a block."""
+        """Whether it is among the arguments of a call, the options of a statement or the fields of a block."""
         opened = never_closed(self.tokens[: self.failure.index])
         return opened is not None and (opened.type in {"CALL", "LBRACE"} or opened is self.tokens[1])
 
     def accepts(self, *terminals: str) -> bool:
-        """Whether each of these would have fitted."""
+        """Whether each of these token types was expected."""
         return self.failure.accepted.issuperset(terminals)
 
     @property
     def in_condition(self) -> bool:
-        """Whether it stands among conditions: in a `require`, or after the `if` of the same parameter."""
+        """Whether it is in a condition: in a `require`, or after the `if` of the same parameter."""
         if self.tokens[0].type == "REQUIRE":
             return True
         for token in reversed(self.tokens[: self.failure.index]):
@@ -109,7 +109,7 @@ class Trouble:
     def error(
         self, code: str, message: str, help: str, at: Span | None = None, label: str = "", also: tuple[Label, ...] = ()
     ) -> Diagnostic:
-        """A diagnostic at the token, or elsewhere."""
+        """A diagnostic at the token, or at the span `at`."""
         where = Label(self.source, token_span(self.token) if at is None else at, label)
         return Diagnostic(code, Severity.ERROR, message, where, also, help)
 

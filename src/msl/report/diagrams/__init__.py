@@ -1,0 +1,1 @@
+"""Diagrams of a space: `outline` describes it, `railway` draws it as SVG, `tree` as text."""

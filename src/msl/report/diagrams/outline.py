@@ -1,4 +1,4 @@
-"""Outline: a space as a person would sketch it — stations, groups and labels; pictures and texts start from it.
+"""Outline a space for drawing: stations, groups and labels, from which pictures and texts are made.
 
 Alternatives that take the same parameters share a station, long lists are cut, and parts that would never end are left
 out, so that the sketch stays small whatever the size of the space.

@@ -1,4 +1,4 @@
-"""Railway: the sketch of a space as tracks — steps from left to right, alternatives stacked, the optional bypassed."""
+"""Draw a space as a railway diagram: steps from left to right, alternatives stacked, optional ones bypassed."""
 
 from __future__ import annotations
 

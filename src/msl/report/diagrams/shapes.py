@@ -1,4 +1,4 @@
-"""Shapes: the pieces of a railway diagram, each measured first and drawn later.
+"""The shapes of a railway diagram; each is measured first and drawn later.
 
 A shape has a track through it, from its left side to its right side, `track` below its top. Measures are kept once
 known (which slots would not allow): each level asks the one below more than once.

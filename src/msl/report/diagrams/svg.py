@@ -1,4 +1,4 @@
-"""Picture: an SVG that stands on its own — shapes, texts and one style sheet for light and dark."""
+"""Write an SVG file: shapes, texts and one style sheet for light and dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tree: the sketch of a space as lines for the terminal."""
+"""Draw a space as a tree of text lines, and choose between tree and SVG."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _filled(words: Iterable[str], first: str, between: str, rest: str, width: in
         yield line + after
 
 
-# --- Draw: a space as a picture, an SVG that stands on its own, or as a tree of lines for the terminal. ---------------
+# --- Drawing a space, as SVG or as text -------------------------------------------------------------------------------
 
 
 def space_to_svg(space: Space, *, title: str = "model") -> str:

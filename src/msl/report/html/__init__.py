@@ -1,1 +1,1 @@
-"""The report of a run: one HTML page that stands on its own, for browsers, phones and paper."""
+"""The report of a run as one HTML page: `page.record_to_html(run_record.read_record(store, run))`."""

@@ -1,4 +1,4 @@
-"""Scale: from values to places on an axis, with ticks at round values whose labels have room."""
+"""Map values to positions on an axis, choose ticks, and thin out overlapping dots."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Scale:
 
 
 def is_wide(values: Iterable[float]) -> bool:
-    """Whether values, all above zero, spread so far that only their logarithms can be told apart."""
+    """Whether positive values spread over so many orders of magnitude that a logarithmic axis is needed."""
     known = sorted(value for value in values if math.isfinite(value))
     if not known or known[0] <= 0:
         return False
@@ -119,7 +119,7 @@ def _powers(low: float, high: float) -> range:
     return range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
 
 
-# --- Thin: fewer dots where they would lie on top of each other, so that a page of a long run stays small. ------------
+# --- Thinning: fewer dots where they overlap, so that the page of a long run stays small ------------------------------
 
 
 T = TypeVar("T")

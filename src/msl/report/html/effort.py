@@ -1,4 +1,4 @@
-"""Timings: how long evaluations took, which blocks are slow, and what was saved by not fitting twice."""
+"""How long evaluations took, which blocks are slow, what caches and the store saved, and which models failed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FEWEST = 5  # evaluations that make a picture
 
 
 def timings_section(record: Record) -> Section | None:
-    """Of what this run evaluated itself; what came from the store cost nothing."""
+    """The times of what this run evaluated itself; reused evaluations cost nothing."""
     saved = _saved(record)
     if not record.own:
         return section("timings", "Time", saved) if saved is not None else None
@@ -95,17 +95,17 @@ def _slowest(own: tuple[Evaluation, ...]) -> Html | None:
 
 
 def _saved(record: Record) -> Html | None:
-    """What sharing, racing and the store have spared."""
+    """Work saved by the cache, by racing and by the store."""
     fits, shared = record.counted("fits") or 0, record.counted("fits_saved") or 0
     reused, asked = record.counted("reused") or 0, record.counted("evaluations") or 0
     skipped = sum(one.folds_skipped for one in record.own)
     rows: list[list[Cell | Content]] = []
     if fits + shared:
-        rows.append(_row("fits of steps, shared between models", shared, fits + shared))
+        rows.append(_row("fits of steps, taken from the cache", shared, fits + shared))
     if asked:
-        rows.append(_row("evaluations, answered from the store", reused, asked))
+        rows.append(_row("evaluations, reused from the store", reused, asked))
     if skipped:
-        rows.append(["folds, not needed to tell that a model loses", "", "", Cell(f"{skipped:,}", skipped), ""])
+        rows.append(["folds, skipped by racing", "", "", Cell(f"{skipped:,}", skipped), ""])
     if not rows:
         return None
     columns = [Column("what"), Column(""), *(Column(name, number=True) for name in ("share", "saved", "of"))]
@@ -120,7 +120,7 @@ def _row(what: str, saved: int, total: int) -> list[Cell | Content]:
     return [what, share_bar(share, "k3"), Cell(percent(share), share), Cell(f"{saved:,}"), Cell(f"{total:,}")]
 
 
-# --- Failures: models that came to no value, by their causes, with an example of each. --------------------------------
+# --- Failures by cause, with an example of each -----------------------------------------------------------------------
 
 
 _LONGEST_MESSAGE = 600
@@ -128,7 +128,7 @@ _MOST_ROWS = 30
 
 
 def failures_section(record: Record) -> Section | None:
-    """Failures by cause and step, and what blocks have warned of."""
+    """Failures by cause and step, and warnings of blocks."""
     failed = [one for one in record.evaluations if one.trouble is not None]
     warned = [one for one in record.evaluations if one.warnings]
     if not failed and not warned:
@@ -172,9 +172,7 @@ def _warnings(record: Record, warned: list[Evaluation]) -> Html | None:
         for warning in dict.fromkeys(one.warnings):
             groups.setdefault(warning, []).append(one)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
-    words = (
-        f"{count(len(warned), 'model')} came with a warning, {percent(len(warned) / len(record.evaluations))} of all."
-    )
+    words = f"{count(len(warned), 'model')} caused a warning, {percent(len(warned) / len(record.evaluations))} of all."
     columns = [Column("models", number=True), Column("warning", wide=True)]
     rows: list[list[Cell | Content]] = [
         [Cell(f"{len(group):,}", len(group)), tag("p", shortened(words, _LONGEST_MESSAGE), class_="message")]

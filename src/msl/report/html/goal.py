@@ -1,4 +1,4 @@
-"""Goal: what a run was to make small or large, found in its spec, and by which strategies it searched."""
+"""Read the objectives and strategies of a run from its stored spec."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from msl.check.check_spec import check_source
 from msl.check.names.library import ReadFile
+from msl.check.names.scoring_declarations import larger_is_better
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.space.nodes import blocks_in
-from msl.space.spec import MEASURES, Objective, Spec, measures_of
+from msl.space.spec import Objective, Spec, metrics_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Goal:
         return f"{self.name.partition(' by ')[0]} by {self.estimate}" if self.estimate else self.name
 
     def value(self, loss: float) -> float:
-        """As the user counts: a measure that was maximised has its own sign back."""
+        """The value of a loss: a maximised metric gets its own sign back."""
         return loss if self.minimize else -loss
 
     def is_better(self, one: float, other: float) -> bool:
@@ -38,7 +40,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a spec says, as far as it can be read without its table."""
+    """The objectives, strategies and roles of a spec, as far as they are known without its table."""
 
     goals: tuple[Goal, ...] = ()
     strategies: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ def read_plan(main: str, sources: Mapping[str, str], chain: str, named: Iterable
     if goals and len(named) == len(goals):
         goals = [replace(goal, name=name) for goal, name in zip(goals, named, strict=True)]
     if not goals:
-        goals = [Goal(name, not (name in MEASURES and MEASURES[name].larger_is_better)) for name in named]
+        goals = [Goal(name, not larger_is_better(name)) for name in named]
     if spec is None:
         return Plan(tuple(goals))
     blocks = blocks_in(spec.space.root)
@@ -78,7 +80,7 @@ def _reader(sources: Mapping[str, str]) -> ReadFile:
         try:
             return by_path[posixpath.normpath(path.replace("\\", "/"))]
         except KeyError:
-            raise ValueError("the run has not kept it") from None
+            raise UserError("the run has not kept it") from None
 
     return read
 
@@ -91,8 +93,8 @@ def _objective_names(spec: Spec) -> list[str]:
 
 
 def _estimate(objective: Objective, written: str) -> str:
-    """How an objective was estimated; what is read off a model, such as its features, is not."""
-    if all(MEASURES[name].of_model for name in measures_of(objective.loss)):
+    """The estimate of an objective; empty for properties of the model such as the number of features."""
+    if all(metric.of_model for metric in metrics_of(objective.loss)):
         return ""
     return written or objective.estimate.name
 

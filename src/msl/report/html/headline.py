@@ -1,4 +1,4 @@
-"""Headline: which run this is, how it stands, and the figures that one asks for first."""
+"""The top of the page: which run this is, its status, its main figures and its best model."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from msl.report.html.markup import (
     duration,
     figure,
     folded,
+    joined,
     moment,
     percent,
     section,
+    sentence,
     shortened,
     tag,
 )
 from msl.report.html.model_view import LONGEST_MODEL, chain_picture, code_box, coloured, steps_of
 from msl.report.html.run_record import Record
+from msl.report.run_facts import metric_notes
 
 _STATUS = {"finished": "finished", "interrupted": "interrupted", "running": "running", "failed": "failed"}
 
@@ -37,7 +40,7 @@ def header(record: Record) -> Html:
     run = record.run
     return tag(
         "header",
-        tag("p", "Report of a run of model search", class_="kicker"),
+        tag("p", "Report of a model search", class_="kicker"),
         tag("h1", PurePath(run.spec).name, " ", tag("span", _STATUS[run.status], class_=f"badge {run.status}")),
         tag("p", _joined_by_dots(_facts(record)), class_="facts"),
         _notice(record),
@@ -63,7 +66,9 @@ def data_words(record: Record) -> str:
 def figures(record: Record) -> Html:
     """Cards with the figures of the run."""
     cards = list(_cards(record))
-    return tag("dl", [tag("div", *card) for card in cards], class_=f"cards across{_columns(len(cards))}")
+    shown = tag("dl", [tag("div", *card) for card in cards], class_=f"cards across{_columns(len(cards))}")
+    notes = metric_notes([*(goal.name for goal in record.goals), *record.outcome.used.test])
+    return joined([shown, *(sentence(f"{name} is the {meaning}.") for name, meaning in notes)])
 
 
 def _columns(cards: int) -> int:
@@ -90,13 +95,13 @@ def _joined_by_dots(pieces: Iterator[Content]) -> list[Content]:
 
 
 def _notice(record: Record) -> Html | None:
-    """What a reader must know before anything else: that there is more to come, or that something went wrong."""
+    """A notice on top of the page for a run that is unfinished or failed."""
     done = count(record.counted("evaluations") or 0, "evaluation")
     match record.run.status:
         case "interrupted":
-            words = f"This run was interrupted after {done}. The same command goes on from here."
+            words = f"This run was interrupted after {done}. Run the same command again to continue."
         case "running":
-            words = f"This run was still going on when the report was made, after {done}."
+            words = f"This run was still running when the report was made, after {done}."
         case "failed":
             words = f"This run ended with an error after {done}. What it had stored by then is shown here."
         case _:
@@ -107,7 +112,7 @@ def _notice(record: Record) -> Html | None:
 
 
 def _cards(record: Record) -> Iterator[list[Content]]:
-    """First those of the model that predicts, then those of the other: the best model, or an ensemble not used."""
+    """The cards of the final model first, then those of the best model alone or of an ensemble that is not used."""
     outcome = record.outcome
     used = outcome.used
     values = used.objectives if used.is_ensemble and used.objectives else record.best_values
@@ -121,7 +126,7 @@ def _cards(record: Record) -> Iterator[list[Content]]:
     for name, value in used.test.items():
         if value is not None:
             gap = used.gap.get(name)
-            below = "on rows kept apart" if gap is None else f"{difference(gap)} against the estimate"
+            below = "on the test table" if gap is None else f"{difference(gap)} against the estimate"
             yield _card(f"test {name}", figure(value), below)
     yield from _other_cards(record)
     if outcome.complexity is not None:
@@ -133,9 +138,9 @@ def _other_cards(record: Record) -> Iterator[list[Content]]:
     outcome = record.outcome
     if outcome.used.is_ensemble:
         for name, value in outcome.objectives.items():
-            yield _card(f"{name} of the best alone", figure(value), "estimate of the best model without the others")
+            yield _card(f"{name} of the best model", figure(value), "estimate of the best model alone")
         for name, value in outcome.test.items():
-            yield _card(f"test {name} of the best alone", figure(value), "on rows kept apart")
+            yield _card(f"test {name} of the best model", figure(value), "on the test table")
         return
     voting = f"vote of {count(len(outcome.ensemble), 'model')}, not used"
     for name, value in outcome.ensemble_objectives.items():
@@ -153,14 +158,14 @@ def _work(record: Record) -> Iterator[list[Content]]:
         yield _card("time", duration(record.outcome.seconds), record.outcome.ending or "of the search")
     fits, saved = record.counted("fits") or 0, record.counted("fits_saved") or 0
     if fits + saved:
-        yield _card("fits saved", percent(saved / (fits + saved)), f"{saved:,} of {fits + saved:,} were shared")
+        yield _card("fits saved", percent(saved / (fits + saved)), f"{saved:,} of {fits + saved:,} came from the cache")
 
 
 def _card(name: str, value: str, below: str, *, main: bool = False) -> list[Content]:
     return [tag("dt", name), tag("dd", value, class_="value main" if main else "value"), tag("dd", below)]
 
 
-# --- Winner: the best model drawn, and written as MSL; with the models that vote beside it. ---------------------------
+# --- The best model, drawn and as MSL, and the members of the ensemble ------------------------------------------------
 
 
 _LONGEST = 20_000  # letters; whoever needs more has it in the store

@@ -1,4 +1,4 @@
-"""Html: markup that is escaped where it is made, so that no text of a user can become part of the page's own code."""
+"""HTML elements with escaping built in: no text of a user can become markup or script."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _printable(content: str) -> str:
     return "".join(letter if letter in "\n\t" else shown(letter) for letter in content)
 
 
-# --- Figures: how numbers, shares, times and moments are said in a report. --------------------------------------------
+# --- Numbers, shares, times and dates as text -------------------------------------------------------------------------
 
 
 MINUS = "−"
@@ -132,7 +132,7 @@ def moment(at: datetime) -> str:
 
 
 def shortened(words: str, most: int) -> str:
-    """A text that is cut where it goes on and on."""
+    """A text, cut where it is longer than `most` characters."""
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 
 
@@ -144,7 +144,7 @@ def _signed(digits: str) -> str:
     return digits.replace("-", MINUS)
 
 
-# --- Section: a heading with what stands below it, and the sentences that captions are made of. -----------------------
+# --- Sections and captions --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def part(title: str, *content: Content | Iterable[Content]) -> Html:
 
 
 def sentence(*words: Content) -> Html:
-    """What a table shows, in words below it."""
+    """A caption below a table."""
     return tag("p", *words, class_="caption")
 
 
@@ -190,7 +190,7 @@ def share_bar(share: float, colour: str) -> Html:
     return tag("svg", inner, class_="bar", width="100%", height="9", aria_hidden="true")
 
 
-# --- Table: rows under sortable headings, in a box that scrolls by itself when a screen is narrow. --------------------
+# --- Sortable tables --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ def definitions(pairs: Iterable[tuple[str, Content]]) -> Html:
 
 
 def folded(summary: str, *content: Content | Iterable[Content]) -> Html:
-    """Something that opens when it is asked for."""
+    """Content that is folded until the reader opens it."""
     return tag("details", tag("summary", summary), *content)
 
 

@@ -1,4 +1,4 @@
-"""MSL code: a spec or a model with its syntax coloured; a text that is no MSL is shown as well."""
+"""Show MSL code with syntax colours, and a model as a railway diagram."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PIECES = re.compile(
     """,
     re.VERBOSE,
 )
-#: What a table shows of a model: one with a value for each of many features goes on and on.
+#: Characters of a model in a table; a mask over many features is very long.
 LONGEST_MODEL = 600
 _SETS = re.compile(r"[ \t]*[:=](?!=)")
 _CALLS = re.compile(r"\(")
@@ -70,7 +70,7 @@ def _starts_line(source: str, start: int) -> bool:
     return not source[source.rfind("\n", 0, start) + 1 : start].strip()
 
 
-# --- Chain: a model drawn as a railway, from its text alone, so that it can be drawn when its blocks are gone. --------
+# --- A model as a railway diagram, drawn from its text alone: its blocks need not be installed ------------------------
 
 
 _LONGEST_VALUE = 44

@@ -1,4 +1,4 @@
-"""Page: the report of a run as one HTML file that stands on its own."""
+"""Assemble the report of a run: one HTML file without external resources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from msl.report.html.search_plot import preferred_section
 from msl.report.html.strategy_sections import search_section
 from msl.report.run_facts import run_command, store_words
 
-# --- Origin: the spec and the files it uses, digests and versions, and the commands that make the run again. ----------
+# --- Spec, digests, versions and commands -----------------------------------------------------------------------------
 
 
 _LONGEST = 100_000  # letters of a file
@@ -53,7 +53,7 @@ def spec_section(record: Record) -> Section:
 
 
 def reproduce_section(record: Record) -> Section:
-    """Commands, digests, versions, and what befell the run."""
+    """Commands, digests, versions, and the history of the run."""
     run, digests = record.run, record.run.digests
     named = {
         "run": digests.run,
@@ -81,15 +81,15 @@ def reproduce_section(record: Record) -> Section:
 def _commands(record: Record) -> Iterator[str]:
     run = record.run
     store = store_words(record.folder)
-    yield "# the same search: what is stored is not evaluated again"
+    yield "# repeat the search; stored evaluations are reused"
     yield run_command(run, record.data_path, store)
     if record.is_finished:
         yield ""
-        yield "# from what the store keeps, to prove that it comes out the same"
+        yield "# run it again from the stored sources and compare every step"
         yield shlex.join(["msl", "replay", run.id, *store])
     if record.outcome.best is not None:
         yield ""
-        yield "# the winner: predict the rows of a table, or write it as Python"
+        yield "# use the final model: predict a table, or export Python code"
         yield shlex.join(["msl", "predict", run.id, "TABLE", *store])
         yield shlex.join(["msl", "export", run.id, "-o", "model.py", *store])
     yield ""
@@ -105,7 +105,7 @@ def footer(version: str) -> Html:
     return tag("footer", tag("p", f"Made by msl {version}. This page needs no network and sends nothing anywhere."))
 
 
-# --- Page: the report of a run as one HTML file that stands on its own. -----------------------------------------------
+# --- The whole page ---------------------------------------------------------------------------------------------------
 
 
 #: In the order of the page; each is left out when it has nothing to show.

@@ -1,4 +1,4 @@
-"""Front: for several objectives, the models that no other one beats in all of them."""
+"""The Pareto front of several objectives, as pictures and as a table, and its hypervolume over time."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _table(record: Record, front: tuple[Frontier, ...]) -> Html:
 
 
 def _front_of(record: Record) -> tuple[Frontier, ...]:
-    """For a run without a verdict: those of its trials that no other beats."""
+    """For an unfinished run: the trials that no other dominates."""
     signs = [1 if goal.minimize else -1 for goal in record.goals]
     exact = {
         tuple(sign * value for sign, value in zip(signs, trial.values, strict=True)): trial
@@ -140,7 +140,7 @@ def _front_of(record: Record) -> tuple[Frontier, ...]:
     )
 
 
-# --- Front history: how much of the plane of objectives the front had won after each iteration. -----------------------
+# --- Hypervolume over the iterations ----------------------------------------------------------------------------------
 
 
 def hypervolume_figure(record: Record, stage: int, fronts: Sequence[Mapping[str, Any]]) -> Html | None:

@@ -1,4 +1,4 @@
-"""Plot: a picture with two axes as SVG that stretches to any width while letters, dots and lines keep their size.
+"""Plots with two axes as SVG that stretch to any width while letters, dots and lines keep their size.
 
 The drawing area is the whole of the SVG, in shares of its width and height; ticks stand around it. Curves live in an
 inner SVG of 1000 by 1000 that is stretched to fit, and whose strokes are not.
@@ -59,7 +59,7 @@ class Plot:
         self._path("M" + "L".join(map(self._at, points)) if points else "", f"line {colour} {more}")
 
     def steps(self, points: Sequence[Point], end: float, colour: str) -> None:
-        """A line that keeps its height until the next point, and goes on to the place `end`."""
+        """A step line that keeps its height until the next point, and ends at `end`."""
         if not points:
             return
         commands = f"M{self._at(points[0])}"
@@ -83,14 +83,14 @@ class Plot:
         self._keys.append(Key(shape, colour, label))
 
     def hint(self, point: Point, words: str) -> None:
-        """What is said when the pointer or a key gets near a point."""
+        """The text shown when the pointer or a key gets near a point."""
         x, y = point
         self._hints.append((round(self.x.scale.place(x), 4), round(1 - self.y.scale.place(y), 4), words))
 
     # --- the picture ---
 
     def figure(self, caption: Content | Iterable[Content], description: str) -> Html:
-        """The picture with its legend and a caption that says what one sees."""
+        """The picture with its legend and a caption."""
         y_ticks = _named(self.y) or self.y.scale.ticks(6, whole=self.y.counts)
         x_ticks = _named(self.x) or self.x.scale.ticks(7, whole=self.x.counts, fitting=True)
         widest = max((len(tick.label) for tick in y_ticks), default=1)
@@ -144,7 +144,7 @@ def legend(keys: Sequence[Key]) -> Html | None:
 
 
 def _swatch(key: Key) -> Html:
-    """A small sample of the shape, which says nothing to those who hear the page: the label does."""
+    """A small sample of the shape, hidden from screen readers: the label is read."""
     commands = {"dot": "M10 6h0", "square": "M10 6h0", "line": "M1 6h18", "area": "M3 1h14v10h-14z"}[key.shape]
     sample = tag("path", d=commands, class_=f"{key.shape} {key.colour}")
     return tag("svg", sample, width=20, height=12, aria_hidden="true", class_="swatch")
@@ -179,7 +179,7 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-# --- Histogram: how values spread, as bars over even stretches of their scale. ----------------------------------------
+# --- Histograms -------------------------------------------------------------------------------------------------------
 
 
 _MOST_BINS = 36

@@ -1,4 +1,4 @@
-"""Comparison: the estimate of what predicts, with its interval, against what a test on rows kept apart came to."""
+"""How good the final model is: estimate against test, finalists, confusion matrices, residuals."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
+from msl.check.names.scoring_declarations import larger_is_better
 from msl.report.html.axes import Scale, thinned
 from msl.report.html.goal import Goal
 from msl.report.html.markup import (
@@ -31,7 +32,6 @@ from msl.report.html.markup import (
 )
 from msl.report.html.plot import Axis, Plot, histogram
 from msl.report.html.run_record import Judged, Outcome, Record
-from msl.space.spec import MEASURES
 
 
 def comparison_section(record: Record) -> Section | None:
@@ -48,16 +48,16 @@ def comparison_section(record: Record) -> Section | None:
 
 
 def _goal(record: Record, name: str) -> Goal:
-    """The objective with this name, or the measure as one would want it."""
+    """The objective with this name; for a metric that is none, in its usual direction."""
     own = [goal for goal in record.goals if goal.name == name]
-    return own[0] if own else Goal(name, not (name in MEASURES and MEASURES[name].larger_is_better))
+    return own[0] if own else Goal(name, not larger_is_better(name))
 
 
 def _picture(outcome: Outcome, goal: Goal, estimate: float, test: float, number: int) -> Html:
     interval = outcome.used.interval.get(goal.name)
     rows = [("estimate", estimate, "k1"), ("test", test, "k2")]
     if outcome.used.is_ensemble and goal.name in outcome.test:
-        rows.append(("test of the best alone", outcome.test[goal.name], "k3"))
+        rows.append(("test of the best model", outcome.test[goal.name], "k3"))
     values = [value for _, value, _ in rows] + list(interval or ())
     names = tuple(name for name, _, _ in reversed(rows))
     plot = Plot(
@@ -78,14 +78,14 @@ def _picture(outcome: Outcome, goal: Goal, estimate: float, test: float, number:
 
 
 def _scale(values: list[float]) -> Scale:
-    """With room for a dot at either end."""
+    """A scale with room for a dot at either end."""
     scale = Scale.of(values)
     room = (scale.high - scale.low) / 30
     return Scale(scale.low - room, scale.high + room)
 
 
 def _words(goal: Goal, estimate: float, test: float, interval: tuple[float, float] | None, gap: float | None) -> str:
-    """What the test says of the estimate."""
+    """Compares the test score with the estimate in words."""
     gap = test - estimate if gap is None else gap
     worse = goal.is_better(estimate, test)
     way = "worse than" if worse else "as good as" if test == estimate else "better than"
@@ -97,11 +97,11 @@ def _words(goal: Goal, estimate: float, test: float, interval: tuple[float, floa
         said += f" That is {'within' if inside else 'outside'} the interval of the estimate, "
         said += f"{figure(low)} to {figure(high)}."
         if worse and not inside:
-            said += " The estimate was too good: the search has fitted the rows it was judged on."
+            said += " The estimate was too optimistic: the search has overfitted the rows it was evaluated on."
     return said
 
 
-# --- Confirmed: what the best models of a search came to on new splits, beside what they were found at. ---------------
+# --- Finalists: the best models of a search, evaluated again on new splits --------------------------------------------
 
 
 #: Finalists that are shown.
@@ -109,7 +109,7 @@ _MOST = 12
 
 
 def confirmed_table(record: Record, stage: int, turns: Sequence[Mapping[str, Any]]) -> Html | None:
-    """A row for each of the best finalists after the last turn."""
+    """A row for each of the best finalists after the last repeat."""
     goal, last = record.goal, turns[-1]
     rows = []
     for place, (loss, found) in enumerate(zip(last["losses"][:_MOST], last["found_at"], strict=False), 1):
@@ -117,15 +117,17 @@ def confirmed_table(record: Record, stage: int, turns: Sequence[Mapping[str, Any
         cells = [Cell(UNKNOWN if one is None else figure(one), one) for one in shown]
         rows.append([Cell(str(place), place), *cells])
     names = ("place", f"{goal.name} on new splits", f"{goal.name} when found")
-    words = f"{count(len(last['losses']), 'model')} judged again in {count(len(turns), 'turn')}; the mean decides."
+    words = (
+        f"{count(len(last['losses']), 'model')} evaluated again on {count(len(turns), 'new split')}; the mean decides."
+    )
     return joined([table([Column(name, number=True) for name in names], rows, "Finalists"), sentence(words)])
 
 
-# --- Mistakes: where the winner is wrong, by classes or by residuals, in the estimate and on the test rows. -----------
+# --- Errors of the best model: confusion matrices or residuals, in the estimate and on the test table -----------------
 
 
 def mistakes_section(record: Record) -> Section | None:
-    """What was judged in the search, and what the test judged."""
+    """Held-out predictions of the estimate, and predictions of the test table."""
     outcome = record.outcome
     target = str(outcome.data.get("target") or "the target")
     pairs = (("In the estimate", outcome.judged, "judged"), ("On the test rows", outcome.test_judged, "test-judged"))
@@ -141,7 +143,7 @@ def _part(title: str, judged: Judged | None, name: str, target: str) -> Html | N
     return residuals_part(title, judged, name, target)
 
 
-# --- Confusion: which classes a classifier takes for which — a table for few classes, a map for many. -----------------
+# --- Confusion matrix: a table for few classes, a picture for many ----------------------------------------------------
 
 
 _MOST_IN_TABLE = 12
@@ -154,7 +156,7 @@ _CELL = 10
 
 
 def confusion_part(title: str, judged: Judged, name: str) -> Html:
-    """The matrix, the mistakes that are made most, and how well each class is found."""
+    """The matrix, the most frequent mistakes, and recall and precision of each class."""
     rows = judged.confusion
     total, right = sum(map(sum, rows)), sum(row[place] for place, row in enumerate(rows))
     words = (
@@ -163,7 +165,7 @@ def confusion_part(title: str, judged: Judged, name: str) -> Html:
     mistakes = _mistakes(judged)
     if mistakes:
         number, true, said = mistakes[0]
-        words += f" The most frequent mistake: {rows_in(number)} of {true} taken for {said}."
+        words += f" The most frequent mistake: {rows_in(number)} of {true} predicted as {said}."
     matrix: Content = None
     if len(judged.classes) <= _MOST_IN_TABLE:
         matrix = _matrix(judged)
@@ -176,16 +178,14 @@ def confusion_part(title: str, judged: Judged, name: str) -> Html:
 
 def _reading(judged: Judged) -> str:
     if len(judged.classes) <= _MOST_IN_TABLE:
-        return (
-            " Rows are the true classes, columns what the model said; a stronger colour is a larger share of the row."
-        )
-    return " From top to bottom the true classes, from left to right what the model said, in the order of the table."
+        return " Rows are the true classes, columns the predicted ones; a stronger colour is a larger share of the row."
+    return " From top to bottom the true classes, from left to right the predicted ones, in the order of the table."
 
 
 def _matrix(judged: Judged) -> Html:
     """A table with shaded cells."""
     head = tag(
-        "tr", tag("th", "true ↓  said →", scope="col"), [tag("th", _short(c), scope="col") for c in judged.classes]
+        "tr", tag("th", "true ↓  predicted →", scope="col"), [tag("th", _short(c), scope="col") for c in judged.classes]
     )
     body = [
         tag("tr", tag("th", _short(name), scope="row"), [_shaded(number, row) for number in row])
@@ -227,7 +227,7 @@ def _squares(judged: Judged) -> Iterator[Html]:
         total = sum(row)
         for across, number in enumerate(row):
             if number:
-                words = f"{judged.classes[down]} said to be {judged.classes[across]}: {rows_in(number)}"
+                words = f"{judged.classes[down]} predicted as {judged.classes[across]}: {rows_in(number)}"
                 shade = _shade(number, number / total)
                 yield tag(
                     "rect",
@@ -241,7 +241,7 @@ def _squares(judged: Judged) -> Iterator[Html]:
 
 
 def _mistakes(judged: Judged) -> list[tuple[float, str, str]]:
-    """How often which class was taken for which other, from the most frequent."""
+    """Pairs of true and wrongly predicted classes, the most frequent first."""
     found = [
         (number, judged.classes[down], judged.classes[across])
         for down, row in enumerate(judged.confusion)
@@ -252,7 +252,7 @@ def _mistakes(judged: Judged) -> list[tuple[float, str, str]]:
 
 
 def _mistake_table(mistakes: list[tuple[float, str, str]]) -> Html:
-    columns = [Column("rows", number=True), Column("true class"), Column("taken for")]
+    columns = [Column("rows", number=True), Column("true class"), Column("predicted as")]
     rows: list[list[Cell | Content]] = [
         [Cell(rows_in(number), number), _short(true), _short(said)] for number, true, said in mistakes[:_MOST_MISTAKES]
     ]
@@ -260,7 +260,7 @@ def _mistake_table(mistakes: list[tuple[float, str, str]]) -> Html:
 
 
 def _class_table(judged: Judged) -> Html:
-    columns = [Column("class"), *(Column(name, number=True) for name in ("rows", "found", "right when said"))]
+    columns = [Column("class"), *(Column(name, number=True) for name in ("rows", "recall", "precision"))]
     said = [sum(column) for column in zip(*judged.confusion, strict=True)]
     rows: list[tuple[float, list[Cell | Content]]] = []
     for place, (name, row) in enumerate(zip(judged.classes, judged.confusion, strict=True)):
@@ -271,7 +271,7 @@ def _class_table(judged: Judged) -> Html:
     title = "Class by class"
     if len(rows) > _MOST_CLASSES:
         rows = sorted(rows, key=lambda one: one[0])[:_MOST_CLASSES]
-        title = f"The {_MOST_CLASSES} classes that are found least"
+        title = f"The {_MOST_CLASSES} classes with the lowest recall"
     return folded(title, table(columns, [cells for _, cells in rows], "Classes"))
 
 
@@ -284,14 +284,14 @@ def _short(name: str) -> str:
     return shortened(name, _LONGEST_NAME)
 
 
-# --- Residuals: what a regression said against what was true, and how far off it was. ---------------------------------
+# --- Residuals of a regression ----------------------------------------------------------------------------------------
 
 
 _MOST_DOTS = 2500
 
 
 def residuals_part(title: str, judged: Judged, name: str, target: str) -> Html | None:
-    """Two pictures: said against true, and how the differences spread."""
+    """Two pictures: predicted against true values, and a histogram of the residuals."""
     pairs = [
         (true, said)
         for true, said in zip(judged.actual, judged.predicted, strict=True)
@@ -307,9 +307,9 @@ def residuals_part(title: str, judged: Judged, name: str, target: str) -> Html |
         f"{name}-residuals",
         "Residuals",
         residuals,
-        "said minus true",
+        "predicted minus true",
         "rows",
-        f"The model says {_lean(residuals)}; nine in ten rows lie between {_nine_in_ten(residuals)}.",
+        f"Predictions are {_lean(residuals)}; nine in ten residuals lie between {_nine_in_ten(residuals)}.",
     )
     return part(title, _residuals_plot(pairs, name, target, caption), spread)
 
@@ -318,9 +318,9 @@ def _residuals_plot(pairs: Sequence[tuple[float, float]], name: str, target: str
     scale = Scale.of([value for pair in pairs for value in pair])
     plot = Plot(
         f"{name}-said",
-        "Said against true",
+        "Predicted against true",
         Axis(f"true {target}", scale),
-        Axis(f"said {target}", scale),
+        Axis(f"predicted {target}", scale),
         height=400,
         style="even",
     )
@@ -328,9 +328,9 @@ def _residuals_plot(pairs: Sequence[tuple[float, float]], name: str, target: str
     drawn = thinned(pairs, lambda pair: (scale.place(pair[0]), scale.place(pair[1])), most=_MOST_DOTS)
     plot.dots(drawn, "k1", more="soft")
     plot.key("dot", "k1", "a row")
-    plot.key("line", "k0", "said what is true")
+    plot.key("line", "k0", "perfect prediction")
     for true, said in drawn:
-        plot.hint((true, said), f"true {figure(true)}, said {figure(said)}")
+        plot.hint((true, said), f"true {figure(true)}, predicted {figure(said)}")
     caption += f" {len(drawn):,} of {count(len(pairs), 'row')} are drawn." if len(drawn) < len(pairs) else ""
     return plot.figure(caption, caption)
 
@@ -343,7 +343,7 @@ def _r2(pairs: Sequence[tuple[float, float]]) -> str:
 
 def _lean(residuals: Sequence[float]) -> str:
     mean = fmean(residuals)
-    return f"{figure(abs(mean), 3)} too {'much' if mean > 0 else 'little'} on average"
+    return f"{figure(abs(mean), 3)} too {'high' if mean > 0 else 'low'} on average"
 
 
 def _nine_in_ten(residuals: Sequence[float]) -> str:

@@ -1,4 +1,4 @@
-"""Record: everything that a report shows of a run, read from the store once."""
+"""Read everything that the page shows about a run, once, from the store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from msl.store.stored_run import Event, Run
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A model that the strategy asked for, and what is known of it. `values` are as the user counts them."""
+    """A proposed model and its evaluation. `values` have the sign of the objectives."""
 
     position: int
     stage: int
@@ -42,7 +42,7 @@ class Trial:
 
     @property
     def is_partial(self) -> bool:
-        """Whether it was judged on a part of the rows, and so does not compare with others."""
+        """Whether it was evaluated on a part of the rows, so that it cannot be compared with others."""
         return self.evaluation is not None and self.evaluation.question.share < 1.0
 
     @property
@@ -56,7 +56,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Record:
-    """A run with its texts, its trials in their order, and what its strategies told."""
+    """A run with its sources, its trials in order, and the events of its strategies."""
 
     run: Run
     folder: Path
@@ -104,7 +104,7 @@ class Record:
 
     @property
     def best(self) -> str | None:
-        """The winner as MSL: what the run says, or the best that it has come to so far."""
+        """The best model as MSL: that of the result, or the best so far."""
         if self.outcome.best is not None:
             return self.outcome.best
         return self.improvements[-1].text if self.improvements else None
@@ -121,7 +121,7 @@ class Record:
         return str(self.outcome.data.get("path") or self.run.options.get("data") or "")
 
     def counted(self, name: str) -> int | None:
-        """A count that the run has given, or what the trials tell while it has not."""
+        """A count from the result; for an unfinished run, counted from its trials."""
         if name in self.outcome.counts:
             return self.outcome.counts[name]
         match name:
@@ -151,7 +151,7 @@ class Record:
 
 
 def read_record(store: Store, run: str) -> Record:
-    """The run with this id; raises StoreProblem where there is none, or it cannot be read."""
+    """The run with this id; raises StoreError where there is none, or it cannot be read."""
     found = store.runs.get(run)
     sources = store.runs.sources(run)
     outcome = result_to_outcome(found.result)
@@ -193,7 +193,7 @@ def _trial(asked: StoredQuery, evaluations: Mapping[str, Evaluation], goals: tup
     )
 
 
-# --- Outcome: what a run was finished with, read from its record; whatever is not there is empty. ---------------------
+# --- The result of a run, in types; what is missing is empty ----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """How often an alternative of a choice was asked for: among all, and among the best quarter."""
+    """The share of an alternative among all proposed models and among the best quarter."""
 
     choice: str
     block: str
@@ -218,9 +218,9 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a model said of rows that it was not fitted on, beside what was true.
+    """Held-out predictions of a model, beside the true values.
 
-    `confusion` counts rows by their true class, then by the class that was said; weighted rows count in part.
+    `confusion` counts rows by true class, then by predicted class; weighted rows count in part.
     """
 
     kind: str
@@ -232,7 +232,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that a run says of itself at its end."""
+    """The result of a run."""
 
     best: str | None = None
     objectives: Mapping[str, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Trace: every model that was asked for as a dot over the evaluations, and the best so far as a line."""
+"""Plot a search: every evaluated model as a dot, the best so far as a line, and the choices of the best models."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _MOST_IMPROVEMENTS = 40
 
 
 def trace_figure(record: Record) -> Html | None:
-    """The picture of a search; words where none of its models came to a value, None where nothing was asked."""
+    """The plot of a search; a sentence where no model has a value, None where there were no queries."""
     trials, goal = record.trials, record.goal
     if not trials:
         return None
     if not any(trial.has_value for trial in trials):
-        return sentence(f"None of {count(len(trials), 'evaluation')} came to a value.")
+        return sentence(f"None of {count(len(trials), 'evaluation')} has a value.")
     spread = value_spread([trial.values[0] for trial in trials if trial.has_value], goal)
     troubled = [trial for trial in trials if not trial.has_value]
     y = spread.with_room(goal) if troubled else spread.scale
@@ -108,12 +108,12 @@ def improvements_table(record: Record) -> Html | None:
     return folded(title, table(columns, rows, "Improvements"))
 
 
-# --- how values spread ----------------------------------------------------------------------------------
+# --- Spread of the values ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A scale on which most values can be told apart, and how many lie beyond its end."""
+    """A scale that separates most values, and how many values lie beyond its end."""
 
     scale: Scale
     beyond: int = 0
@@ -146,7 +146,7 @@ def _with_ground(values: Sequence[float], goal: Goal) -> Scale:
     return Scale.of([low - (high - low) / 25, high] if goal.minimize and low > 0 else values)
 
 
-# --- dots -----------------------------------------------------------------------------------------------
+# --- Groups of dots ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +168,11 @@ def _groups(record: Record, trials: Sequence[Trial]) -> list[_Group]:
         return _Group(label, colour, [trial for trial in trials if fits(trial)], shape, faint)
 
     groups = [
-        of("cut short: at least this", "k0", lambda trial: trial.has_value and trial.bound, "square", True),
+        of("stopped early: a lower bound", "k0", lambda trial: trial.has_value and trial.bound, "square", True),
         of("on a part of the rows", "k4", lambda trial: trial.has_value and trial.is_partial, "square", True),
     ]
     for place, stage in enumerate(stages):
-        label = f"model asked by {record.strategy(stage)}" if several else "model"
+        label = f"model proposed by {record.strategy(stage)}" if several else "model"
         colour = f"k{place % _COLOURS + 1}"
         groups.append(of(label, colour, lambda trial, stage=stage: trial.is_exact and trial.stage == stage))  # type: ignore[misc]
     groups += [
@@ -199,7 +199,7 @@ def _hint(trial: Trial, goal: Goal) -> str:
     return f"{what}: {goal.name} {least}{figure(trial.values[0])}{part}\n{steps}"
 
 
-# --- words ----------------------------------------------------------------------------------------------
+# --- Captions ---------------------------------------------------------------------------------------------------------
 
 
 def _way(goal: Goal) -> str:
@@ -216,7 +216,7 @@ def _caption(record: Record, spread: Spread, drawn: int, troubled: int) -> str:
         found = f"found at evaluation {last.number:,} of {len(record.trials):,}{steps}"
         said.append(f"The best {goal.name} {way} {figure(last.values[0])}, {found}.")
     else:
-        said.append(f"No model of {len(record.trials):,} was judged exactly on all rows.")
+        said.append(f"No model of {len(record.trials):,} was evaluated exactly on all rows.")
     said += [beyond_words(spread.beyond)] if spread.beyond else []
     if troubled:
         said.append(f"Marked at the edge: {count(troubled, 'model')} without a value.")
@@ -230,14 +230,14 @@ def _description(record: Record) -> str:
     found = [f"{figure(t.values[0])} at evaluation {t.number:,}" for t in record.improvements[-5:]]
     took = "" if record.outcome.seconds is None else f" in {duration(record.outcome.seconds)}"
     best = f" The best so far: {listed(found)}." if found else ""
-    return f"{count(len(record.trials), 'evaluation')} asked by {strategies}{took}.{best}"
+    return f"{count(len(record.trials), 'evaluation')} proposed by {strategies}{took}.{best}"
 
 
-# --- Preferred: which alternatives of each choice the search asked for, among all models and among the best quarter.
+# --- Choices: shares of the alternatives among all models and among the best quarter ----------------------------------
 
 
 _KEYS = (Key("area", "k0", "share of all models"), Key("area", "k1", "share of the best quarter"))
-_FEWEST = 8  # models, below which a quarter of them says nothing
+_FEWEST = 8  # models; a quarter of fewer shows nothing
 
 
 def preferred_section(record: Record) -> Section | None:
@@ -247,7 +247,7 @@ def preferred_section(record: Record) -> Section | None:
     for one in found:
         choices.setdefault(one.choice, []).append(one)
     shown = [_choice(choice, blocks) for choice, blocks in choices.items() if len(blocks) > 1]
-    return section("preferred", "Preferred blocks", legend(_KEYS), shown) if shown else None
+    return section("preferred", "Choices of the best models", legend(_KEYS), shown) if shown else None
 
 
 def _choice(choice: str, blocks: Sequence[Preference]) -> Html:
@@ -256,7 +256,7 @@ def _choice(choice: str, blocks: Sequence[Preference]) -> Html:
         Column(""),
         Column("all", number=True),
         Column("best quarter", number=True),
-        Column("asked", number=True),
+        Column("models", number=True),
     ]
     ordered = sorted(blocks, key=lambda one: (-one.best_share, -one.share, one.block))
     rows: list[list[Cell | Content]] = [
@@ -272,13 +272,13 @@ def _choice(choice: str, blocks: Sequence[Preference]) -> Html:
     first = ordered[0]
     words = (
         f"{first.block} is in {percent(first.best_share)} of the best quarter and in {percent(first.share)} of all; "
-        f"{sum(one.asked > 0 for one in blocks)} of {count(len(blocks), 'alternative')} were asked for."
+        f"{sum(one.asked > 0 for one in blocks)} of {count(len(blocks), 'alternative')} were tried."
     )
     return part(choice, joined([table(columns, rows, f"Shares of {choice}", style="shares"), sentence(words)]))
 
 
 def _by_step(record: Record) -> tuple[Preference, ...]:
-    """For a run without a verdict: the shares of the steps, whatever choice they belong to."""
+    """For an unfinished run: the shares of the steps, whatever choice they belong to."""
     trials = [trial for trial in record.trials if trial.is_exact]
     if len(trials) < _FEWEST:
         return ()

@@ -1,4 +1,4 @@
-"""Particles: the way of each particle of a swarm, a line each, over the iterations."""
+"""Plots of how a strategy moves: particles of a swarm, sweeps of pattern search, generations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msl.report.html.plot import Axis, Plot
 from msl.report.html.run_record import Record
 from msl.report.html.search_plot import value_spread
 
-#: More lines than this are not told apart by their colours.
+#: More lines than this cannot be distinguished by colour.
 _COLOURED = 8
 Way = list[tuple[int, float]]
 
@@ -48,7 +48,7 @@ def particles_figure(record: Record, stage: int, iterations: Sequence[Mapping[st
     for number, iteration, value in vertices[:: max(1, math.ceil(len(vertices) / MOST_DOTS))]:
         plot.hint((iteration, value), f"particle {number + 1}, iteration {iteration}: {goal.name} {figure(value)}")
     caption = (
-        f"{count(len(ways), 'particle')} over {count(last, 'iteration')}; particle {leader + 1} came to the best "
+        f"{count(len(ways), 'particle')} over {count(last, 'iteration')}; particle {leader + 1} found the best "
         f"{goal.name}, {figure(_best(ways[leader], goal.minimize))}."
     )
     caption += f" {beyond_words(spread.beyond)}" if spread.beyond else ""
@@ -56,7 +56,7 @@ def particles_figure(record: Record, stage: int, iterations: Sequence[Mapping[st
 
 
 def _ways(record: Record, iterations: Sequence[Mapping[str, Any]]) -> list[Way]:
-    """What each particle came to, iteration by iteration; without those that failed."""
+    """The values of each particle by iteration, without failures."""
     number = max(len(figures["losses"]) for figures in iterations)
     ways: list[Way] = [[] for _ in range(number)]
     for figures in iterations:
@@ -84,7 +84,7 @@ def _leader(ways: list[Way], minimize: bool) -> int:
     return min(places, key=lambda place: best[place] if minimize else -best[place])
 
 
-# --- Sweeps: how the steps of pattern search shrink, and which sweeps moved it. ---------------------------------------
+# --- Sweeps of pattern search -----------------------------------------------------------------------------------------
 
 
 def sweeps_figure(record: Record, stage: int, sweeps: Sequence[Mapping[str, Any]]) -> Html | None:
@@ -138,7 +138,7 @@ def _best_sweep(record: Record, sweep: Mapping[str, Any]) -> float:
     return record.goal.value(float(sweep["best"]))
 
 
-# --- Generations: how large the models of a genetic algorithm are, on average and those that it would answer with. ----
+# --- Generations of a genetic algorithm -------------------------------------------------------------------------------
 
 
 def generations_figure(record: Record, stage: int, generations: Sequence[Mapping[str, Any]]) -> Html | None:

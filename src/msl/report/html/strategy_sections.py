@@ -1,4 +1,4 @@
-"""Stages: what each strategy told of its own way — particles, sweeps, levels, generations, fronts, arms, finalists."""
+"""The search section of the page: what each strategy reported, such as arms, levels and rungs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from msl.report.html.run_record import Record
 from msl.report.html.search_plot import improvements_table, trace_figure
 from msl.report.html.strategy_paths import generations_figure, particles_figure, sweeps_figure
 
-# --- Arms: which strategies the automatic search gave its evaluations to, and what they gained. -----------------------
+# --- Arms of the automatic search -------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -86,12 +86,12 @@ def arms_table(record: Record, stage: int, batches: Sequence[Mapping[str, Any]])
     return joined(
         [
             table(columns, rows, "Arms of the automatic search"),
-            sentence(f"{words}; {useful} gained most after the start."),
+            sentence(f"{words}; {useful} improved the best most after the start."),
         ]
     )
 
 
-# --- Level table: best-first search as the paper prints it — each level, the channels tried, and which one was opened.
+# --- Levels of best-first search, as the paper prints them ------------------------------------------------------------
 
 
 _LONGEST_VALUES = 300
@@ -139,7 +139,7 @@ def _row(record: Record, level: int, row: Mapping[str, Any]) -> list[Cell | Cont
     ]
 
 
-# --- Rungs: how many models successive halving judged on which share of the rows, and how good they were. -------------
+# --- Rungs of successive halving --------------------------------------------------------------------------------------
 
 
 def rungs_table(record: Record, stage: int, rungs: Sequence[Mapping[str, Any]]) -> Html | None:
@@ -163,11 +163,11 @@ def rungs_table(record: Record, stage: int, rungs: Sequence[Mapping[str, Any]]) 
             ]
         )
     whole = sum(len(rung["losses"]) for rung in rungs if rung["share"] == 1.0)
-    words = f"{count(whole, 'model')} came to be judged on all rows. Values on different shares do not compare."
+    words = f"{count(whole, 'model')} reached all rows. Values on different shares of the rows cannot be compared."
     return joined([table([Column(name, number=True) for name in names], rows, "Rungs"), sentence(words)])
 
 
-# --- Stages: what each strategy told of its own way — particles, sweeps, levels, generations, fronts, arms, finalists.
+# --- The section of the page ------------------------------------------------------------------------------------------
 
 
 Told = Sequence[Mapping[str, Any]]
@@ -181,7 +181,7 @@ _KINDS: dict[str, tuple[str, Callable[[Record, int, Told], Html | None]]] = {
     "front": ("The front as it grew", hypervolume_figure),
     "arm": ("Arms", arms_table),
     "rung": ("Rungs of successive halving", rungs_table),
-    "confirmed": ("Confirmed", confirmed_table),
+    "confirmed": ("Finalists on new splits", confirmed_table),
 }
 
 
@@ -209,7 +209,7 @@ def _parts(record: Record) -> list[Content]:
 
 
 def _ends(record: Record) -> Html | None:
-    """Why each strategy had nothing more to ask."""
+    """Why each strategy ended."""
     ends = [(stage, str(figures["why"])) for stage, figures in record.told("end") if figures.get("why")]
     if not ends:
         return None

@@ -23,15 +23,13 @@ from msl.space.canonical.normal_conditions import (
 )
 from msl.space.canonical.normal_numbers import amount_key, int_range_key, merge_numbers, real_range_key
 from msl.space.conditions import (
-    AllOf,
-    AnyOf,
     Condition,
-    Negation,
     Parameter,
     PartIs,
     Present,
     Requirement,
     ValueIs,
+    atoms,
     marks,
     terms,
 )
@@ -322,18 +320,13 @@ def _mentioned(requirement: Requirement) -> Iterator[BlockType]:
 
 
 def _blocks_of(condition: Condition) -> Iterator[BlockType]:
-    match condition:
-        case AllOf(items=items) | AnyOf(items=items):
-            for item in items:
-                yield from _blocks_of(item)
-        case Negation(item=item):
-            yield from _blocks_of(item)
-        case Present(block=block):
-            yield block
-        case PartIs(options=options) | ValueIs(options=options):
-            yield from (option for option in options if isinstance(option, BlockType))
-    if not isinstance(condition, AllOf | AnyOf | Negation):
-        yield from (term.block for term in terms(condition) if isinstance(term, Parameter))
+    for atom in atoms(condition):
+        match atom:
+            case Present(block=block):
+                yield block
+            case PartIs(options=options) | ValueIs(options=options):
+                yield from (option for option in options if isinstance(option, BlockType))
+        yield from (term.block for term in terms(atom) if isinstance(term, Parameter))
 
 
 # --- names that do not depend on names ------------------------------------------------------------------

@@ -12,10 +12,11 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from msl.space.abstraction import NO_TRAITS, Abstraction, Traits
 from msl.space.enumerate.disjoint_sets import Allowance, Cell, Made, Single, Together, Trail, explore
 from msl.space.enumerate.value_sets import Cells, ValueCutter
-from msl.space.enumerate.watch import NO_SIGHTS, Outcome, Sights, Watch
 from msl.space.formulas import Facts
+from msl.space.logic import Outcome
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -68,22 +69,22 @@ class _Way(NamedTuple):
     """
 
     rest: _Rest
-    sights: Sights
+    traits: Traits
     parts: tuple[tuple[str, Outcome], ...] = ()
     spread: tuple[int, ...] = ()
 
-    def after(self, block: BlockType | None, sights: Sights, watch: Watch) -> _Way:
+    def after(self, block: BlockType | None, traits: Traits, abstraction: Abstraction) -> _Way:
         """Past one letter, which is a block or (None) branches, and of which this was seen."""
-        if not self.parts and not sights:
+        if not self.parts and not traits:
             return self
-        parts = tuple((mark, watch.outcome(mark, outcome, block)) for mark, outcome in self.parts)
-        return self._replace(sights=self._with(sights, watch), parts=parts)
+        parts = tuple((mark, abstraction.outcome_after(mark, outcome, block)) for mark, outcome in self.parts)
+        return self._replace(traits=self._with(traits, abstraction), parts=parts)
 
-    def _with(self, sights: Sights, watch: Watch) -> Sights:
+    def _with(self, traits: Traits, abstraction: Abstraction) -> Traits:
         """Blocks are also seen inside each part that is under way."""
-        found = self.sights | sights
+        found = self.traits | traits
         for mark, _ in self.parts:
-            found |= watch.blocks_inside(mark, sights)
+            found |= abstraction.inside(mark, traits)
         return found
 
 
@@ -97,44 +98,44 @@ class WordCutter:
 
     def __init__(
         self,
-        watch: Watch,
+        abstraction: Abstraction,
         facts: Facts | None,
         allowance: Allowance,
         steps: int | None = None,
         structures: bool = False,
         scales: bool = False,
     ) -> None:
-        self._watch = watch
+        self._abstraction = abstraction
         self._allowance = allowance
         self._structures = structures
-        self._values = ValueCutter(watch, facts, steps, allowance, scales)
+        self._values = ValueCutter(abstraction, facts, steps, allowance, scales)
         self._rests: dict[Hashable, _Rest] = {}
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Way, tuple[tuple[BlockUse | Union, _Way] | None, tuple[_Way, ...]]] = {}
         self._numbers: dict[int, tuple[Node, int]] = {}
         self._by_content: dict[Hashable, int] = {}
-        self._words: dict[int, tuple[Node, dict[Together[Sights], Trail]]] = {}
+        self._words: dict[int, tuple[Node, dict[Together[Traits], Trail]]] = {}
         self._lengths: dict[int, tuple[Node, int | None]] = {}
 
-    def words(self, node: Node) -> dict[Together[Sights], Trail]:
+    def words(self, node: Node) -> dict[Together[Traits], Trail]:
         """The chains of a node as lists of tuples of steps, by what is seen of each in the ways to come by it."""
         for row in self._rows(node):  # those inside first, so that nesting costs no stack
             self._words_of(row)
         return self._words_of(node)
 
-    def words_of_all(self, nodes: tuple[Node, ...]) -> dict[Together[tuple[int, Sights]], Trail]:
+    def words_of_all(self, nodes: tuple[Node, ...]) -> dict[Together[tuple[int, Traits]], Trail]:
         """The chains that any of some nodes has, by the numbers of those that have it and what each sees of it."""
-        start = Together(_Way(self._rest(node, self._end(i)), NO_SIGHTS) for i, node in enumerate(nodes))
+        start = Together(_Way(self._rest(node, self._end(i)), NO_TRAITS) for i, node in enumerate(nodes))
         return explore((_UNDER_WAY, start), self._step, self._allowance)
 
-    def _words_of(self, node: Node) -> dict[Together[Sights], Trail]:
+    def _words_of(self, node: Node) -> dict[Together[Traits], Trail]:
         if id(node) not in self._words:
-            start = Together((_Way(self._rest(node, self._end(0)), NO_SIGHTS),))
+            start = Together((_Way(self._rest(node, self._end(0)), NO_TRAITS),))
             finals = explore((_UNDER_WAY, start), self._step, self._allowance)
-            by_sights: dict[Together[Sights], Trail] = {}
+            by_traits: dict[Together[Traits], Trail] = {}
             for signature, trail in finals.items():
-                by_sights[Together(sights for _, sights in signature)] = trail
-            self._words[id(node)] = node, by_sights
+                by_traits[Together(traits for _, traits in signature)] = trail
+            self._words[id(node)] = node, by_traits
         return self._words[id(node)][1]
 
     def _rows(self, node: Node) -> Iterator[Node]:
@@ -147,7 +148,7 @@ class WordCutter:
         if phase == _UNDER_WAY and (row := self._common_row(ways)) is not None:
             return None, self._past_row(row, ways)
         ends, letters = self._expand(ways)
-        signature = Together((way.rest.head, way.sights) for way in ends) if ends and phase == _UNDER_WAY else None
+        signature = Together((way.rest.head, way.traits) for way in ends) if ends and phase == _UNDER_WAY else None
         return signature, self._moves(phase, letters)
 
     def _moves(self, phase: int, letters: list[tuple[BlockUse | Union, _Way]]) -> Iterator[tuple[Cell, Any]]:
@@ -160,11 +161,11 @@ class WordCutter:
             phase_after = _LONE if same is Union and phase == _START else _UNDER_WAY
             for seen, cell in self._letters(nodes).items():
                 after: list[_Way] = []
-                for number, sights in seen:
+                for number, traits in seen:
                     node = nodes[number]
                     block = node.block if isinstance(node, BlockUse) else None
                     self._allowance.spend(len(ways[number]))
-                    after.extend(way.after(block, sights, self._watch) for way in ways[number])
+                    after.extend(way.after(block, traits, self._abstraction) for way in ways[number])
                 yield Made(cell, _one_step), (phase_after, Together(after))
 
     def _told_apart(
@@ -188,14 +189,14 @@ class WordCutter:
                     self._numbers[id(node)] = node, self._by_content.setdefault(content, len(self._by_content))
         return self._numbers[id(letter)][1]
 
-    def _letters(self, nodes: tuple[Any, ...]) -> dict[Together[tuple[int, Sights]], Cell]:
+    def _letters(self, nodes: tuple[Any, ...]) -> dict[Together[tuple[int, Traits]], Cell]:
         if isinstance(nodes[0], Union):
             return self._branches(nodes)
         cells: Cells = self._values.blocks(nodes)
         if self._structures:
-            both = Together((view.of, view.sights) for views in cells for view in views)
+            both = Together((view.of, view.traits) for views in cells for view in views)
             return {both: Single(nodes[0].block)}
-        return {Together((view.of, view.sights) for view in views): cell for views, cell in cells.items()}
+        return {Together((view.of, view.traits) for view in views): cell for views, cell in cells.items()}
 
     # --- a row of fixed length that all ways have next is one letter ---
 
@@ -212,9 +213,9 @@ class WordCutter:
     def _past_row(self, row: Node, ways: Together[_Way]) -> Iterator[tuple[Cell, Any]]:
         for seen, trail in self._words_of(row).items():
             after = Together(
-                way._replace(rest=way.rest.tail, sights=way.sights | sights)  # type: ignore[arg-type]  # not the end
+                way._replace(rest=way.rest.tail, traits=way.traits | traits)  # type: ignore[arg-type]  # not the end
                 for way in ways
-                for sights in seen
+                for traits in seen
             )
             yield Made(trail, _one_row), (_UNDER_WAY, after)
 
@@ -265,14 +266,14 @@ class WordCutter:
                 for member in reversed(members):
                     tail = self._rest(self._optional(member), tail)
                 yield way._replace(rest=tail)
-            case Marked(mark=mark, node=inner) if self._watch.watches(mark):
+            case Marked(mark=mark, node=inner) if self._abstraction.observes_part(mark):
                 rest = self._rest(inner, self._rest(self._sign(_Close(mark)), tail))
                 yield way._replace(rest=rest, parts=(*way.parts, (mark, None)))
             case Marked(node=inner):
                 yield way._replace(rest=self._rest(inner, tail))
             case _Close(mark=mark):
-                came = self._watch.came_to(mark, way.parts[-1][1])
-                yield way._replace(rest=tail, sights=way.sights | came, parts=way.parts[:-1])
+                came = self._abstraction.part_traits(mark, way.parts[-1][1])
+                yield way._replace(rest=tail, traits=way.traits | came, parts=way.parts[:-1])
             case Permute(members=members):
                 yield from self._placed(len(members), len(members), members, tail, way)
             case Arrange(low=low, high=high, members=members):
@@ -296,26 +297,26 @@ class WordCutter:
 
     def _collapsed(self, branches: tuple[Node, ...], tail: _Rest, way: _Way) -> Iterator[_Way]:
         """Branches of which at most one has steps: it stands in the row, as if there were no branches."""
-        empty = [self._empty_sights(branch) for branch in branches]
+        empty = [self._empty_traits(branch) for branch in branches]
         for i, branch in enumerate(branches):
-            sights = [way.sights]
+            traits = [way.traits]
             for found in empty[:i] + empty[i + 1 :]:
-                sights = [one | other for one in sights for other in found]
-            yield from (way._replace(rest=self._rest(branch, tail), sights=seen) for seen in dict.fromkeys(sights))
+                traits = [one | other for one in traits for other in found]
+            yield from (way._replace(rest=self._rest(branch, tail), traits=seen) for seen in dict.fromkeys(traits))
 
-    def _empty_sights(self, node: Node) -> Together[Sights]:
+    def _empty_traits(self, node: Node) -> Together[Traits]:
         """What is seen of the ways in which a node comes to no step."""
-        ends, _ = self._expand([_Way(self._rest(node, self._end(0)), NO_SIGHTS)])
-        return Together(way.sights for way in ends)
+        ends, _ = self._expand([_Way(self._rest(node, self._end(0)), NO_TRAITS)])
+        return Together(way.traits for way in ends)
 
     # --- branches side by side: a word of words ---
 
-    def _branches(self, unions: tuple[Union, ...]) -> dict[Together[tuple[int, Sights]], Cell]:
+    def _branches(self, unions: tuple[Union, ...]) -> dict[Together[tuple[int, Traits]], Cell]:
         """Two or more branches that have steps; a branch that is nothing but branches is spread into its own."""
-        start = Together(_Way(self._row_of(union, self._end(i)), NO_SIGHTS, (), (0,)) for i, union in enumerate(unions))
+        start = Together(_Way(self._row_of(union, self._end(i)), NO_TRAITS, (), (0,)) for i, union in enumerate(unions))
         finals = explore(start, self._branch_step, self._allowance)
         return {
-            Together((way.rest.head, way.sights) for way in ends): Made(trail, _side_by_side)
+            Together((way.rest.head, way.traits) for way in ends): Made(trail, _side_by_side)
             for ends, trail in finals.items()
         }
 
@@ -330,13 +331,13 @@ class WordCutter:
         return Together(ends) if ends else None, self._branch_moves(branches)
 
     def _branch_moves(self, branches: list[tuple[Node, _Way]]) -> Iterator[tuple[Cell, Any]]:
-        start = Together(_Way(self._rest(branch, self._end(i)), NO_SIGHTS) for i, (branch, _) in enumerate(branches))
+        start = Together(_Way(self._rest(branch, self._end(i)), NO_TRAITS) for i, (branch, _) in enumerate(branches))
         if not start:
             return
         for signature, trail in explore((_START, start), self._step, self._allowance).items():
             after = []
-            for i, sights in signature:
-                way = branches[i][1].after(None, sights, self._watch)
+            for i, traits in signature:
+                way = branches[i][1].after(None, traits, self._abstraction)
                 after.append(way._replace(spread=tuple(min(count + 1, 2) for count in way.spread)))
             yield Made(trail, _one_row), Together(after)
 

@@ -12,37 +12,27 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
+from msl.diagnostics.user_error import UserError
 from msl.record import paused_collector
+from msl.space.abstraction import Abstraction
 from msl.space.enumerate.chain_automaton import WordCutter
 from msl.space.enumerate.disjoint_sets import Allowance, Cell, TooCostly, join
-from msl.space.enumerate.watch import Watch
 from msl.space.formulas import Amount, Formula, limits
 from msl.space.membership import Deriver, NotInSpace
 from msl.space.nodes import (
-    Arrange,
-    BlockUse,
-    Bool,
-    Choice,
-    Const,
+    Algebra,
     IntRange,
-    Listing,
-    Marked,
     Node,
-    Permute,
     RealRange,
     Regions,
-    Repeat,
-    Sequence,
-    Subset,
-    Symbol,
-    Union,
     Vector,
     bottom_up,
-    children,
+    combined,
+    fold,
+    follows_table,
     rebuilt,
-    steps_up,
 )
-from msl.space.numbers import known, level_count, whole_numbers
+from msl.space.numbers import level_count, value_count
 from msl.space.spec import Space
 from msl.space.values import Model, Step
 
@@ -115,7 +105,7 @@ class Models:
     def draw(self, rng: Random) -> Model:
         """One of them, each as likely; an open real is uniform on its scale."""
         if self._cell is None:
-            raise ValueError("the space is empty: no model meets its requirements")
+            raise UserError("the space is empty: no model meets its requirements")
         return Model(_steps(self._cell.draw(rng)))
 
     def __iter__(self) -> Iterator[Model]:
@@ -126,12 +116,12 @@ class Models:
 
 def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Cell | None:
     """The chains of a space that meet its requirements as one cell, None if there are none."""
-    watch = Watch(() if free else space.requirements, space.facts)
+    abstraction = Abstraction(() if free else space.requirements, space.facts)
     try:
-        words = WordCutter(watch, space.facts, Allowance(work), steps, structures).words(space.root)
+        words = WordCutter(abstraction, space.facts, Allowance(work), steps, structures).words(space.root)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
-    kept = [cell for seen, cell in words.items() if any(watch.verdict(sights) is None for sights in seen)]
+    kept = [cell for seen, cell in words.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
     return join(kept) if kept else None
 
 
@@ -181,9 +171,9 @@ class Count:
 @paused_collector()
 def count(space: Space, work: int = MOST_WORK) -> Count:
     """The size of a space; without a table, as far as no table is needed. `work` bounds what exactness may cost."""
-    follows_table = any(_follows_table(node) for node in bottom_up(space.root))
+    depends = any(follows_table(node) for node in bottom_up(space.root))
     has_open_size = any(_has_open_size(node) for node in bottom_up(space.root))
-    if follows_table:
+    if depends:
         space = Space(rebuilt(space.root, _widened), space.requirements, space.facts)
     structures, structures_interval, why = _structures(space, work)
     models, reals, interval = 0, 0, None
@@ -198,7 +188,7 @@ def count(space: Space, work: int = MOST_WORK) -> Count:
     exact = not why
     open_reals = None if reals and has_open_size else reals
     codes = code_count(space.root)
-    if reals or follows_table:
+    if reals or depends:
         why = why or (f"infinitely many: {_in_words(open_reals)}" if reals else "depends on the data")
         return Count(None, structures, codes, open_reals, exact, None, structures_interval, why)
     return Count(models, structures, codes, open_reals, exact, interval, structures_interval, why)
@@ -234,45 +224,40 @@ def _most_structures(space: Space, work: int) -> int:
 
 def code_count(root: Node) -> int:
     """The settings of the structural choices of a space, those that are in use."""
-    codes: dict[int, int] = {}
-    for node in steps_up(root):
-        below = [] if isinstance(node, BlockUse) else [codes[id(child)] for child in children(node)]
-        codes[id(node)] = _ways(node, below)
-    return codes[id(root)]
+    return fold(root, _ways, parameters=False)
 
 
 def _way_count(root: Node) -> int:
     """In how many ways a model can be put together: at least as many as there are models. An open real counts once."""
-    ways: dict[int, int] = {}
-    for node in bottom_up(root):
-        ways[id(node)] = _ways(node, [ways[id(child)] for child in children(node)])
-    return ways[id(root)]
+    return fold(root, _ways)
 
 
 def _ways(node: Node, below: list[int]) -> int:
     """In how many ways a node can be put together, given those of what it is made of."""
-    match node:
-        case Choice():
-            return sum(below)
-        case Sequence() | Union() | Marked() | BlockUse() | Symbol() | Listing():
-            return math.prod(below)
-        case Subset():
-            return math.prod(1 + ways for ways in below)
-        case Permute():
-            return math.factorial(len(below)) * math.prod(below)
-        case Arrange(low=low, high=high):
-            return sum(math.factorial(size) * ways for size, ways in enumerate(_chosen(below)) if low <= size <= high)
-        case Repeat(low=low, high=high):
-            return sum(below[0] ** times for times in range(low, high + 1))
-        case IntRange():
-            return len(whole_numbers(node))
-        case RealRange():
-            return level_count(node) or 1
-        case Bool():
-            return 2
-        case Vector(size=size, element=element):
-            return int(_ways(element, []) ** int(known(size)))
-    return 1
+    values = value_count(node)
+    return combined(node, below, _WAYS) if values is None else values
+
+
+class _Ways(Algebra[int]):
+    nothing = 1
+
+    def one_of(self, options: list[int]) -> int:
+        return sum(options)
+
+    def all_of(self, members: list[int]) -> int:
+        return math.prod(members)
+
+    def in_any_order(self, members: list[int]) -> int:
+        return math.factorial(len(members)) * math.prod(members)
+
+    def some_of(self, members: list[int], low: int, high: int) -> int:
+        return sum(math.factorial(size) * ways for size, ways in enumerate(_chosen(members)) if low <= size <= high)
+
+    def repeated(self, member: int, low: int, high: int) -> int:
+        return sum(member**times for times in range(low, high + 1))
+
+
+_WAYS = _Ways()
 
 
 def _chosen(ways: list[int]) -> list[int]:
@@ -312,19 +297,6 @@ def _is_in(deriver: Deriver, model: Model) -> bool:
 # --- bounds that follow the table ---------------------------------------------------------------------
 
 
-def _follows_table(node: Node) -> bool:
-    match node:
-        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
-            return isinstance(low, Formula) or isinstance(high, Formula)
-        case Const(value=value):
-            return isinstance(value, Formula)
-        case Vector(size=size, element=element):
-            return isinstance(size, Formula) or _follows_table(element)
-        case Regions(count=count, width=width):
-            return isinstance(count, Formula) or isinstance(width, Formula)
-    return False
-
-
 def _has_open_size(node: Node) -> bool:
     match node:
         case Vector(size=Formula()) | Regions(count=Formula()) | Regions(width=Formula()):
@@ -344,12 +316,14 @@ def _widened(node: Node) -> Node:
         case RealRange(low=low, high=high):
             return replace(node, low=_least(low), high=_most(high))
         case Vector(size=size, element=element):
-            widened = _widened(element)
-            assert isinstance(widened, IntRange | RealRange | Bool | Const)
-            return Vector(1 if isinstance(size, Formula) else size, widened)
+            return replace(node, size=_known_size(size), element=_widened(element))  # type: ignore[arg-type]  # a range stays one
         case Regions(count=count, width=width):
-            return Regions(1 if isinstance(count, Formula) else count, 1 if isinstance(width, Formula) else width)
+            return Regions(_known_size(count), _known_size(width))
     return node
+
+
+def _known_size(size: Amount) -> Amount:
+    return 1 if isinstance(size, Formula) else size
 
 
 def _least(low: Amount) -> int | float:

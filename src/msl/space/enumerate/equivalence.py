@@ -14,12 +14,12 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from msl.record import paused_collector, record
+from msl.space.abstraction import Abstraction
 from msl.space.canonical.normal_conditions import block_identity
 from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, terms
 from msl.space.enumerate.chain_automaton import WordCutter
 from msl.space.enumerate.count import MOST_WORK
 from msl.space.enumerate.disjoint_sets import Allowance, TooCostly
-from msl.space.enumerate.watch import Watch
 from msl.space.formulas import Amount, Formula, at_most
 from msl.space.nodes import (
     BlockUse,
@@ -30,11 +30,11 @@ from msl.space.nodes import (
     Marked,
     Node,
     RealRange,
-    Regions,
     Symbol,
     Vector,
     bottom_up,
     children,
+    follows_table,
     rebuilt,
     with_children,
 )
@@ -95,18 +95,18 @@ def _relation(old: Space, new: Space, allowance: Allowance, scales: bool) -> Rel
         raise TooCostly("the two are for different tables")
     if old.facts is None and any(isinstance(term, FactTerm) for space in (old, new) for term in _terms(space)):
         raise TooCostly(_ASK_FOR_TABLE)
-    watches = (
-        Watch(old.requirements, old.facts, others=new.requirements),
-        Watch(new.requirements, new.facts, others=old.requirements),
+    abstractions = (
+        Abstraction(old.requirements, old.facts, others=new.requirements),
+        Abstraction(new.requirements, new.facts, others=old.requirements),
     )
-    cutter = WordCutter(watches[0], old.facts, allowance, scales=scales)
+    cutter = WordCutter(abstractions[0], old.facts, allowance, scales=scales)
     try:
         roots, is_exact = _for_every_table(old, new, scales)
         ends = cutter.words_of_all(roots)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
     holders = {
-        frozenset(number for number, sights in seen if watches[number].verdict(sights) is None)
+        frozenset(number for number, traits in seen if abstractions[number].first_broken(traits) is None)
         for seen, trail in ends.items()
         if trail.weight
     }
@@ -148,16 +148,16 @@ def _for_every_table(old: Space, new: Space, scales: bool) -> tuple[tuple[Node, 
     Ranges of which each holds the one before, whatever the table, share the symbols of that one. What is the same in
     symbols is the same for every table.
     """
-    if not any(_follows_table(node) for space in (old, new) for node in bottom_up(space.root)):
+    if not any(follows_table(node) for space in (old, new) for node in bottom_up(space.root)):
         return (old.root, new.root), True
     leaves: dict[_Place, dict[str, Node]] = defaultdict(dict)
     for space in (old, new):
         for owner in bottom_up(space.root):
             for place, value in _places(owner):
                 leaves[place].update((repr(leaf), leaf) for leaf in _leaves(value))
-    waiting = {place: found for place, found in leaves.items() if any(map(_follows_table, found.values()))}
-    looked_at = {term.name for s in (old, new) for term in _terms(s) if isinstance(term, Parameter | Sibling)}
-    if any(place[-1] in looked_at for place in waiting):
+    waiting = {place: found for place, found in leaves.items() if any(map(follows_table, found.values()))}
+    observed = {term.name for s in (old, new) for term in _terms(s) if isinstance(term, Parameter | Sibling)}
+    if any(place[-1] in observed for place in waiting):
         raise TooCostly(_ASK_FOR_TABLE)
     symbols = {place: _Symbols(found, scales) for place, found in waiting.items()}
 
@@ -193,19 +193,6 @@ def _mapped(value: Node, symbols: _Symbols) -> Node:
     return symbols.instead_of(value)
 
 
-def _follows_table(leaf: Node) -> bool:
-    match leaf:
-        case IntRange(low=low, high=high) | RealRange(low=low, high=high):
-            return isinstance(low, Formula) or isinstance(high, Formula)
-        case Const(value=value):
-            return isinstance(value, Formula)
-        case Vector(size=size, element=element):
-            return isinstance(size, Formula) or _follows_table(element)
-        case Regions(count=count, width=width):
-            return isinstance(count, Formula) or isinstance(width, Formula)
-    return False
-
-
 class _Symbols:
     """What stands for the values of one place that depend on the table, and for those that may be among them.
 
@@ -219,7 +206,7 @@ class _Symbols:
         for text, leaf in leaves.items():
             families[_family(leaf, scales)][text] = leaf
         for family, members in families.items():
-            if family != "formula" and any(map(_follows_table, members.values())):
+            if family != "formula" and any(map(follows_table, members.values())):
                 self._stand_in(family, members)
         numbers = [text for family, members in families.items() if family in _NUMBERS for text in members]
         if "formula" in families and len(numbers) > 1:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
+from msl.space.abstraction import Precision
 from msl.space.enumerate.disjoint_sets import Cell, Levels, Listed, Stretches, Together, TooCostly, join
-from msl.space.enumerate.watch import Lens
 from msl.space.nodes import IntRange, RealRange
 from msl.space.numbers import ends, evenly_spaced, level_count, whole_numbers
 
@@ -30,13 +30,13 @@ Pieces = dict[Together[Tag], Cell]
 # --- integers -----------------------------------------------------------------------------------------
 
 
-def cut_whole(node: IntRange, lens: Lens | None) -> Iterator[tuple[int | None, range]]:
+def cut_whole(node: IntRange, precision: Precision | None) -> Iterator[tuple[int | None, range]]:
     """The numbers of a range in pieces that look the same, each with the number that stands for it."""
     numbers = whole_numbers(node)
-    if lens is None:
+    if precision is None:
         yield None, numbers
     else:
-        yield from ((numbers[piece][0], numbers[piece]) for piece in _look_alikes(numbers, lens))
+        yield from ((numbers[piece][0], numbers[piece]) for piece in _look_alikes(numbers, precision))
 
 
 def split_whole(ranges: list[tuple[Tag, range]]) -> Pieces:
@@ -75,30 +75,32 @@ class Stretch:
 
 
 def cut_real(
-    node: RealRange, lens: Lens | None, steps: int | None
+    node: RealRange, precision: Precision | None, steps: int | None
 ) -> Iterator[tuple[float | None, Levels | Stretch | tuple[float, ...]]]:
     """The numbers of a range in pieces that look the same; `steps` makes an open range a grid of so many values."""
     count = level_count(node)
     if count is None and steps is None:
-        yield from _cut_stretch(node, lens)
-    elif count is not None and lens is None:
+        yield from _cut_stretch(node, precision)
+    elif count is not None and precision is None:
         yield None, Levels(node)
     else:
         values = evenly_spaced(node, steps) if count is None and steps is not None else _listed(Levels(node))
-        if lens is None:
+        if precision is None:
             yield None, tuple(values)
         else:
-            yield from ((values[piece][0], tuple(values[piece])) for piece in _look_alikes(values, lens))
+            yield from ((values[piece][0], tuple(values[piece])) for piece in _look_alikes(values, precision))
 
 
-def _cut_stretch(node: RealRange, lens: Lens | None) -> Iterator[tuple[float | None, Stretch | tuple[float, ...]]]:
-    if lens is None:
+def _cut_stretch(
+    node: RealRange, precision: Precision | None
+) -> Iterator[tuple[float | None, Stretch | tuple[float, ...]]]:
+    if precision is None:
         yield None, Stretch(node)
         return
-    if lens.every:
+    if precision.every_value:
         raise TooCostly("a requirement computes with a real, or compares it with another parameter")
     low, high = ends(node)
-    points = sorted({float(cut) for cut in lens.cuts if low <= cut <= high})
+    points = sorted({float(t) for t in precision.thresholds if low <= t <= high})
     yield from ((point, (point,)) for point in points)
     edges = list(dict.fromkeys([low, *points, high]))
     for below, above in pairwise(edges):
@@ -166,12 +168,12 @@ def _listed(values: Levels | tuple[float, ...]) -> Sequence[float]:
 # --- what looks the same ------------------------------------------------------------------------------
 
 
-def _look_alikes(numbers: Sequence[float], lens: Lens) -> Iterator[slice]:
-    """Where rising numbers are cut by a lens: those below the first cut, the cut itself, those up to the next, …"""
-    if lens.every and len(numbers) > MOST_LISTED:
+def _look_alikes(numbers: Sequence[float], precision: Precision) -> Iterator[slice]:
+    """Slices of rising numbers by the thresholds: those below the first, the first itself, those up to the next, …"""
+    if precision.every_value and len(numbers) > MOST_LISTED:
         raise TooCostly(f"{len(numbers):,} values of a parameter would have to be told apart")
-    places = set(range(len(numbers) + 1)) if lens.every else {0, len(numbers)}
-    for cut in lens.cuts:
-        places.update((bisect_left(numbers, cut), bisect_right(numbers, cut)))
+    places = set(range(len(numbers) + 1)) if precision.every_value else {0, len(numbers)}
+    for threshold in precision.thresholds:
+        places.update((bisect_left(numbers, threshold), bisect_right(numbers, threshold)))
     ordered = sorted(places)
     return (slice(i, j) for i, j in pairwise(ordered))

@@ -15,6 +15,16 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import repeat
 from typing import Any
 
+from msl.space.abstraction import (
+    NO_TRAITS,
+    Abstraction,
+    Params,
+    Precision,
+    Traits,
+    kind_of,
+    observed_params,
+    sibling_precisions,
+)
 from msl.space.enumerate.disjoint_sets import (
     Allowance,
     Cell,
@@ -29,7 +39,6 @@ from msl.space.enumerate.disjoint_sets import (
     join,
 )
 from msl.space.enumerate.number_sets import Stretch, cut_real, cut_whole, split_real, split_whole
-from msl.space.enumerate.watch import NO_SIGHTS, Lens, Params, Sights, Watch, kind_of, looked_at, sibling_lenses
 from msl.space.formulas import Facts, Formula
 from msl.space.logic import holds
 from msl.space.nodes import (
@@ -57,25 +66,25 @@ class _Unseen:
 
 UNSEEN = _Unseen()
 Appearance = Value | _Unseen
-LensItems = tuple[tuple[str, Lens], ...]
+PrecisionItems = tuple[tuple[str, Precision], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A node by its number among those cut at once, how a value of it looks, and what it adds to the sights."""
+    """A node by its number among those cut at once, how a value of it looks, and what it adds to the traits."""
 
     of: int
     looks: Appearance
     kind: str
-    sights: Sights
+    traits: Traits
 
 
 @dataclass(frozen=True, slots=True)
 class Glass:
     """How a value is looked at: itself, and the parameters inside an alternative by their names."""
 
-    lens: Lens | None = None
-    within: LensItems = ()
+    precision: Precision | None = None
+    within: PrecisionItems = ()
 
     def of_param(self, name: str) -> Glass:
         return Glass(dict(self.within).get(name), self.within)
@@ -99,15 +108,20 @@ _Leaf = tuple[int, Node, Glass]
 
 
 class ValueCutter:
-    """Cuts values for one watch; `steps` tries an open real at so many values.
+    """Cuts values for one abstraction; `steps` tries an open real at so many values.
 
     With `scales`, a number on a logarithmic scale is another than the same on a linear one: for comparing alone.
     """
 
     def __init__(
-        self, watch: Watch, facts: Facts | None, steps: int | None, allowance: Allowance, scales: bool = False
+        self,
+        abstraction: Abstraction,
+        facts: Facts | None,
+        steps: int | None,
+        allowance: Allowance,
+        scales: bool = False,
     ) -> None:
-        self._watch = watch
+        self._abstraction = abstraction
         self._facts = facts
         self._steps = steps
         self._allowance = allowance
@@ -161,7 +175,7 @@ class ValueCutter:
         ranges: list[tuple[Any, range]] = []
         for number, node, glass in leaves:
             node = node if isinstance(node, IntRange) else IntRange(node.value, node.value)  # type: ignore[union-attr,arg-type]
-            for looks, piece in cut_whole(node, glass.lens):
+            for looks, piece in cut_whole(node, glass.precision):
                 ranges.append((_view(number, UNSEEN if looks is None else looks), piece))
         return split_whole(ranges)  # type: ignore[return-value]
 
@@ -170,7 +184,7 @@ class ValueCutter:
         stretches: list[tuple[Any, Stretch]] = []
         for number, node, glass in leaves:
             node = node if isinstance(node, RealRange) else RealRange(node.value, node.value)  # type: ignore[union-attr,arg-type]
-            for looks, piece in cut_real(node, glass.lens, self._steps):
+            for looks, piece in cut_real(node, glass.precision, self._steps):
                 view = _view(number, UNSEEN if looks is None else looks)
                 if isinstance(piece, Stretch):
                     stretches.append((view, piece))
@@ -199,22 +213,22 @@ class ValueCutter:
             return {_alike(leaves, ()): Power(element, size)}
         rows = [tuple(_elements(node, size)) for _, node, _ in leaves]
 
-        def step(state: tuple[int, Together[tuple[int, Sights]]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
+        def step(state: tuple[int, Together[tuple[int, Traits]]]) -> tuple[Any, Iterable[tuple[Cell, Any]]]:
             place, holders = state
             if place == size:
                 return holders, ()
             order = list(holders)
             cells = self.values(tuple(rows[i][place] for i, _ in order), (Glass(),) * len(order))
             return None, (
-                (cell, (place + 1, Together((order[v.of][0], order[v.of][1] | v.sights) for v in views)))
+                (cell, (place + 1, Together((order[v.of][0], order[v.of][1] | v.traits) for v in views)))
                 for views, cell in cells.items()
             )
 
-        start = (0, Together((i, NO_SIGHTS) for i in range(len(rows))))
+        start = (0, Together((i, NO_TRAITS) for i in range(len(rows))))
         cells: dict[Together[View], list[Cell]] = defaultdict(list)
         for holders, trail in explore(start, step, self._allowance).items():
             views = Together(
-                _view(leaves[i][0], UNSEEN if leaves[i][2].lens is None else (), sights) for i, sights in holders
+                _view(leaves[i][0], UNSEEN if leaves[i][2].precision is None else (), traits) for i, traits in holders
             )
             cells[views].append(Made(trail, tuple))
         return {views: join(found) for views, found in cells.items()}
@@ -226,16 +240,16 @@ class ValueCutter:
 
         Where several hold a value, it is made as the first would: under its name, in the order that it declares.
         """
-        records = [_Record.of(node, glass, self._watch, self._facts) for _, node, glass in leaves]
+        records = [_Record.of(node, glass, self._abstraction, self._facts) for _, node, glass in leaves]
         names = _common_order([record.node.params for record in records])
 
         def step(state: tuple[int, _Holders]) -> tuple[Any, Iterable[tuple[Cell | None, Any]]]:
             place, holders = state
             if place < len(names):
                 return None, self._moves(names[place], place, records, holders)
-            return Together((i, records[i].view(leaves[i][0], seen.params, sights)) for i, seen, sights in holders), ()
+            return Together((i, records[i].view(leaves[i][0], seen.params, traits)) for i, seen, traits in holders), ()
 
-        start = (0, Together((i, _Siblings(), NO_SIGHTS) for i in range(len(records))))
+        start = (0, Together((i, _Siblings(), NO_TRAITS) for i in range(len(records))))
         cells: dict[Together[View], list[Cell]] = defaultdict(list)
         for held, trail in explore(start, step, self._allowance).items():
             cells[Together(view for _, view in held)].append(Made(trail, records[min(i for i, _ in held)].make))
@@ -244,8 +258,8 @@ class ValueCutter:
     def _moves(
         self, name: str, place: int, records: list[_Record], holders: _Holders
     ) -> Iterator[tuple[Cell | None, Any]]:
-        present: list[tuple[int, _Siblings, Sights]] = []
-        absent: list[tuple[int, _Siblings, Sights]] = []
+        present: list[tuple[int, _Siblings, Traits]] = []
+        absent: list[tuple[int, _Siblings, Traits]] = []
         for holder in holders:
             (present if records[holder[0]].has(name, holder[1].params) else absent).append(holder)
         if absent:
@@ -257,12 +271,12 @@ class ValueCutter:
         for views, cell in self.values(nodes, glasses).items():
             after = []
             for view in views:
-                i, seen, sights = present[view.of]
-                after.append((i, seen.with_(name, view), sights | view.sights))
+                i, seen, traits = present[view.of]
+                after.append((i, seen.with_(name, view), traits | view.traits))
             yield Made(cell, lambda value: (name, value)), (place + 1, Together(after))
 
 
-_Holders = Together[tuple[int, _Siblings, Sights]]
+_Holders = Together[tuple[int, _Siblings, Traits]]
 
 
 def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
@@ -288,17 +302,19 @@ class _Record:
     params: Mapping[str, Param]
     outer: Glass
     glass: Glass
-    watch: Watch
+    abstraction: Abstraction
     facts: Facts | None
 
     @classmethod
-    def of(cls, node: Node, outer: Glass, watch: Watch, facts: Facts | None) -> _Record:
+    def of(cls, node: Node, outer: Glass, abstraction: Abstraction, facts: Facts | None) -> _Record:
         assert isinstance(node, BlockUse | Symbol)
-        lenses = dict(watch.lenses(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.within)
-        for name, lens in sibling_lenses((param.condition for param in node.params), facts).items():
-            lenses[name] = lens.joined(lenses.get(name))
-        glass = Glass(None, tuple(sorted(lenses.items(), key=lambda item: item[0])))
-        return cls(node, {param.name: param for param in node.params}, outer, glass, watch, facts)
+        precisions = (
+            dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.within)
+        )
+        for name, precision in sibling_precisions((param.condition for param in node.params), facts).items():
+            precisions[name] = precision.joined(precisions.get(name))
+        glass = Glass(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
+        return cls(node, {param.name: param for param in node.params}, outer, glass, abstraction, facts)
 
     def has(self, name: str, siblings: Params) -> bool:
         """Whether there is such a parameter beside the siblings seen so far."""
@@ -315,17 +331,17 @@ class _Record:
             return BlockValue(self.node.block, ordered)
         return symbol_value(self.node.name, ordered)
 
-    def view(self, number: int, params: Params, sights: Sights) -> View:
+    def view(self, number: int, params: Params, traits: Traits) -> View:
         """What is left to see once all parameters have their values."""
         if isinstance(self.node, BlockUse):
-            lenses = self.watch.lenses(self.node.block)
-            if lenses is not None:
-                sights |= self.watch.seen(self.node.block, looked_at(params, lenses))
-            looks: Appearance = UNSEEN if self.outer.lens is None else BlockValue(self.node.block, ())
-            return _view(number, looks, sights)
-        inner = looked_at(params, dict(self.outer.within))
-        is_seen = self.outer.lens is not None or inner
-        return _view(number, SymbolValue(self.node.name, inner) if is_seen else UNSEEN, sights)
+            precisions = self.abstraction.precisions(self.node.block)
+            if precisions is not None:
+                traits |= self.abstraction.block_traits(self.node.block, observed_params(params, precisions))
+            looks: Appearance = UNSEEN if self.outer.precision is None else BlockValue(self.node.block, ())
+            return _view(number, looks, traits)
+        inner = observed_params(params, dict(self.outer.within))
+        is_seen = self.outer.precision is not None or inner
+        return _view(number, SymbolValue(self.node.name, inner) if is_seen else UNSEEN, traits)
 
 
 # --- what a leaf is ------------------------------------------------------------------------------------
@@ -393,10 +409,10 @@ def _elements(node: Node, size: int) -> Iterable[Node]:
     return repeat(node.element, size) if isinstance(node, Vector) else node.elements  # type: ignore[union-attr]
 
 
-def _view(number: int, looks: Appearance, sights: Sights = NO_SIGHTS) -> View:
-    return View(number, looks, "" if isinstance(looks, _Unseen) else kind_of(looks), sights)
+def _view(number: int, looks: Appearance, traits: Traits = NO_TRAITS) -> View:
+    return View(number, looks, "" if isinstance(looks, _Unseen) else kind_of(looks), traits)
 
 
 def _alike(leaves: Iterable[_Leaf], value: Value) -> Together[View]:
     """The views of a value that looks like this wherever it is looked at."""
-    return Together(_view(number, UNSEEN if glass.lens is None else value) for number, _, glass in leaves)
+    return Together(_view(number, UNSEEN if glass.precision is None else value) for number, _, glass in leaves)

@@ -1,4 +1,4 @@
-"""Export check: exported code is run in a process of its own, on the table of the run, before anybody is given it."""
+"""Check an export: run exported code in its own process on the table of the run, or reload a saved model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msl.cli.shared.console import WrongUse
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.trained import Trained
@@ -25,8 +25,8 @@ _UNVERIFIED = "`--skops FILE` writes the fitted model, `--no-verify` the code as
 _ENVIRONMENT = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
-#: Nothing beside the file or in the current folder is imported but the packages that are trusted, and what this process
-#: finds elsewhere than the other does comes last: a module of the user's never stands in for one that is installed.
+#: Of modules beside the file or in the current folder, only trusted packages are imported. Folders that only this
+#: process knows come last: a module of the user never replaces an installed one.
 _PROGRAM = """
 import json, runpy, sys
 from importlib.machinery import PathFinder
@@ -42,18 +42,14 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-class CheckFailed(Exception):
-    """What was exported does not do what the model does: what is wrong, and what to do."""
-
-    def __init__(self, message: str, help: str) -> None:
-        super().__init__(message)
-        self.message, self.help = message, help
+class CheckFailed(UserError):
+    """An export that does not predict what the model predicts, or does not run."""
 
 
 def table_to_check(trained: Trained, run: Run, given: str | None) -> tuple[str | None, str]:
-    """The path of the table of a run, proven to be it; or None and why there is none to check on.
+    """The path of the table of a run, checked by its fingerprint; or None and why there is none.
 
-    A table that is `given` has to be the one of the run; raises WrongUse where it is not.
+    A table that is `given` has to be the one of the run; raises UserError where it is not.
     """
     from msl.data.data_errors import DataError
     from msl.data.read import read_table
@@ -70,7 +66,7 @@ def table_to_check(trained: Trained, run: Run, given: str | None) -> tuple[str |
             return str(Path(path).absolute()), ""
         reason = f"`{path}` is not the table of the run: its content has another fingerprint"
     if given is not None:
-        raise WrongUse(reason, "name the table that the run was on")
+        raise UserError(reason, "name the table that the run was on")
     return None, reason
 
 
@@ -111,12 +107,12 @@ def check_python(text: str, table: str, beside: Path, trusted: tuple[str, ...], 
     if process.returncode == 0:
         return
     if any("NOT the predictions of the run" in line for line in words):
-        raise CheckFailed("the exported code does not predict what the winner of the run predicts", _UNVERIFIED)
+        raise CheckFailed("the exported code does not predict what the model of the run predicts", _UNVERIFIED)
     raise CheckFailed(f"the exported code does not run: {words[-1]}", _UNVERIFIED)
 
 
 def check_skops(content: bytes, trained: Trained, trusted: Collection[str]) -> None:
-    """Loads what was saved, and raises CheckFailed unless it says the same of rows that are made up."""
+    """Loads what was saved, and raises CheckFailed unless it predicts the same for generated rows."""
     import numpy as np
 
     from msl.export.python_file import probe_rows

@@ -1,0 +1,165 @@
+"""Read what the declaration of a metric or an estimate states about itself: its fields with `=`, such as `low = 0`.
+
+Fields with `:` are options, which only estimates have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from msl.check.findings import Report
+from msl.check.names.block_declarations import Blocks, Declared
+from msl.check.names.catalogues import offers
+from msl.check.names.library import Library
+from msl.diagnostics.suggest import did_you_mean, listing
+from msl.space.metric import OF_MODEL, Metric
+from msl.space.nodes import Const, Param
+from msl.space.spec import Estimate
+
+#: The metric of a spec that names none.
+DEFAULT_METRICS = {"classification": "ber", "regression": "rmse"}
+_TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
+_TRUTH, _NUMBER, _TEXT, _FUNCTION = "true or false", "a number", "a text", 'a function, as in "package.module:function"'
+#: What each fact may be: one of some words, or a value of a kind.
+_FACTS: Mapping[str, Mapping[str, tuple[str | None, ...] | str]] = {
+    "metric": {
+        "larger_is_better": _TRUTH,
+        "low": _NUMBER,
+        "high": _NUMBER,
+        "additive_over_rows": (None, "mean", "class_mean", "root_mean"),
+        "row_function": _FUNCTION,
+        "from_confusion": _TRUTH,
+        "needs": ("outputs", "probabilities", *OF_MODEL),
+        "relative_to": (None, "all_features"),
+        "of_positive": _TEXT,
+        "is_named": _TRUTH,
+        "complement": _TEXT,
+        "undefined": _TEXT,
+    },
+    "estimate": {
+        "held_out": (None, "one", "folds", "rows"),
+        "fixed_splits": _TRUTH,
+        "follows_order": _TRUTH,
+        "training_weight": _NUMBER,
+        "rows_repeat": _TRUTH,
+        "shortcut": (None, "loo", "gcv"),
+    },
+}
+
+
+class WrongDeclaration(Exception):
+    """A fact that cannot be what the declaration states."""
+
+    def __init__(self, field: str, message: str, help: str) -> None:
+        super().__init__(message)
+        self.field, self.message, self.help = field, message, help
+
+
+def options_of(declared: Declared) -> tuple[Param, ...]:
+    """The options that a declaration has: its parameters without the facts that it states."""
+    known = _FACTS.get(declared.block.role, {})
+    return tuple(param for param in declared.params if param.name not in known)
+
+
+def declared_metric(declared: Declared) -> Metric:
+    """Raises WrongDeclaration for a fact that there is not, or that cannot have its value."""
+    facts = _stated(declared)
+    for option in options_of(declared):
+        help = did_you_mean(option.name, _FACTS["metric"]) or f"it can state {listing(_FACTS['metric'], 20)}"
+        raise WrongDeclaration(option.name, f"a metric states no `{option.name}`", help)
+    block = declared.block
+    metric = Metric(block.name, block.target, block.task, **facts)
+    if metric.low > metric.high:
+        raise WrongDeclaration("low", "`low` is above `high`", "change one of them")
+    if metric.additive_over_rows is not None and metric.row_function is None and not metric.of_model:
+        help = 'add `row_function = "package.module:function"`'
+        raise WrongDeclaration("additive_over_rows", "it is not said what each row adds to the metric", help)
+    return metric
+
+
+def declared_estimate(declared: Declared, options: tuple[tuple[str, Any], ...]) -> Estimate:
+    """The estimate with these options. Raises WrongDeclaration for a fact that cannot have its value."""
+    facts = _stated(declared)
+    if not 0.0 <= facts.get("training_weight", 0.0) < 1.0:
+        raise WrongDeclaration("training_weight", "`training_weight` is not in 0..1", "change it")
+    return Estimate(declared.block.name, declared.block.target, options, **facts)
+
+
+def _stated(declared: Declared) -> dict[str, Any]:
+    known = _FACTS[declared.block.role]
+    facts: dict[str, Any] = {}
+    for param in declared.params:
+        if param.name in known:
+            value = param.node.value if isinstance(param.node, Const) else param.node
+            facts[param.name] = _checked(param.name, value, known[param.name])
+    return facts
+
+
+def _checked(name: str, value: object, allowed: tuple[str | None, ...] | str) -> object:
+    match allowed:
+        case tuple():
+            if value in allowed:
+                return value
+            words = ["none" if word is None else word for word in allowed]
+            help = did_you_mean(str(value), words) or f"write {listing(words)}"
+            raise WrongDeclaration(name, f"`{name}` has no such value", help)
+        case "a number":
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return float(value)
+        case "true or false":
+            if isinstance(value, bool):
+                return value
+        case _:
+            if isinstance(value, str) and (allowed == _TEXT or _TARGET.fullmatch(value)):
+                return value
+    raise WrongDeclaration(name, f"`{name}` is {allowed}", f"write `{name} = …`")
+
+
+# --- metrics by name, for code that has no spec at hand ---------------------------------------------------------------
+
+
+def find_metric(name: str) -> Metric | None:
+    """A metric of MSL or of an installed package; None if there is none of that name, or its declaration is wrong."""
+    return shipped_metrics().get(name) or _offered_metric(name)
+
+
+@cache
+def shipped_metrics() -> dict[str, Metric]:
+    """The metrics of MSL itself, in the order of their declarations."""
+    report = Report()
+    catalogue, blocks = Library(report).implied("metric"), Blocks(report)
+    found = (blocks.declared(declaration) for declaration in catalogue.declarations.values())
+    return {declared.block.name: declared_metric(declared) for declared in found if declared is not None}
+
+
+def metric_named(name: str) -> Metric:
+    """Raises KeyError if there is none."""
+    metric = find_metric(name)
+    if metric is None:
+        raise KeyError(name)
+    return metric
+
+
+def larger_is_better(name: str) -> bool:
+    """Of an objective that is known only by its name, which may be arithmetic or of a package that is gone."""
+    metric = find_metric(name)
+    return metric is not None and metric.larger_is_better
+
+
+def _offered_metric(name: str) -> Metric | None:
+    offer = offers("metric").get(name)
+    file = None if offer is None else offer.declarations()
+    if offer is None or file is None:
+        return None
+    report = Report()
+    declaration = Library(report).offered(file).declarations.get(name)
+    declared = None if declaration is None else Blocks(report).declared(declaration)
+    if declared is None or report.failed or (declared.block.role, declared.block.target) != ("metric", offer.target):
+        return None
+    try:
+        return declared_metric(declared)
+    except WrongDeclaration:
+        return None
