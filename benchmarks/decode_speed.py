@@ -72,22 +72,24 @@ def in_configspace(space: Space) -> ConfigurationSpace:
             members = [use for use in node.members if isinstance(use, BlockUse)]
             every = [frozenset(b for i, b in enumerate(members) if code >> i & 1) for code in range(2 ** len(members))]
             names = [" ".join(sorted(use.block.name for use in some)) or "none" for some in every]
-            gene = Categorical("subset", names)
-            found.add(gene)
+            dimension = Categorical("subset", names)
+            found.add(dimension)
             for use in members:
                 holds_it = [name for name, some in zip(names, every, strict=True) if use in some]
                 for parameter in hyperparameters(use):
                     found.add(parameter)
-                    found.add(InCondition(parameter, gene, holds_it))
+                    found.add(InCondition(parameter, dimension, holds_it))
         elif isinstance(node, Choice):
             uses = [option for option in node.options if isinstance(option, BlockUse)]
             empty = [option for option in node.options if isinstance(option, Empty)]
-            gene = Categorical(f"choice of {uses[0].block.name}", [u.block.name for u in uses] + ["none"] * len(empty))
-            found.add(gene)
+            dimension = Categorical(
+                f"choice of {uses[0].block.name}", [u.block.name for u in uses] + ["none"] * len(empty)
+            )
+            found.add(dimension)
             for use in uses:
                 for parameter in hyperparameters(use):
                     found.add(parameter)
-                    found.add(EqualsCondition(parameter, gene, use.block.name))
+                    found.add(EqualsCondition(parameter, dimension, use.block.name))
     return found
 
 
@@ -134,7 +136,7 @@ def measure(quick: bool) -> Iterator[tuple[str, float, float | None, str]]:
     """Ratios of the time of ConfigSpace to ours, then how layout and count grow with eight times the blocks."""
     rows = ROWS // 5 if quick else ROWS
     codec = space_to_codec(psms())
-    vectors = np.random.default_rng(0).random((rows, codec.dimensions))
+    vectors = np.random.default_rng(0).random((rows, codec.n_dimensions))
     peer = in_configspace(codec.space)
     drawn = seconds(lambda: peer.sample_configuration(rows))
     valued = seconds(lambda: [dict(configuration) for configuration in peer.sample_configuration(rows)])

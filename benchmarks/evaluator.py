@@ -72,7 +72,7 @@ def spec_of(text: str, dataset: Dataset) -> Spec:
 
 
 def random_models(codec: Codec, count: int) -> list[Model]:
-    found = codec.decode(np.random.default_rng(0).random((count, codec.dimensions))).models()
+    found = codec.decode(np.random.default_rng(0).random((count, codec.n_dimensions))).models()
     return [model for model in found if isinstance(model, Model)]
 
 
@@ -112,7 +112,7 @@ def swarm(
     """Algorithm 1 of Escalante, Montes and Sucar (2009): 5 particles, inertia from 1.2 to 0.4 over the first half."""
     rng, particles = np.random.default_rng(seed), 5
     rounds = candidates // particles
-    x = rng.random((particles, codec.dimensions))
+    x = rng.random((particles, codec.n_dimensions))
     v = np.zeros_like(x)
     own, losses = x.copy(), np.full(particles, np.inf)
     for round_ in range(rounds):
@@ -198,7 +198,7 @@ def random_search(
 ) -> Iterator[Visit]:
     """Models at random, each against the best so far."""
     best: float | None = None
-    found = codec.decode(np.random.default_rng(seed).random((candidates, codec.dimensions))).models()
+    found = codec.decode(np.random.default_rng(seed).random((candidates, codec.n_dimensions))).models()
     for model in found:
         assert isinstance(model, Model)
         outcome = judge(model, best)

@@ -85,7 +85,7 @@ def best_within(arena: Arena, call: str, cost: float, seed: int) -> float:
     strategy = load_strategy(call.partition("(")[0])
     played = play(strategy, options_of(call), arena.problem, seed, arena.answer, limit=10 * int(cost))
     spent, best = 0.0, float("inf")
-    for ask, told in zip(played.asks, played.told, strict=True):
+    for ask, told in zip(played.queries, played.observations, strict=True):
         spent += ask.share
         if spent > cost + 1e-9:
             break

@@ -17,7 +17,7 @@ Figure = tuple[str, float, float | None, str]
 
 DIMENSIONS, POPULATION, TARGET = 1_000, 100, 5.0
 _STEPS = "swarm = 100, iterations = 1_000"
-#: Calls, how many objectives, and whether the genes are switches.
+#: Calls, how many objectives, and whether the dimensions are switches.
 _CALLS = (
     (f"pso({_STEPS})", 1, False),
     (f"bpso({_STEPS})", 1, True),
@@ -47,10 +47,10 @@ def cost_figures(steps: int) -> Iterator[Figure]:
 
 
 def _switches() -> SearchSpace:
-    genes = range(DIMENSIONS)
-    none = dict.fromkeys(genes, 0)
+    dimensions = range(DIMENSIONS)
+    none = dict.fromkeys(dimensions, 0)
     return SearchSpace.of(
-        np.full(DIMENSIONS, 2), heads=genes, absent=none, families=none, channels={"all": tuple(genes)}
+        np.full(DIMENSIONS, 2), heads=dimensions, absent=none, families=none, channels={"all": tuple(dimensions)}
     )
 
 

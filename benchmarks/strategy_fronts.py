@@ -66,7 +66,7 @@ def _nsga2(problem: Problem, size: int, generations: int, seed: int) -> float:
 
     class Wrapped(PymooProblem):  # type: ignore[misc]
         def __init__(self) -> None:
-            super().__init__(n_var=problem.search_space.dimensions, n_obj=2, xl=0.0, xu=1.0)
+            super().__init__(n_var=problem.search_space.n_dimensions, n_obj=2, xl=0.0, xu=1.0)
 
         def _evaluate(self, x: Any, out: Any, *args: Any, **kwargs: Any) -> None:
             out["F"] = np.array([problem.losses(point) for point in x])

@@ -52,7 +52,7 @@ def made_up() -> Iterator[AbstractContextManager[Arena]]:
 def pipelines(number: int) -> Problem:
     """Full model selection in small: a preprocessor, an optional selector, a learner, each with parameters of its own.
 
-    Alternatives share genes, as in the swarm's papers: what a gene means depends on the choice before it. Some
+    Alternatives share dimensions, as in the papers on swarms: what one means depends on the choice before it. Some
     preprocessors suit some learners; the learner that is best at its defaults is rarely the best one tuned.
     """
     rng = np.random.default_rng([2009, number])

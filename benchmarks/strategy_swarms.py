@@ -53,7 +53,7 @@ def _pyswarms(problem: Problem, size: int, iterations: int, constants: Mapping[s
 
     logging.disable(logging.INFO)
     np.random.seed(seed)  # noqa: NPY002 - pyswarms knows no other
-    d = problem.search_space.dimensions
+    d = problem.search_space.n_dimensions
     swarm = GlobalBestPSO(n_particles=size, dimensions=d, options=dict(constants), bounds=(np.zeros(d), np.ones(d)))
 
     def cost(points: Any) -> Any:

@@ -343,7 +343,7 @@ def test_a_gap_that_training_had_not_is_filled_in_for_our_own_blocks(chain: str)
     checked = check_source(Source("spec.msl", f"use clop\nchain c = {chain}"), facts=facts)
     assert checked.spec is not None
     codec = space_to_codec(checked.spec.space)
-    model = codec.model(np.full(codec.dimensions, 0.5))
+    model = codec.model(np.full(codec.n_dimensions, 0.5))
     fitted = model_to_chain(model, "classification", columns=dataset.columns)
     fitted.fit_arrays(dataset.X, dataset.y, 3)
     gaps, filled = dataset.X.copy(), dataset.X.copy()

@@ -47,7 +47,7 @@ def test_chance_reaches_every_structure() -> None:
     found = {blocks(choose_model(space, chance)) for _ in range(2_000)}
     codec = space_to_codec(space)
     ours = {
-        blocks(model) for model in codec.decode(np.random.default_rng(1).random((5_000, codec.dimensions))).models()
+        blocks(model) for model in codec.decode(np.random.default_rng(1).random((5_000, codec.n_dimensions))).models()
     }
     assert found == ours
 

@@ -31,7 +31,7 @@ def space(text: str) -> Space:
 
 
 def dimensions(text: str) -> int:
-    return space_to_codec(space(text)).dimensions
+    return space_to_codec(space(text)).n_dimensions
 
 
 def same(text: str, other: str) -> bool:
@@ -161,6 +161,6 @@ def test_a_space_prints_as_itself_and_holds_its_models(sign: str, gamma: str, be
     assert same(text, printed)
     assert "MSL242" not in codes(printed)  # what is printed says all that it means
     codec = space_to_codec(space(text))
-    model = codec.model([0.3] * codec.dimensions)
+    model = codec.model([0.3] * codec.n_dimensions)
     assert text_to_model(model_to_text(model), Source("s", KERNELS))[0] == model
     Membership(space(text)).derive(model)

@@ -109,5 +109,5 @@ def test_models_with_blocks_inside_read_back() -> None:
     text = f'{USE}block outer: learner "mine:Outer" {{ {field} }}\nchain m = outer'
     codec = space_to_codec(resolve(sound(text).space, TABLE)[0])
     for share in (0.1, 0.9):
-        model = codec.model([share] * codec.dimensions)
+        model = codec.model([share] * codec.n_dimensions)
         assert text_to_model(model_to_text(model), Source("s", text))[0] == model

@@ -52,10 +52,10 @@ slow_draws = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.dat
 def _points(codec: Codec, seed: int, count: int = 12) -> np.ndarray:
     """Points of the cube, some on its faces and some outside."""
     rng = np.random.default_rng(seed)
-    points = rng.random((count, codec.dimensions))
+    points = rng.random((count, codec.n_dimensions))
     points[0], points[1] = 0.0, 1.0
-    points[2] = rng.normal(0.5, 2.0, codec.dimensions)
-    points[3] = rng.choice([np.nan, np.inf, -np.inf, 0.5], codec.dimensions)
+    points[2] = rng.normal(0.5, 2.0, codec.n_dimensions)
+    points[3] = rng.choice([np.nan, np.inf, -np.inf, 0.5], codec.n_dimensions)
     return points
 
 
@@ -72,7 +72,7 @@ def test_a_model_comes_back_from_its_vector(space: Space, encoding: str, seed: i
             active = again.active[0]
             np.testing.assert_array_equal(again.snapped[0][active], vector[active])
             unused = [slot for slot in np.flatnonzero(~active) if vector[slot] != 0.5]
-            assert all("order" in {m.kind for m in codec.genes[slot].meanings} for slot in unused)
+            assert all("order" in {m.kind for m in codec.dimensions[slot].meanings} for slot in unused)
 
 
 @settings(max_examples=100, suppress_health_check=slow_draws)
@@ -188,7 +188,7 @@ def _models(root: Node) -> set[Model]:
     codec = space_to_codec(Space(root))
     return {
         outcome
-        for outcome in codec.decode(np.random.default_rng(0).random((400, codec.dimensions)))
+        for outcome in codec.decode(np.random.default_rng(0).random((400, codec.n_dimensions)))
         if isinstance(outcome, Model)
     }
 
@@ -251,7 +251,7 @@ def test_parameters_stand_in_declared_order_with_fixed_ones_and_without_absent_o
 
 def test_at_least_one_unit_of_regions_is_on() -> None:
     codec = space_to_codec(Space(use("rbf", centers=Regions(3, 2))))
-    assert codec.dimensions == 9
+    assert codec.n_dimensions == 9
     point = np.full((1, 9), 0.1)
     batch = codec.decode(point)
     assert batch[0].steps[0].params == (("centers", ((0.1, 0.1), None, None)),)  # type: ignore[union-attr]
@@ -266,7 +266,7 @@ def test_the_broken_requirement_is_named() -> None:
     space, _ = resolve(kms(), TABLE)
     codec = space_to_codec(space)
     rng = np.random.default_rng(3)
-    batch = codec.decode(rng.random((500, codec.dimensions)))
+    batch = codec.decode(rng.random((500, codec.n_dimensions)))
     rejected = [outcome for outcome in batch if isinstance(outcome, NotInSpace)]
     assert {outcome.requirement for outcome in rejected} == set(space.requirements)
     assert 0 < len(rejected) < 250
@@ -361,7 +361,7 @@ def test_vectors_of_the_wrong_shape() -> None:
 
 def test_a_space_with_nothing_open_has_no_dimensions() -> None:
     codec = space_to_codec(Space(seq(A, use("svc", c=Const(1)))))
-    assert codec.dimensions == 0
+    assert codec.n_dimensions == 0
     assert codec.decode(np.zeros((2, 0))).models() == [codec.model([])] * 2
     assert codec.encode(codec.model([])).shape == (0,)
 
@@ -369,8 +369,8 @@ def test_a_space_with_nothing_open_has_no_dimensions() -> None:
 def test_no_vectors_are_no_models() -> None:
     for space in (psms(), kms()):
         codec = space_to_codec(resolve(space, TABLE)[0])
-        batch = codec.decode(np.empty((0, codec.dimensions)))
-        assert (len(batch), batch.models(), batch.snapped.shape) == (0, [], (0, codec.dimensions))
+        batch = codec.decode(np.empty((0, codec.n_dimensions)))
+        assert (len(batch), batch.models(), batch.snapped.shape) == (0, [], (0, codec.n_dimensions))
         assert batch.feasible().shape == (0,)
 
 
@@ -400,7 +400,7 @@ def test_nesting_beyond_reason_is_refused() -> None:
 
 def test_large_vectors() -> None:
     codec = space_to_codec(Space(use("sbm", weights=Vector(2_000, RealRange(0, 1, step=0.1)), mask=Vector(3, Bool()))))
-    batch = codec.decode(np.random.default_rng(0).random((4, codec.dimensions)))
+    batch = codec.decode(np.random.default_rng(0).random((4, codec.n_dimensions)))
     for model in batch:
         assert codec.model(codec.encode(model)) == model  # type: ignore[arg-type]
 
@@ -409,7 +409,7 @@ def test_particle_swarm_models_come_back() -> None:
     space, _ = resolve(psms(), TABLE)
     for encoding in ("shared", "separate"):
         codec = space_to_codec(space, encoding)
-        models = codec.decode(np.random.default_rng(7).random((300, codec.dimensions))).models()
+        models = codec.decode(np.random.default_rng(7).random((300, codec.n_dimensions))).models()
         vectors = np.array([codec.encode(model) for model in models])  # type: ignore[arg-type]
         assert codec.decode(vectors).models() == models
 
@@ -417,7 +417,7 @@ def test_particle_swarm_models_come_back() -> None:
 def test_encodings_have_the_same_models() -> None:
     space, _ = resolve(psms(), TABLE)
     shared, separate = space_to_codec(space), space_to_codec(space, "separate")
-    for model in shared.decode(np.random.default_rng(8).random((50, shared.dimensions))):
+    for model in shared.decode(np.random.default_rng(8).random((50, shared.n_dimensions))):
         assert isinstance(model, Model)
         assert separate.model(separate.encode(model)) == model
         assert shared.model(shared.encode(model)) == model

@@ -56,16 +56,16 @@ def _spec(name: str, facts: Facts | None = None) -> Space:
 @pytest.mark.parametrize("facts", [None, TABLE])
 def test_the_particle_swarm_spec_has_16_dimensions(facts: Facts | None) -> None:
     space = _spec("psms.msl", facts)
-    assert space_to_layout(space).dimensions == 16
-    assert space_to_layout(space, "separate").dimensions == 62
+    assert space_to_layout(space).n_dimensions == 16
+    assert space_to_layout(space, "separate").n_dimensions == 62
 
 
 def test_the_slots_of_the_particle_swarm_paper() -> None:
     layout = space_to_layout(psms())
-    kinds = [gene.kind for gene in layout.genes]
+    kinds = [dimension.kind for dimension in layout.dimensions]
     assert kinds[:7] == ["order", "subset", "bool", "bool", "bool", "choice", "int"]
-    assert [layout.genes[slot].levels for slot in (0, 1, 5, 10)] == [2, 8, 13, 10]
-    assert [group.genes for group in layout.groups] == [
+    assert [layout.dimensions[slot].levels for slot in (0, 1, 5, 10)] == [2, 8, 13, 10]
+    assert [group.dimensions for group in layout.groups] == [
         (0,),
         (1, 2, 3, 4),
         (5, 6, 7, 8, 9),
@@ -77,7 +77,7 @@ def test_the_slots_of_the_particle_swarm_paper() -> None:
 @pytest.mark.parametrize(("name", "dimensions"), [("kms.msl", 9), ("mopso.msl", 30), ("rbf.msl", 1 + 15 * 31)])
 def test_other_specs(name: str, dimensions: int) -> None:
     facts = Facts(200, 30, 0, "regression") if name == "rbf.msl" else TABLE
-    assert space_to_codec(_spec(name, facts)).dimensions == dimensions
+    assert space_to_codec(_spec(name, facts)).n_dimensions == dimensions
 
 
 # --- what takes slots -------------------------------------------------------------------------------------------------
@@ -118,16 +118,18 @@ def test_other_specs(name: str, dimensions: int) -> None:
     ],
 )
 def test_dimensions(root: Node, shared: int, separate: int) -> None:
-    assert space_to_layout(Space(root)).dimensions == shared
-    assert space_to_layout(Space(root), "separate").dimensions == separate
+    assert space_to_layout(Space(root)).n_dimensions == shared
+    assert space_to_layout(Space(root), "separate").n_dimensions == separate
 
 
 @pytest.mark.parametrize("encoding", ["shared", "separate"])
 def test_every_dimension_has_a_meaning(encoding: str) -> None:
     for root in (choice(WIDE, THIN), Repeat(0, 2, choice(WIDE, THIN)), use("a", c=Regions(2, 3), m=Vector(4, Bool()))):
         layout = space_to_layout(Space(root), encoding)
-        assert [gene.index for gene in layout.genes] == list(range(layout.dimensions or 0))
-        assert sorted(slot for group in layout.groups for slot in group.genes) == list(range(layout.dimensions or 0))
+        assert [dimension.index for dimension in layout.dimensions] == list(range(layout.n_dimensions or 0))
+        assert sorted(slot for group in layout.groups for slot in group.dimensions) == list(
+            range(layout.n_dimensions or 0)
+        )
 
 
 def _rows(layout: Layout) -> list[tuple[int | None, str, str, str, str]]:
@@ -149,47 +151,52 @@ def test_an_optional_part_is_called_by_its_name() -> None:
     layout = space_to_layout(Space(seq(choice(Marked("x:select", choice(WIDE, THIN)), Empty()), use("svc"))))
     assert [group.label for group in layout.groups] == ["select"]
     assert [(m.slot, m.path) for m in layout.meanings][:2] == [(0, "select"), (1, "select.wide.n")]
-    assert layout.genes_of("select") == (0, 1, 2, 3)
+    assert layout.dimensions_of("select") == (0, 1, 2, 3)
 
 
 def test_choices_share_slots_and_parameters_of_one_alternative_do_not() -> None:
     layout = space_to_layout(Space(choice(WIDE, THIN)))
     slots = [m.slot for m in layout.meanings if m.alternative == "wide"]
     assert slots == [1, 2, 3]
-    assert layout.genes[1].levels == 5
-    assert [gene.kind for gene in layout.genes] == ["choice", "int", "real", "bool"]
+    assert layout.dimensions[1].levels == 5
+    assert [dimension.kind for dimension in layout.dimensions] == ["choice", "int", "real", "bool"]
     mixed = space_to_layout(Space(choice(use("x", n=IntRange(1, 9)), use("y", r=RealRange(0, 1)))))
-    assert (mixed.genes[1].kind, mixed.genes[1].levels) == ("mixed", None)
+    assert (mixed.dimensions[1].kind, mixed.dimensions[1].levels) == ("mixed", None)
 
 
 def test_without_a_table() -> None:
     features = Formula("n_features")
     known = space_to_layout(Space(use("pca", n=IntRange(1, Formula("min", (50, features))))))
-    assert known.dimensions == 1
+    assert known.n_dimensions == 1
     assert _rows(known) == [(0, "", "pca.n", "int 1..min(50, n_features)", "linear")]
     assert known.meanings[0].levels is None
     open_ = space_to_layout(Space(use("sbm", k=IntRange(1, 9), weights=Vector(features, Bool()), p=Bool())))
-    assert open_.dimensions is None
+    assert open_.n_dimensions is None
     assert [(m.slot, m.width, m.path) for m in open_.meanings] == [
         (0, 1, "sbm.k"),
         (1, None, "sbm.weights"),
         (None, 1, "sbm.p"),
     ]
-    assert space_to_layout(Space(use("rbf", c=Regions(4, features)))).dimensions is None
+    assert space_to_layout(Space(use("rbf", c=Regions(4, features)))).n_dimensions is None
 
 
 def test_names_find_dimensions() -> None:
     kernel = choice(RBF, Const("linear"))
     select = Marked("x:select", choice(use("pca", n=IntRange(1, 5)), use("kpca", kernel=kernel)))
     layout = space_to_layout(Space(seq(select, use("knn", k=IntRange(1, 5), distance=choice(A, THIN)))))
-    assert layout.genes_of("select") == (0, 1, 2)
-    assert layout.genes_of("pca.n") == (1,)
-    assert layout.genes_of("select.pca.n") == (1,)
-    assert layout.genes_of("kpca.gamma") == layout.genes_of("gamma") == layout.genes_of("kpca.kernel.rbf.gamma") == (2,)
-    assert layout.genes_of("kernel") == (1, 2)
-    assert layout.genes_of("knn.distance") == (4, 5)
-    assert layout.genes_of("thin.n") == (5,)
-    assert layout.genes_of("nothing") == ()
+    assert layout.dimensions_of("select") == (0, 1, 2)
+    assert layout.dimensions_of("pca.n") == (1,)
+    assert layout.dimensions_of("select.pca.n") == (1,)
+    assert (
+        layout.dimensions_of("kpca.gamma")
+        == layout.dimensions_of("gamma")
+        == layout.dimensions_of("kpca.kernel.rbf.gamma")
+        == (2,)
+    )
+    assert layout.dimensions_of("kernel") == (1, 2)
+    assert layout.dimensions_of("knn.distance") == (4, 5)
+    assert layout.dimensions_of("thin.n") == (5,)
+    assert layout.dimensions_of("nothing") == ()
 
 
 def test_groups_are_the_steps_of_the_chain() -> None:
@@ -197,7 +204,7 @@ def test_groups_are_the_steps_of_the_chain() -> None:
         choice(WIDE, Empty()), Repeat(0, 2, THIN), Union((THIN, choice(A, B))), use("svc", c=RealRange(0, 1)), C
     )
     layout = space_to_layout(Space(chain))
-    assert [(group.label, group.genes) for group in layout.groups] == [
+    assert [(group.label, group.dimensions) for group in layout.groups] == [
         ("wide?", (0, 1, 2, 3)),
         ("count of thin", (4,)),
         ("thin", (5,)),
@@ -224,7 +231,7 @@ def test_units_of_regions_are_numbered() -> None:
         (4, 1, "unit", 1, "rbf.centers[2]"),
         (5, 3, "place", 1, "rbf.centers[2]"),
     ]
-    assert layout.genes_of("centers") == tuple(range(8))
+    assert layout.dimensions_of("centers") == tuple(range(8))
 
 
 def test_meanings_at_a_point() -> None:
@@ -240,7 +247,7 @@ def test_dimension_count_does_not_depend_on_how_a_part_is_written() -> None:
     for name in "abcdef":
         nested = Choice((nested, use(name, n=IntRange(1, 3))))
     flat = Choice((Empty(), *(use(name, n=IntRange(1, 3)) for name in "abcdef")))
-    assert space_to_layout(Space(nested)).dimensions == space_to_layout(Space(flat)).dimensions == 2
+    assert space_to_layout(Space(nested)).n_dimensions == space_to_layout(Space(flat)).n_dimensions == 2
     codec = space_to_codec(Space(nested))
     shares = (np.arange(7) + 0.5) / 7
     names = [m.steps[0].block.name if m.steps else "" for m in codec.decode(np.stack([shares, shares], axis=1))]  # type: ignore[union-attr]

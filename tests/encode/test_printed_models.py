@@ -43,7 +43,7 @@ def test_decoded_models_print_and_read_back(spec: str, facts: Facts, encoding: s
     space = _space((SPECS / spec).read_text(encoding="utf-8"), spec, facts)
     codec = space_to_codec(space, encoding)
     found = 0
-    for model in codec.decode(np.random.default_rng(1).random((15, codec.dimensions))):
+    for model in codec.decode(np.random.default_rng(1).random((15, codec.n_dimensions))):
         if isinstance(model, Model):
             assert broken(space.requirements, Derivation(model), facts) is None
             closed = _space(model_to_file_text(model), "model.msl", facts)

@@ -49,14 +49,14 @@ def spec_of(text: str, dataset: Dataset) -> Spec:
 def models_of(text: str, dataset: Dataset, n: int, seed: int = 0) -> list[Model]:
     """Random models of a space."""
     codec = space_to_codec(spec_of(text, dataset).space)
-    found = codec.decode(np.random.default_rng(seed).random((n, codec.dimensions))).models()
+    found = codec.decode(np.random.default_rng(seed).random((n, codec.n_dimensions))).models()
     return [model for model in found if isinstance(model, Model)]
 
 
 def only_model(text: str, dataset: Dataset) -> Model:
     """The model of a space with nothing open."""
     codec = space_to_codec(spec_of(text, dataset).space)
-    return codec.model(np.full(codec.dimensions, 0.5))
+    return codec.model(np.full(codec.n_dimensions, 0.5))
 
 
 def objectives(goal: str, dataset: Dataset) -> tuple[Objective, ...]:

@@ -10,7 +10,7 @@ from search_cases import ensemble_of, searched, write_classes, write_numbers
 
 from msl import run
 from msl.runner.verdict import ranked_candidates
-from msl.search.base import CONFIRMED, FIRST_TURN
+from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT
 
 SPACE = "use clop\nchain m = (standardize | normalize)? >> (zarbi | naive | svc | klogistic) >> bias\n"
 GOAL = "minimize ber by cv(folds = 3)\n"
@@ -20,7 +20,7 @@ SEARCH = "search random(evaluations = 12) then confirm(top = 5, repeats = 3)\n"
 def test_the_winner_is_judged_by_new_splits_alone(tmp_path: Path) -> None:
     case = searched(tmp_path, SPACE + GOAL + SEARCH, write_classes(tmp_path))
     again = [(ask, one) for ask, one in case.found.told if ask.repeat]
-    assert {ask.repeat - FIRST_TURN for ask, _ in again} == {0, 1, 2}
+    assert {ask.repeat - FIRST_CONFIRMING_REPEAT for ask, _ in again} == {0, 1, 2}
     means: dict[bytes, list[float]] = {}
     for ask, one in again:
         means.setdefault(ask.vector.tobytes(), []).append(one.loss)

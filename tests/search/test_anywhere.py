@@ -10,7 +10,7 @@ from msl.data.read import read_table
 from msl.diagnostics.source import Source
 from msl.runner.search_space import space_to_search_space
 from msl.search.base import SearchSpace
-from msl.search.operators.initialise import anywhere
+from msl.search.operators.initialise import uniform_points
 from msl.space.resolve import resolve
 
 
@@ -18,7 +18,7 @@ def test_an_optional_part_is_left_out_half_the_time() -> None:
     search_space = SearchSpace.of(
         [13, 2, 4, 0], ordered=[False, False, False, True], absent={0: 12, 1: 0, 2: 0}, optional=[0, 1]
     )
-    points = anywhere(search_space, 20_000, np.random.default_rng(0))
+    points = uniform_points(search_space, 20_000, np.random.default_rng(0))
     cells = search_space.cells(points)
     assert np.mean(cells[:, 0] == 12) == pytest.approx(0.5, abs=0.02)
     assert np.mean(cells[:, 1] == 0) == pytest.approx(0.5, abs=0.02)
@@ -30,7 +30,7 @@ def test_an_optional_part_is_left_out_half_the_time() -> None:
 
 def test_without_optional_parts_points_are_plain() -> None:
     search_space = SearchSpace.continuous(3)
-    points = anywhere(search_space, 5, np.random.default_rng(1))
+    points = uniform_points(search_space, 5, np.random.default_rng(1))
     assert np.array_equal(points, np.random.default_rng(1).random((5, 3)))
 
 

@@ -30,7 +30,7 @@ def test_it_starts_at_random_with_the_reference_and_ends_with_the_pattern() -> N
     played = play(auto, options("auto(evaluations = 100)"), sphere(4))
     assert len(played.batches[0]) == 20
     assert played.batches[0][0].vector.tolist() == [0.0] * 4
-    assert len(played.asks) == 100
+    assert len(played.queries) == 100
     arms = arms_used(sphere(4), 100)
     assert arms[0] == "start"
     assert set(arms[-6:]) == {"pattern"}
@@ -76,9 +76,9 @@ def test_the_pattern_tries_every_alternative_and_then_smaller_steps() -> None:
     setting = Setting(search_space, {}, np.random.default_rng(0))
     centre = Observation(np.array([0.5, 0.125]), (1.0,))
     arm = PatternArm(setting, UnseenPoints(search_space, [centre]))
-    points = [ask.vector.tolist() for ask in arm.asks(centre)]
+    points = [ask.vector.tolist() for ask in arm.queries(centre)]
     assert sorted(points) == [[0.0, 0.125], [0.5, 0.375], [0.5, 0.625], [0.5, 0.875], [1.0, 0.125]]
-    finer = [ask.vector.tolist() for ask in arm.asks(centre)]
+    finer = [ask.vector.tolist() for ask in arm.queries(centre)]
     assert sorted(finer[:2]) == [[0.25, 0.125], [0.75, 0.125]]
     assert sorted(finer[2:4]) == [[0.375, 0.125], [0.625, 0.125]]
 
@@ -88,20 +88,22 @@ def test_particles_follow_the_best_of_all_arms() -> None:
     first = [Observation(np.full(2, 0.1 + 0.05 * place), (1.0,)) for place in range(WIDTH)]
     arm = SwarmArm(Setting(search_space, {}, np.random.default_rng(0)), first)
     centre = Observation(np.full(2, 0.9), (0.1,))
-    asks = arm.asks(centre)
+    asks = arm.queries(centre)
     assert np.mean([ask.vector for ask in asks]) > 0.3
     assert all(ask.cutoff is None for ask in asks), "the forest learns from every loss"
 
 
 def test_a_small_space_ends_it() -> None:
     played = play(auto, options("auto(evaluations = 5000)"), bits(5))
-    assert len(played.asks) < 5000 or len({played.problem.search_space.decode(a.vector) for a in played.asks}) == 32
+    assert (
+        len(played.queries) < 5000 or len({played.problem.search_space.decode(a.vector) for a in played.queries}) == 32
+    )
     assert played.result == 0.0
 
 
 def test_several_objectives() -> None:
     played = play(auto, options("auto(evaluations = 300)"), two_bowls())
-    assert 200 < len(played.asks) <= 300
+    assert 200 < len(played.queries) <= 300
     assert played.events[-1].kind == "front"
     chance = min(play(random, options("random(evaluations = 300)"), two_bowls(), seed).result for seed in range(3))
     assert played.result < chance
@@ -115,7 +117,7 @@ def test_a_spec_may_give_it_several_objectives(strategy: str) -> None:
 
 @pytest.mark.parametrize("evaluations", [1, 2, 5, 11])
 def test_few_evaluations(evaluations: int) -> None:
-    assert len(play(auto, options(f"auto(evaluations = {evaluations})"), sphere()).asks) == evaluations
+    assert len(play(auto, options(f"auto(evaluations = {evaluations})"), sphere()).queries) == evaluations
 
 
 def menu(seed: int) -> Problem:
@@ -149,7 +151,7 @@ def mean_ranks(problems: list[Problem], seeds: int) -> list[float]:
 
 
 def test_it_beats_chance_and_the_swarm_on_unlike_problems() -> None:
-    """On bowls, where one gene has nothing to do with another, the pattern alone is hard to beat."""
+    """On bowls, where one dimension has nothing to do with another, the pattern alone is hard to beat."""
     ranks = mean_ranks([mixed(), conditional(), bits(20), rastrigin(3), sphere(5)], seeds=3)
     assert ranks[0] < min(ranks[1:3])
 

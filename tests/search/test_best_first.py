@@ -13,7 +13,7 @@ from strategy_options import options
 from msl.report.search_trace import levels_table
 from msl.search.base import Channel, Event, Observation, Query, SearchSpace, Vector, channels_of
 from msl.search.operators.simplex import simplex
-from msl.search.setting import Inner, Setting, together
+from msl.search.setting import Inner, Setting, interleave
 from msl.search.strategies.best_first import (
     backward,
     best_first,
@@ -47,8 +47,8 @@ def told(search_space: SearchSpace, vector: Vector, loss: Loss) -> Observation:
     return Observation(point, (loss(point),), complexity=float(search_space.cells(point).sum()))
 
 
-def channel(search_space: SearchSpace, *genes: int, steps: int = 11, patience: int = 5) -> Channel:
-    return Channel("all", genes or tuple(range(search_space.dimensions)), search_space, steps, patience)
+def channel(search_space: SearchSpace, *dimensions: int, steps: int = 11, patience: int = 5) -> Channel:
+    return Channel("all", dimensions or tuple(range(search_space.n_dimensions)), search_space, steps, patience)
 
 
 def random_loss(search_space: SearchSpace, seed: int) -> Loss:
@@ -89,9 +89,9 @@ def test_at_the_end_no_change_of_one_gene_helps(inner: Callable[[Channel, Observ
     start = told(search_space, np.full(3, 0.1), loss)
     found = run(inner(channel(search_space), start), search_space, loss)
     cells = search_space.cells(found.vector)
-    for gene, value in product(range(3), range(4)):
+    for dimension, value in product(range(3), range(4)):
         other = cells.copy()
-        other[gene] = value
+        other[dimension] = value
         assert loss(search_space.centres(other)) >= found.loss
 
 
@@ -140,8 +140,10 @@ def test_searches_of_a_large_space_wait_for_their_turn() -> None:
     """What all of them would ask for at once would not fit into memory."""
     search_space = SearchSpace.continuous(300)
     here = Observation(np.zeros(300), (1.0,))
-    searches = [exhaustive(Channel(str(gene), (gene,), search_space, 11, 5), here) for gene in range(300)]
-    running = together(searches)
+    searches = [
+        exhaustive(Channel(str(dimension), (dimension,), search_space, 11, 5), here) for dimension in range(300)
+    ]
+    running = interleave(searches)
     asks, sizes = next(running), []
     found: list[Observation] | None = None
     while found is None:
@@ -238,13 +240,13 @@ def test_simplex_walks_as_scipys(seed: int) -> None:
 
 
 def test_the_search_that_suits_a_channel() -> None:
-    """All values of a choice; a grid for many numbers; one gene after the other where values have no order."""
+    """All values of a choice; a grid for many numbers; one dimension after the other where values have no order."""
     search_space = SearchSpace.of([5, *[11] * 4, *[9] * 4], ordered=[False, *[True] * 4, *[False] * 4])
 
-    def asks(inner: str, *genes: int) -> int:
+    def asks(inner: str, *dimensions: int) -> int:
         asked: list[Query] = []
         start = told(search_space, search_space.start, lambda point: 1.0)
-        run(optimise(channel(search_space, *genes), start, inner), search_space, lambda point: 1.0, asked)
+        run(optimise(channel(search_space, *dimensions), start, inner), search_space, lambda point: 1.0, asked)
         return len(asked)
 
     assert asks("auto", 0) == 4
@@ -262,7 +264,7 @@ def test_searches_side_by_side_ask_together() -> None:
         assert best is not None
         return best
 
-    running = together([counting(1, 0.1), counting(3, 0.2), counting(2, 0.3)])
+    running = interleave([counting(1, 0.1), counting(3, 0.2), counting(2, 0.3)])
     asks = next(running)
     batches = []
     try:
@@ -279,7 +281,7 @@ def test_searches_side_by_side_ask_together() -> None:
 
 
 def table_problem(losses: dict[tuple[int, ...], float], levels: list[int], complexity: int | None = None) -> Problem:
-    """Losses by the numbers of the values; what is not listed is 1. The complexity is the value of one gene."""
+    """Losses by the numbers of the values; what is not listed is 1. The complexity is the value of one dimension."""
     search_space = SearchSpace.of(levels, labels=("a", "b", "c")[: len(levels)])
 
     def loss(point: Vector) -> tuple[float, ...]:

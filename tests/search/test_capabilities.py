@@ -26,7 +26,7 @@ search {search}
 ONE, TWO, THREE = "ber by cv(folds = 2)", "ber by cv(folds = 2), features", "ber by cv(folds = 2), features, complexity"
 #: A search around the best point, for two objectives or more, and a second look at what it found.
 MODULE = """
-from msl.search.base import CONFIRMED, FIRST_TURN, Event, Query
+from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT, Event, Query
 
 def around(setting):
     batch = [Query(point) for point in setting.first_points(int(setting.options["size"]))]
@@ -37,7 +37,7 @@ def around(setting):
 def look_again(setting):
     best = min(setting.known, key=lambda one: one.losses)
     for repeat in range(int(setting.options["looks"])):
-        (seen,) = yield [Query(best.vector, repeat=FIRST_TURN + repeat)]
+        (seen,) = yield [Query(best.vector, repeat=FIRST_CONFIRMING_REPEAT + repeat)]
         setting.note(Event(CONFIRMED, {"turn": repeat + 1}, (seen,), (seen,), stands=True))
 """
 DECLARATIONS = """

@@ -7,7 +7,7 @@ import pytest
 
 from msl.search.base import Event, Observation, Query
 from msl.search.setting import Setting
-from msl.search.strategies.confirm import CONFIRMED, FIRST_TURN, confirm
+from msl.search.strategies.confirm import CONFIRMED, FIRST_CONFIRMING_REPEAT, confirm
 from msl.testing.toy_problems import sphere, two_bowls
 
 
@@ -16,7 +16,7 @@ def options(top: int = 30, repeats: int = 5) -> dict[str, int]:
 
 
 def known(losses: list[float]) -> list[Observation]:
-    dimensions = sphere().search_space.dimensions
+    dimensions = sphere().search_space.n_dimensions
     return [Observation(np.full(dimensions, place / 100), (loss,), place) for place, loss in enumerate(losses)]
 
 
@@ -34,7 +34,9 @@ def confirmed(
         places = [round(float(ask.vector[0]) * 100) for ask in asks]
         answers = [
             Observation(
-                ask.vector, (luck.get((place, ask.repeat - FIRST_TURN + 1), told[place].loss),), told[place].complexity
+                ask.vector,
+                (luck.get((place, ask.repeat - FIRST_CONFIRMING_REPEAT + 1), told[place].loss),),
+                told[place].complexity,
             )
             for ask, place in zip(asks, places, strict=True)
         ]
@@ -54,7 +56,9 @@ def test_the_best_of_unlike_losses_are_asked_again_in_every_turn(top: int, repea
     batches, _ = confirmed(known([0.4, 0.1, 0.1, 0.3, 0.2]), options(top, repeats), {})
     # 1 and 2 have one loss: the simpler of them stands for both.
     assert [places(batch) for batch in batches] == [[1, 4, 3, 0][:top]] * repeats
-    assert [{ask.repeat for ask in batch} for batch in batches] == [{FIRST_TURN + repeat} for repeat in range(repeats)]
+    assert [{ask.repeat for ask in batch} for batch in batches] == [
+        {FIRST_CONFIRMING_REPEAT + repeat} for repeat in range(repeats)
+    ]
     assert all(ask.cutoff is None and ask.share == 1.0 for batch in batches for ask in batch)
 
 
@@ -84,7 +88,7 @@ def test_without_models_it_says_so() -> None:
 
 def test_a_front_is_confirmed_as_a_front() -> None:
     search_space = two_bowls().search_space
-    told = [Observation(np.full(search_space.dimensions, x), (x, 1 - x)) for x in (0.1, 0.5, 0.9)]
+    told = [Observation(np.full(search_space.n_dimensions, x), (x, 1 - x)) for x in (0.1, 0.5, 0.9)]
     events: list[Event] = []
     setting = Setting(search_space, options(repeats=1), np.random.default_rng(0), told, 2, note=events.append)
     running = confirm(setting)

@@ -79,15 +79,15 @@ def test_strategies_that_ship(name: str, check: Check) -> None:
 
 
 def _uniform(setting: Setting, size: int = 20) -> list[Query]:
-    return [Query(point) for point in setting.rng.random((size, setting.search_space.dimensions))]
+    return [Query(point) for point in setting.rng.random((size, setting.search_space.n_dimensions))]
 
 
 def ignores_its_seed(setting: Setting) -> Strategy:
-    yield [Query(point) for point in np.random.default_rng().random((20, setting.search_space.dimensions))]
+    yield [Query(point) for point in np.random.default_rng().random((20, setting.search_space.n_dimensions))]
 
 
 def uses_global_randomness(setting: Setting) -> Strategy:
-    yield [Query(np.random.random(setting.search_space.dimensions)) for _ in range(20)]  # noqa: NPY002
+    yield [Query(np.random.random(setting.search_space.n_dimensions)) for _ in range(20)]  # noqa: NPY002
 
 
 def never_ends(setting: Setting) -> Strategy:
@@ -105,7 +105,7 @@ def asks_for_nothing(setting: Setting) -> Strategy:
 
 
 def leaves_the_cube(setting: Setting) -> Strategy:
-    yield [Query(setting.rng.normal(size=setting.search_space.dimensions)) for _ in range(20)]
+    yield [Query(setting.rng.normal(size=setting.search_space.n_dimensions)) for _ in range(20)]
 
 
 def is_poisoned(setting: Setting) -> Strategy:
@@ -149,7 +149,7 @@ def trusts_bounds(setting: Setting) -> Strategy:
 
 
 def does_not_search(setting: Setting) -> Strategy:
-    yield [Query(np.zeros(setting.search_space.dimensions))] * 20
+    yield [Query(np.zeros(setting.search_space.n_dimensions))] * 20
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ from strategy_options import options
 
 from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks
+from msl.check.names.catalogues import shipped_strategies
 from msl.check.names.library import Library
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector
 from msl.search.setting import Strategy
-from msl.search.stages import BUILT_IN, Limits, Stage, load_strategy, then
+from msl.search.stages import Limits, Stage, load_strategy, then
 from msl.space.nodes import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
 from msl.testing.play import Played, play
 from msl.testing.toy_problems import Problem, conditional, sphere, two_bowls
@@ -22,7 +23,7 @@ from msl.testing.toy_problems import Problem, conditional, sphere, two_bowls
 pytestmark = pytest.mark.filterwarnings("error")
 SEVERAL = ("nspso", "cmdpso")
 #: `confirm` asks only for what others have found.
-FINDERS = [name for name in BUILT_IN if name != "confirm"]
+FINDERS = [name for name in shipped_strategies() if name != "confirm"]
 
 
 def ends_of(node: Node) -> Iterator[str]:
@@ -49,7 +50,7 @@ def extreme_calls() -> Iterator[str]:
     """Every option of every strategy at each end of what the catalogue declares for it."""
     report = Report()
     declarations = Library(report).implied("strategy").declarations
-    for name in BUILT_IN:
+    for name in shipped_strategies():
         declared = Blocks(report).declared(declarations[name])
         assert declared is not None
         for param in declared.params:
@@ -59,7 +60,7 @@ def extreme_calls() -> Iterator[str]:
 
 def is_sound(played: Played) -> bool:
     """No batch is empty, and every point is in the cube."""
-    points = [ask.vector for ask in played.asks]
+    points = [ask.vector for ask in played.queries]
     return all(played.batches) and all(bool(((point >= 0) & (point <= 1)).all()) for point in points)
 
 
@@ -108,14 +109,14 @@ def wild(problem: Problem, ask: Query, number: int) -> Observation:
 
 
 @pytest.mark.parametrize("answer", [all_fail, wild], ids=["all fail", "wild losses"])
-@pytest.mark.parametrize("terrain", TERRAINS.values(), ids=list(TERRAINS))
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("search_space", TERRAINS.values(), ids=list(TERRAINS))
+@pytest.mark.parametrize("name", shipped_strategies())
 def test_hostile_spaces(
     name: str, search_space: SearchSpace, answer: Callable[[Problem, Query, int], Observation]
 ) -> None:
     reference = (1.0, 1.0) if name in SEVERAL else None
     problem = Problem("hostile", search_space, lambda point: (0.5,), 0.0, reference=reference)
-    limit = 150 if search_space.dimensions > 1_000 else 1_000
+    limit = 150 if search_space.n_dimensions > 1_000 else 1_000
     with np.errstate(all="raise", under="ignore"):
         played = play(load_strategy(name), options(name), problem, answer=answer, limit=limit)
     assert is_sound(played)

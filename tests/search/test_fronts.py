@@ -71,18 +71,18 @@ def test_points_of_two_rows() -> None:
     assert first.joined(second, np.array([5, 0, 2, 3])).losses[:, 0].tolist() == [1.0, 3.0, 6.0, 4.0]
     mixed = first.replaced(np.array([True, False, True]), second)
     assert mixed.losses[:, 0].tolist() == [4.0, 2.0, 6.0]
-    assert [one.loss for one in mixed.told] == [4.0, 2.0, 6.0]
+    assert [one.loss for one in mixed.observations] == [4.0, 2.0, 6.0]
 
 
 def test_readiness_above_the_threshold_is_on_and_is_kept_as_it_is() -> None:
     search_space = SearchSpace.of([2, 2, 0, 5])
     reading = FeatureReading.of(search_space, "continuous", 0.6)
     x = np.array([[0.55, 0.61, 0.7, 0.3]])
-    (ask,) = reading.asks(x)
+    (ask,) = reading.queries(x)
     assert ask.vector.tolist() == [0.0, 1.0, 0.7, 0.3]
     back = Observation(np.array([0.25, 0.75, 0.7, 0.3]), (1.0, 1.0))
     assert reading.points(x, [back]).positions.tolist() == [[0.55, 0.61, 0.7, 0.3]]
-    exactly = FeatureReading.of(search_space, "continuous", 0.6).asks(np.array([[0.6, 0.6, 0.6, 0.6]]))[0]
+    exactly = FeatureReading.of(search_space, "continuous", 0.6).queries(np.array([[0.6, 0.6, 0.6, 0.6]]))[0]
     assert exactly.vector[:2].tolist() == [0.0, 0.0], "on above the threshold, not at it"
 
 
@@ -112,7 +112,7 @@ def test_they_reach_further_than_random_points(name: str, strategy: StrategyFunc
 @BOTH
 def test_nothing_is_cut_short(name: str, strategy: StrategyFunction) -> None:
     played = play(strategy, options(f"{name}(swarm = 5, iterations = 3)"), two_bowls())
-    assert all(ask.cutoff is None for ask in played.asks)
+    assert all(ask.cutoff is None for ask in played.queries)
     assert [len(batch) for batch in played.batches] == [5] * 4
 
 
@@ -120,7 +120,7 @@ def test_nspso_keeps_the_best_of_old_and_new() -> None:
     """The front of the swarm is never worse than before, and no new point that would be on it is lost."""
     played = play(nspso, options("nspso(swarm = 8, iterations = 8)"), two_bowls())
     swarms = [list(event.kept) for event in played.events]
-    asked = [played.told[8 * t : 8 * t + 8] for t in range(9)]
+    asked = [played.observations[8 * t : 8 * t + 8] for t in range(9)]
     for before, new, after in zip(swarms, asked[1:], swarms[1:], strict=False):
         joined = [*before, *new]
         front = [
@@ -140,7 +140,7 @@ def test_cmdpso_answers_with_its_archive() -> None:
     boxes = {tuple(math.floor(loss / 0.1) for loss in one.losses) for one in chosen}
     assert len(boxes) == len(chosen)
     fine = play(cmdpso, options("cmdpso(swarm = 10, iterations = 10, epsilon = 0)"), two_bowls())
-    best = {one.losses for one in front_of(fine.told)}
+    best = {one.losses for one in front_of(fine.observations)}
     assert {one.losses for one in fine.events[-1].chosen} == best, "without ε, the front of all that was seen"
 
 

@@ -47,7 +47,7 @@ def test_failures_do_not_cost_others_their_places_on_the_next_rung(failures: int
     """One in `factor` of those that were tried goes on, not of those that did not fail: their evaluations are paid."""
     played = _failing_on_few_rows(failures)
     assert [len(batch) for batch in played.batches[:3]] == rungs
-    alive = sorted(played.told[failures:27], key=lambda one: one.loss)
+    alive = sorted(played.observations[failures:27], key=lambda one: one.loss)
     assert [ask.vector.tolist() for ask in played.batches[1]] == [one.vector.tolist() for one in alive[: rungs[1]]]
 
 

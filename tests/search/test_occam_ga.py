@@ -43,7 +43,7 @@ def network(units: int = 4, inputs: int = 2) -> SearchSpace:
     size = 1 + units * (1 + inputs)
     flags = [1 + unit * (1 + inputs) for unit in range(units)]
     return SearchSpace.of(
-        [0 if gene not in flags else 2 for gene in range(size)],
+        [0 if dimension not in flags else 2 for dimension in range(size)],
         groups=[0, *(1 + unit for unit in range(units) for _ in range(1 + inputs))],
         heads=flags,
         absent=dict.fromkeys(flags, 0),
@@ -118,7 +118,7 @@ def test_blending_reaches_half_the_distance_beyond_the_parents() -> None:
 def test_units_are_inherited_whole_unless_both_parents_have_them() -> None:
     search_space = network(units=3, inputs=2)
     rng = np.random.default_rng(0)
-    first, second = (np.repeat(rng.random((1, search_space.dimensions)), 400, axis=0) for _ in range(2))
+    first, second = (np.repeat(rng.random((1, search_space.n_dimensions)), 400, axis=0) for _ in range(2))
     first[:, search_space.switches] = [0.75, 0.75, 0.25]
     second[:, search_space.switches] = [0.75, 0.25, 0.25]
     children = cluster_crossover(search_space, first, second, rng)
@@ -145,9 +145,9 @@ def test_what_has_no_order_is_never_blended() -> None:
 
 
 def test_uniform_mutation_hits_its_genes_at_its_rate() -> None:
-    genes = np.array([True, False, True])
+    dimensions = np.array([True, False, True])
     points = np.full((5000, 3), 0.5)
-    mutated = uniform(points, 0.05, genes, np.random.default_rng(0))
+    mutated = uniform(points, 0.05, dimensions, np.random.default_rng(0))
     changed = mutated != points
     assert not changed[:, 1].any()
     assert 0.04 < changed[:, [0, 2]].mean() < 0.06
@@ -181,7 +181,7 @@ def test_adding_and_deleting(seed: int, units: int) -> None:
     """One unit more or less at most; never none."""
     search_space = network(units)
     rng = np.random.default_rng(seed)
-    points = rng.random((12, search_space.dimensions))
+    points = rng.random((12, search_space.n_dimensions))
     points[~is_on(search_space, points).any(axis=1), 1] = 0.75
     before = is_on(search_space, points)
     more = is_on(search_space, with_added(search_space, points, 1.0, rng))
@@ -234,13 +234,13 @@ def test_shuffling_gives_every_evaluation_a_turn_of_its_own_and_the_elite_anothe
         return Observation(honest.vector, (honest.loss + 0.01 * (ask.repeat % 7),), honest.complexity)
 
     played = play(occam_ga, options(SMALL.replace(")", ", shuffle = true)")), bits(), answer=answer)
-    assert [ask.repeat for ask in played.asks] == list(range(1, 141))
+    assert [ask.repeat for ask in played.queries] == list(range(1, 141))
     assert [len(batch) for batch in played.batches] == [20] * 7
     for before, after, batch in zip(generations(played), generations(played)[1:], played.batches[1:], strict=False):
         elite = occam_elite(before, 5)[0]
         assert np.array_equal(batch[0].vector, elite.vector)
         assert after[0] is not elite
-    assert all(ask.repeat == 0 for ask in play(occam_ga, options(SMALL), bits()).asks)
+    assert all(ask.repeat == 0 for ask in play(occam_ga, options(SMALL), bits()).queries)
 
 
 def test_growing_starts_from_one_unit() -> None:

@@ -8,11 +8,12 @@ import pytest
 from strategy_options import options
 
 from msl.check.check_spec import check_source
+from msl.check.names.catalogues import shipped_strategies
 from msl.data.read import read_table
 from msl.diagnostics.source import Source
 from msl.runner.plan import make_plan
 from msl.search.base import Observation
-from msl.search.stages import BUILT_IN, load_strategy, then
+from msl.search.stages import load_strategy, then
 from msl.testing.play import Played, play
 from msl.testing.toy_problems import (
     Problem,
@@ -127,7 +128,7 @@ def _quoted(name: str) -> str:
 
 def trace(played: Played) -> list[object]:
     """What was asked, and what would be the answer."""
-    asked = [(ask.vector.tobytes(), ask.share, ask.repeat) for ask in played.asks]
+    asked = [(ask.vector.tobytes(), ask.share, ask.repeat) for ask in played.queries]
     chosen = [tuple(one.vector.tobytes() for one in event.chosen) for event in played.events]
     return [asked, chosen]
 
@@ -163,6 +164,6 @@ def test_no_option_is_forgotten() -> None:
     tried = {(strategy, change.split(" = ")[0]) for strategy, _, change, _ in CHANGES}
     tried |= {(strategy, change.split(" = ")[0]) for strategy, change in BY_PLAN}
     forgotten = {
-        (strategy, option) for strategy in BUILT_IN if strategy != "confirm" for option in options(strategy)
+        (strategy, option) for strategy in shipped_strategies() if strategy != "confirm" for option in options(strategy)
     } - tried
     assert not forgotten, "options without a test that sees their effect"

@@ -136,7 +136,7 @@ def test_epsilon_archive(losses: Losses, epsilon: float) -> None:
     """Every point is ε-dominated by one that is kept; no kept box dominates another; the kept are points that came."""
     archive = EpsilonArchive(epsilon)
     archive.add([told(tuple(row)) for row in losses.tolist()])
-    kept = [one.losses for one in archive.told]
+    kept = [one.losses for one in archive.observations]
     assert set(kept) <= {tuple(row) for row in losses.tolist()}
     for row in losses:
         assert any(all(k <= r + epsilon for k, r in zip(one, row, strict=True)) for one in kept)
@@ -150,10 +150,10 @@ def test_an_archive_without_epsilon_is_the_front() -> None:
     points = [told(tuple(row)) for row in rng.integers(0, 8, size=(60, 2)).astype(float).tolist()]
     archive = EpsilonArchive(0.0)
     archive.add(points)
-    assert {one.losses for one in archive.told} == {one.losses for one in front_of(points)}
+    assert {one.losses for one in archive.observations} == {one.losses for one in front_of(points)}
 
 
 def test_an_archive_takes_no_failures() -> None:
     archive = EpsilonArchive(0.1)
     archive.add([told((math.inf, 0.0)), told((0.0, math.nan)), told((0.5, 0.5), bound=True)])
-    assert archive.told == ()
+    assert archive.observations == ()

@@ -106,7 +106,7 @@ def test_a_choice_inside_an_alternative_has_its_floor_too(encoding: str) -> None
     search_space = terrain_of(NESTED, encoding)
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        points = [rng.random(search_space.dimensions)]
+        points = [rng.random(search_space.n_dimensions)]
         points += points_for_rare(search_space, points, 2, rng, 100)
         counts = [blocks_of(search_space, Query(point)) for point in points]
         for learner in ("rf", "naive", "zarbi", "kridge", "svc"):
@@ -119,7 +119,7 @@ def test_alternatives_that_no_model_may_have_are_given_up() -> None:
         "require not svc\n"
     )
     rng = np.random.default_rng(0)
-    found = points_for_rare(search_space, list(rng.random((3, search_space.dimensions))), 2, rng, 1_000)
+    found = points_for_rare(search_space, list(rng.random((3, search_space.n_dimensions))), 2, rng, 1_000)
     assert len(found) < 10
     assert all(search_space.decode(point) is not None for point in found)
 

@@ -19,7 +19,7 @@ from msl.testing.toy_problems import Problem, bits, mixed, sphere, two_bowls
 
 
 def models(played: Played) -> list[Hashable | None]:
-    return [played.problem.search_space.decode(ask.vector) for ask in played.asks]
+    return [played.problem.search_space.decode(ask.vector) for ask in played.queries]
 
 
 # --- random ---------------------------------------------------------------------------------------------
@@ -27,27 +27,27 @@ def models(played: Played) -> list[Hashable | None]:
 
 def test_random_asks_for_no_model_twice_and_ends_with_the_last() -> None:
     played = play(random, options("random(evaluations = 1000)"), bits(6))
-    assert len(set(models(played))) == len(played.asks) == 64
+    assert len(set(models(played))) == len(played.queries) == 64
     assert played.events[-1].figures["why"] == "all models are known"
 
 
 def test_random_asks_for_no_model_that_is_known() -> None:
     problem = bits(6)
     first = play(random, options("random(evaluations = 50)"), problem, seed=1)
-    second = play(random, options("random(evaluations = 50)"), problem, seed=2, known=first.told)
-    assert len(second.asks) == 14
+    second = play(random, options("random(evaluations = 50)"), problem, seed=2, known=first.observations)
+    assert len(second.queries) == 14
     assert not set(models(first)) & set(models(second))
 
 
 def test_random_is_uniform_in_the_cube() -> None:
     played = play(random, options("random(evaluations = 2000)"), sphere(3))
-    points = np.array([ask.vector for ask in played.asks])
+    points = np.array([ask.vector for ask in played.queries])
     assert np.abs(points.mean(axis=0) - 0.5).max() < 0.03
     assert np.abs(points.std(axis=0) - 12**-0.5).max() < 0.02
 
 
 class Lopsided(SearchSpace):
-    """The first value of the first gene is one model, the second one a thousand."""
+    """The first value of the first dimension is one model, the second one a thousand."""
 
     __slots__ = ()
 
@@ -94,7 +94,7 @@ def test_what_the_best_so_far_makes_useless_is_said() -> None:
     assert beats[0] is None
     bests = [event.figures["best"] for event in played.events]
     assert beats[1:] == [np.nextafter(best, np.inf) for best in bests[:-1]]
-    assert all(ask.cutoff is None for ask in play(random, options("random(evaluations = 80)"), two_bowls()).asks)
+    assert all(ask.cutoff is None for ask in play(random, options("random(evaluations = 80)"), two_bowls()).queries)
 
 
 # --- grid -----------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_what_the_best_so_far_makes_useless_is_said() -> None:
 def test_grid_is_every_model_once_in_order() -> None:
     problem = mixed()
     played = play(grid, options("grid(steps = 3)"), problem)
-    cells = [problem.search_space.cells(ask.vector).tolist() for ask in played.asks]
+    cells = [problem.search_space.cells(ask.vector).tolist() for ask in played.queries]
     assert len(cells) == 4 * 7 * 2 * 3
     assert cells == sorted(cells)
     assert sorted({cell[3] for cell in cells}) == [0.0, 0.5, 1.0]
@@ -128,9 +128,9 @@ def test_grid_asks_for_no_model_twice() -> None:
 def test_grid_leaves_out_what_is_known() -> None:
     problem = bits(5)
     first = play(grid, options("grid(evaluations = 12)"), problem)
-    second = play(grid, options("grid"), problem, known=first.told)
-    assert len(first.asks) == 12
-    assert len(second.asks) == 20
+    second = play(grid, options("grid"), problem, known=first.observations)
+    assert len(first.queries) == 12
+    assert len(second.queries) == 20
     assert len({*models(first), *models(second)}) == 32
 
 
@@ -169,7 +169,7 @@ def test_a_round_uses_as_many_evaluations_as_fit(evaluations: int, factor: int) 
 def test_halving_keeps_the_best_third() -> None:
     played = play(halving, options("halving(evaluations = 39)"), sphere())
     assert [(len(batch), round(batch[0].share, 3)) for batch in played.batches][:3] == [(27, 0.1), (9, 0.316), (3, 1.0)]
-    first = played.told[:27]
+    first = played.observations[:27]
     best = sorted(first, key=lambda one: one.loss)[:9]
     assert [ask.vector.tolist() for ask in played.batches[1]] == [one.vector.tolist() for one in best]
     assert played.events[2].chosen[0].loss == min(one.loss for one in first)
@@ -185,7 +185,7 @@ def test_halving_starts_with_what_is_known_and_goes_on_with_new_models() -> None
     played = play(halving, options("halving(evaluations = 60)"), sphere(), known=known)
     assert played.batches[0][0].vector.tolist() == [0.6, 0.7]
     assert played.batches[0][1].vector.tolist() == [0.2, 0.3]
-    assert len(played.asks) == 60
+    assert len(played.queries) == 60
 
 
 def test_later_rounds_of_halving_are_bred_from_the_best() -> None:
@@ -202,7 +202,7 @@ def test_later_rounds_of_halving_are_bred_from_the_best() -> None:
 def test_halving_ends_when_there_is_nothing_new() -> None:
     played = play(halving, options("halving(evaluations = 500)"), bits(5))
     assert played.events[-1].figures["why"] == "all models are known"
-    fully = {played.problem.search_space.decode(ask.vector) for ask in played.asks if ask.share < 1.0}
+    fully = {played.problem.search_space.decode(ask.vector) for ask in played.queries if ask.share < 1.0}
     assert len(fully) == 32
 
 

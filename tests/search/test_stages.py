@@ -54,7 +54,7 @@ class Recorder:
 
     def __call__(self, setting: Setting) -> Strategy:
         self.settings.append(setting)
-        yield [Query(point) for point in setting.rng.random((self._size, setting.search_space.dimensions))]
+        yield [Query(point) for point in setting.rng.random((self._size, setting.search_space.n_dimensions))]
 
 
 def test_each_stage_knows_all_before_it_and_draws_from_its_own_number() -> None:
@@ -148,7 +148,7 @@ class Listener(Recorder):
 
     def __call__(self, setting: Setting) -> Strategy:
         while True:
-            told = yield [Query(point) for point in setting.rng.random((self._size, setting.search_space.dimensions))]
+            told = yield [Query(point) for point in setting.rng.random((self._size, setting.search_space.n_dimensions))]
             setting.note(Event("heard", {}, (told[0],), stands=True))
 
 
@@ -184,7 +184,7 @@ def test_losses_on_a_part_of_the_rows_are_not_remembered() -> None:
 
 
 class Doubled(SearchSpace):
-    """The same models in another cube: twice the genes, of which only the first of each pair matters."""
+    """The same models in another cube: twice the dimensions, of which only the first of each pair matters."""
 
     __slots__ = ()
 
@@ -193,8 +193,8 @@ class Doubled(SearchSpace):
 
     def encode(self, model: Hashable) -> Vector | None:
         assert isinstance(model, bytes)
-        genes = np.frombuffer(model)
-        return None if genes[0] > 0.5 else np.repeat(genes, 2)
+        dimensions = np.frombuffer(model)
+        return None if dimensions[0] > 0.5 else np.repeat(dimensions, 2)
 
 
 def test_a_stage_sees_earlier_points_in_its_own_cube() -> None:
@@ -257,7 +257,7 @@ def test_failures_and_bounds_are_no_seeds() -> None:
 
 
 class HalfEmpty(SearchSpace):
-    """No models where the first gene is below one half."""
+    """No models where the first dimension is below one half."""
 
     __slots__ = ()
 

@@ -51,7 +51,7 @@ def problem_for(name: str) -> Problem:
 
 
 def vectors(run: Played) -> list[bytes]:
-    return [ask.vector.tobytes() for ask in run.asks]
+    return [ask.vector.tobytes() for ask in run.queries]
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -67,7 +67,7 @@ def test_the_same_seed_asks_the_same_and_another_seed_something_else(name: str) 
 def test_it_stays_in_the_cube_and_ends(name: str) -> None:
     run = played(name, problem_for(name))
     assert run.ended
-    points = np.array([ask.vector for ask in run.asks])
+    points = np.array([ask.vector for ask in run.queries])
     assert np.isfinite(points).all()
     assert points.min() >= 0
     assert points.max() <= 1
@@ -75,7 +75,7 @@ def test_it_stays_in_the_cube_and_ends(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["pattern", "random", "halving", "auto"])
 def test_it_keeps_to_its_evaluations(name: str) -> None:
-    assert len(played(name, problem_for(name)).asks) <= 150
+    assert len(played(name, problem_for(name)).queries) <= 150
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -97,8 +97,8 @@ def test_stored_answers_bring_it_back_to_where_it_was(name: str) -> None:
     problem = problem_for(name)
     whole = played(name, problem)
     rng = np.random.default_rng(0)
-    for cut in rng.integers(0, len(whole.told), 10):
-        again = played(name, problem, stored=whole.told[: int(cut)])
+    for cut in rng.integers(0, len(whole.observations), 10):
+        again = played(name, problem, stored=whole.observations[: int(cut)])
         assert vectors(again) == vectors(whole)
 
 
@@ -118,7 +118,7 @@ def hopeless(problem: Problem, ask: Query, number: int) -> Observation:
 def test_failures_neither_stop_nor_poison_it(name: str, answer: Any) -> None:
     run = played(name, problem_for(name), answer=answer)
     assert run.ended
-    assert np.isfinite(np.array([ask.vector for ask in run.asks])).all()
+    assert np.isfinite(np.array([ask.vector for ask in run.queries])).all()
 
 
 def bounded(problem: Problem, ask: Query, number: int) -> Observation:

@@ -59,7 +59,7 @@ def test_velocities_are_clamped_and_stay_numbers() -> None:
     slow = VelocityRule(2, 2, 0.1, rng).velocity(1.0, np.full((1, 3), 5.0), *np.zeros((3, 1, 3)))
     assert slow.tolist() == [[0.1, 0.1, 0.1]]
     played = play(pso, options("pso(swarm = 3, iterations = 4000, inertia = 5)"), sphere(2))
-    assert np.isfinite([ask.vector for ask in played.asks]).all()
+    assert np.isfinite([ask.vector for ask in played.queries]).all()
 
 
 def test_idle_particles_are_scattered() -> None:
@@ -94,9 +94,9 @@ def test_an_event_for_each_iteration() -> None:
     played = play(pso, options("pso(swarm = 4, iterations = 5)"), sphere())
     assert [event.figures["iteration"] for event in played.events] == list(range(6))
     assert [event.figures["losses"] for event in played.events] == [
-        [one.loss for one in played.told[4 * t : 4 * t + 4]] for t in range(6)
+        [one.loss for one in played.observations[4 * t : 4 * t + 4]] for t in range(6)
     ]
-    assert [event.chosen for event in played.events][-1] == (best_of(played.told),)
+    assert [event.chosen for event in played.events][-1] == (best_of(played.observations),)
     assert all(len(event.kept) == 4 for event in played.events), "the personal bests, which an ensemble takes"
     assert [event.figures["inertia"] for event in played.events][:2] == [None, 1.2]
 

@@ -34,7 +34,7 @@ def raced(problem: Problem, ask: Query, number: int) -> Observation:
 
 
 def chosen(played: Played) -> Observation:
-    best = best_of(played.told)
+    best = best_of(played.observations)
     assert best is not None
     return best
 
@@ -55,9 +55,9 @@ def test_races_do_not_hide_a_model_that_is_as_good_and_simpler(call: str) -> Non
     strategy = load_strategy(call.partition("(")[0])
     openly, in_races = (play(strategy, options(call), plateaus(), answer=answer) for answer in (exact, raced))
     best = chosen(openly)
-    first = next(one for one in openly.told if one.loss == best.loss)
+    first = next(one for one in openly.observations if one.loss == best.loss)
     assert best.complexity < first.complexity, "it was found after one that is as good"
-    assert any(ask.cutoff is not None for ask in in_races.asks)
+    assert any(ask.cutoff is not None for ask in in_races.queries)
     assert (chosen(in_races).loss, chosen(in_races).complexity) == (best.loss, best.complexity)
 
 

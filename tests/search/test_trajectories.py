@@ -14,11 +14,11 @@ from msl.search.strategies.pso import pso
 
 
 def points(asks: list[Query]) -> list[list[float]]:
-    return [[round(float(gene), 9) for gene in ask.vector] for ask in asks]
+    return [[round(float(dimension), 9) for dimension in ask.vector] for ask in asks]
 
 
 def told(search_space: SearchSpace, asks: list[Query], *losses: float) -> list[Observation]:
-    """Answers as a decoder gives them: genes with levels in the middle of their values."""
+    """Answers as a decoder gives them: dimensions with levels in the middle of their values."""
     return [
         Observation(search_space.centres(search_space.cells(ask.vector)), (loss,))
         for ask, loss in zip(asks, losses, strict=True)
@@ -165,7 +165,7 @@ def test_complete_polling_takes_the_best_of_a_sweep() -> None:
 
 
 def test_steps_of_a_pattern_end_where_they_lead_to_the_same_value() -> None:
-    """A gene with four values: from the middle of one, a step of 1/8 reaches the next, and 1/16 none."""
+    """A dimension with four values: from the middle of one, a step of 1/8 reaches the next, and 1/16 none."""
     search_space = SearchSpace.of([4])
     rng = FixedNumbers(0.3)
     strategy = pattern(Setting(search_space, options("pattern"), rng))  # type: ignore[arg-type]

@@ -217,7 +217,7 @@ def test_constants() -> None:
 def test_what_is_seen_decides_as_the_whole_model_does(space: Space, requirements: list[Requirement]) -> None:
     codec = space_to_codec(Space(space.root, (), space.facts))
     abstraction = Abstraction(requirements, FACTS)
-    for model in codec.decode(np.random.default_rng(0).random((10, codec.dimensions))):
+    for model in codec.decode(np.random.default_rng(0).random((10, codec.n_dimensions))):
         assert isinstance(model, Model)
         for parts in (
             (),

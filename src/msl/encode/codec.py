@@ -52,13 +52,13 @@ class Codec:
         self._deriver = Membership(space, self._watch)
 
     @property
-    def dimensions(self) -> int:
-        assert self.layout.dimensions is not None
-        return self.layout.dimensions
+    def n_dimensions(self) -> int:
+        assert self.layout.n_dimensions is not None
+        return self.layout.n_dimensions
 
     @property
-    def genes(self) -> tuple[Dimension, ...]:
-        return self.layout.genes
+    def dimensions(self) -> tuple[Dimension, ...]:
+        return self.layout.dimensions
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -66,7 +66,7 @@ class Codec:
 
     def decode(self, vectors: ArrayLike) -> Batch:
         """The models of some vectors, one a row. Whatever the numbers: they are clipped, and what is no number is ½."""
-        cube = Cube(as_vectors(vectors, self.dimensions))
+        cube = Cube(as_vectors(vectors, self.n_dimensions))
         column = self._plan.read(cube, all_rows(cube.size))
         return Batch(self._watch, cube, column)
 
@@ -83,18 +83,18 @@ class Codec:
         Raises NotInSpace with the reason if the model is not in the space. A real with more than twelve digits that
         matter is rounded, as decoding would.
         """
-        vector = [_UNUSED] * self.dimensions
+        vector = [_UNUSED] * self.n_dimensions
         self._plan.write(self._deriver.derive(model), vector)
         return np.array(vector, dtype=np.float64)
 
     def meanings(self, vector: ArrayLike) -> tuple[Meaning | None, ...]:
         """What each dimension means at one point; None where it has no effect."""
         readers = self.readers(vector)
-        return tuple(readers[slot].meaning if slot in readers else None for slot in range(self.dimensions))
+        return tuple(readers[slot].meaning if slot in readers else None for slot in range(self.n_dimensions))
 
     def readers(self, vector: ArrayLike) -> dict[int, DimensionPlan]:
         """The plans behind the dimensions that have an effect at one point."""
-        cube = Cube(as_vectors(np.asarray(vector, dtype=np.float64)[None, :], self.dimensions))
+        cube = Cube(as_vectors(np.asarray(vector, dtype=np.float64)[None, :], self.n_dimensions))
         self._plan.read(cube, all_rows(1))
         active = cube.active[0]
         return {slot: plan for slot, plan in sorted(cube.readers.items()) if active[slot]}

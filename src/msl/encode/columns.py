@@ -85,11 +85,11 @@ def all_rows(size: int) -> Rows:
     return np.arange(size, dtype=np.intp)
 
 
-def as_vectors(vectors: ArrayLike, dimensions: int) -> NDArray[np.float64]:
+def as_vectors(vectors: ArrayLike, n_dimensions: int) -> NDArray[np.float64]:
     """Vectors as an array of one row each; raises ValueError if they do not have that many dimensions."""
     array = np.asarray(vectors, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != dimensions:
-        raise UserError(f"vectors of this space have {dimensions} dimensions, and these have the shape {array.shape}")
+    if array.ndim != 2 or array.shape[1] != n_dimensions:
+        raise UserError(f"vectors of this space have {n_dimensions} dimensions, and these have the shape {array.shape}")
     return array
 
 

@@ -188,9 +188,9 @@ class _Compiler:
 
     def _subset(self, node: Node, members: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         levels = 2 ** len(members)
-        gene = self._gene(slot, place, "subset", self._text(node), levels)
+        meaning = self._meaning(slot, place, "subset", self._text(node), levels)
         plans, end = self._one_by_one(members, _after(slot), place)
-        return self._with_slot(slot, lambda at: Some(at, plans, Steps(levels), gene)), end
+        return self._with_slot(slot, lambda at: Some(at, plans, Steps(levels), meaning)), end
 
     def _arranged(
         self, node: Node, low: int, high: int, members: tuple[Node, ...], slot: Slot, place: _Place
@@ -198,15 +198,15 @@ class _Compiler:
         levels = arrangement_count(len(members), low, high)
         kind: Kind = "order" if low == len(members) else "arrangement"
         own = self._grouped(replace(place, label=place.label or f"{kind} of {self._text(node)}"), node)
-        gene = self._gene(slot, own, kind, self._text(node), levels)
+        meaning = self._meaning(slot, own, kind, self._text(node), levels)
         plans, end = self._one_by_one(members, _after(slot), replace(place, label=""))
-        return self._with_slot(slot, lambda at: Arranged(at, plans, low, high, Steps(levels), gene)), end
+        return self._with_slot(slot, lambda at: Arranged(at, plans, low, high, Steps(levels), meaning)), end
 
     def _repeated(self, node: Repeat, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         start, levels = slot, node.high - node.low + 1
         if levels > 1:
             own = self._grouped(replace(place, label=place.label or f"count of {self._text(node.member)}"), node)
-            gene = self._gene(slot, own, "count", f"{node.low}..{node.high}", levels)
+            meaning = self._meaning(slot, own, "count", f"{node.low}..{node.high}", levels)
             slot = _after(slot)
         plans = []
         for time in range(node.high):
@@ -215,7 +215,7 @@ class _Compiler:
             plans.append(plan)
         if levels == 1:
             return Row(tuple(plans)), slot
-        return self._with_slot(start, lambda at: Times(at, node.low, tuple(plans), Steps(levels), gene)), slot
+        return self._with_slot(start, lambda at: Times(at, node.low, tuple(plans), Steps(levels), meaning)), slot
 
     # --- values ---
 
@@ -228,8 +228,8 @@ class _Compiler:
             case Const(value=value):
                 return Fixed(value), slot
             case IntRange() | RealRange() | Bool():
-                gene, scale = self._number(node, slot, 1, place)
-                return self._with_slot(slot, lambda at: Number(at, scale, gene), scale), _after(slot)
+                meaning, scale = self._number(node, slot, 1, place)
+                return self._with_slot(slot, lambda at: Number(at, scale, meaning), scale), _after(slot)
             case Vector(size=size, element=element):
                 return self._vector(size, element, slot, place)
             case Regions(count=count, width=width):
@@ -268,7 +268,7 @@ class _Compiler:
         self.follows_table = self.follows_table or not is_known
         line: Literal["", "linear", "log"] = "" if isinstance(node, Bool) else "log" if node.log else "linear"
         levels = None if scale is None else scale.levels
-        return self._gene(slot, place, kind, self._text(node), levels, line, width), scale
+        return self._meaning(slot, place, kind, self._text(node), levels, line, width), scale
 
     def _scale(self, node: IntRange | RealRange | Bool, place: _Place) -> Scale:
         try:
@@ -282,10 +282,10 @@ class _Compiler:
         if isinstance(element, Const):
             self.follows_table = self.follows_table or isinstance(element.value, Formula)
             return (_UNKNOWN if width is None else Fixed((element.value,) * width)), slot
-        gene, scale = self._number(element, slot, width, place)
+        meaning, scale = self._number(element, slot, width, place)
         if width is None or scale is None:
             return _UNKNOWN, _after(slot, width)
-        return self._with_slot(slot, lambda at: Numbers(at, width, scale, gene), scale), _after(slot, width)
+        return self._with_slot(slot, lambda at: Numbers(at, width, scale, meaning), scale), _after(slot, width)
 
     def _regions(self, count: Amount, width: Amount, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         many = 1 if isinstance(count, Formula) else int(count)  # one stands for all in a table of what it means
@@ -293,8 +293,8 @@ class _Compiler:
         units = []
         for number in range(many):
             unit = replace(place, path=(*place.path[:-1], f"{place.path[-1]}[{number + 1}]"))
-            on = self._gene(slot, unit, "unit", "off | on", 2, unit=number)
-            where = self._gene(_after(slot), unit, "place", "real 0..1", None, "linear", wide, number)
+            on = self._meaning(slot, unit, "unit", "off | on", 2, unit=number)
+            where = self._meaning(_after(slot), unit, "place", "real 0..1", None, "linear", wide, number)
             if slot is not None and wide is not None:
                 places = Numbers(slot + 1, wide, scale_of(RealRange(0.0, 1.0)), where)
                 units.append((Number(slot, scale_of(Bool()), on), places))
@@ -311,7 +311,7 @@ class _Compiler:
     ) -> tuple[DecodePlan, Slot]:
         levels = len(node.options)
         own = place.under(part) if part else place
-        gene = self._gene(slot, own, "ordered" if is_ordered(node) else "choice", self._text(node), levels)
+        meaning = self._meaning(slot, own, "ordered" if is_ordered(node) else "choice", self._text(node), levels)
         plans: list[DecodePlan] = []
         start = end = _after(slot)
         for option in node.options:
@@ -321,8 +321,8 @@ class _Compiler:
             end = None if end is None or after is None else max(end, after)
         if all(isinstance(plan, Fixed) for plan in plans):
             table = tuple(plan.value for plan in plans)  # type: ignore[attr-defined]
-            return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), gene)), end
-        return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), gene)), end
+            return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), meaning)), end
+        return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), meaning)), end
 
     def _record(self, params: tuple[Param, ...], slot: Slot, place: _Place, make_all: Maker) -> tuple[DecodePlan, Slot]:
         plans: list[ParamPlan] = []
@@ -346,7 +346,7 @@ class _Compiler:
 
     # --- slots, meanings and groups ---
 
-    def _gene(
+    def _meaning(
         self,
         slot: Slot,
         place: _Place,

@@ -101,7 +101,7 @@ class Group:
 
     index: int
     label: str
-    genes: tuple[int, ...]
+    dimensions: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,41 +121,41 @@ class Layout:
     """The dimensions of a space; `dimensions` is None where a vector's size depends on the table."""
 
     encoding: Encoding
-    dimensions: int | None
+    n_dimensions: int | None
     meanings: tuple[Meaning, ...]
     groups: tuple[Group, ...]
-    genes: tuple[Dimension, ...] = field(repr=False)
+    dimensions: tuple[Dimension, ...] = field(repr=False)
 
-    def genes_of(self, name: str) -> tuple[int, ...]:
+    def dimensions_of(self, name: str) -> tuple[int, ...]:
         """The dimensions that a path, a part, a block or a parameter name stands for."""
-        return tuple(gene.index for gene in self.genes if name in gene.names)
+        return tuple(dimension.index for dimension in self.dimensions if name in dimension.names)
 
 
-def layout_of(encoding: Encoding, dimensions: int | None, meanings: Iterable[Meaning], labels: list[str]) -> Layout:
+def layout_of(encoding: Encoding, n_dimensions: int | None, meanings: Iterable[Meaning], labels: list[str]) -> Layout:
     """The layout of some meanings; groups without a dimension are left out and the others numbered anew."""
     found = sorted(meanings, key=lambda meaning: math.inf if meaning.slot is None else meaning.slot)
     kept = sorted({meaning.group for meaning in found})
     numbers = {group: number for number, group in enumerate(kept)}
     renumbered = tuple(replace(meaning, group=numbers[meaning.group]) for meaning in found)
-    genes = _genes(renumbered)
+    dimensions = _dimensions(renumbered)
     members: dict[int, list[int]] = defaultdict(list)
-    for gene in genes:
-        members[gene.group].append(gene.index)
+    for dimension in dimensions:
+        members[dimension.group].append(dimension.index)
     groups = tuple(Group(numbers[group], labels[group], tuple(members[numbers[group]])) for group in kept)
-    return Layout(encoding, dimensions, renumbered, groups, genes)
+    return Layout(encoding, n_dimensions, renumbered, groups, dimensions)
 
 
-def _genes(meanings: tuple[Meaning, ...]) -> tuple[Dimension, ...]:
+def _dimensions(meanings: tuple[Meaning, ...]) -> tuple[Dimension, ...]:
     """Those dimensions whose place is known."""
     by_slot: dict[int, list[Meaning]] = defaultdict(list)
     for meaning in meanings:
         if meaning.slot is not None and meaning.width is not None:
             for slot in range(meaning.slot, meaning.slot + meaning.width):
                 by_slot[slot].append(meaning)
-    return tuple(_gene(slot, tuple(by_slot[slot])) for slot in sorted(by_slot))
+    return tuple(_dimension(slot, tuple(by_slot[slot])) for slot in sorted(by_slot))
 
 
-def _gene(slot: int, meanings: tuple[Meaning, ...]) -> Dimension:
+def _dimension(slot: int, meanings: tuple[Meaning, ...]) -> Dimension:
     kinds = {meaning.kind for meaning in meanings}
     levels = [meaning.levels for meaning in meanings]
     return Dimension(

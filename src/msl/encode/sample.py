@@ -58,12 +58,12 @@ def sample(codec: Codec, n: int, rng: np.random.Generator, by: By = "choices") -
 
 
 def _by_choices(codec: Codec, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    found: list[NDArray[np.float64]] = [np.empty((0, codec.dimensions))]
+    found: list[NDArray[np.float64]] = [np.empty((0, codec.n_dimensions))]
     missing, tries, rejected = n, 0, Counter[str]()
     while missing:
         if tries >= _LEAST_TRIES + _TRIES * n:
             raise _almost_empty(codec, n - missing, tries, rejected)
-        vectors = rng.random((min(max(2 * missing, 64), _MOST_AT_ONCE) if tries else missing, codec.dimensions))
+        vectors = rng.random((min(max(2 * missing, 64), _MOST_AT_ONCE) if tries else missing, codec.n_dimensions))
         batch = codec.decode(vectors)
         kept = vectors[batch.feasible()][:missing]
         rejected.update(_reasons(batch))
@@ -79,7 +79,7 @@ def _by_models(codec: Codec, n: int, rng: Random) -> NDArray[np.float64]:
     tries, rejected = 0, Counter[str]()
     while len(found) < n:
         if models.number == 0:
-            points = np.random.default_rng(0).random((_PROBES, codec.dimensions))
+            points = np.random.default_rng(0).random((_PROBES, codec.n_dimensions))
             raise _almost_empty(codec, 0, _PROBES, _reasons(codec.decode(points)))
         if tries >= _LEAST_TRIES + _TRIES * n:
             raise _almost_empty(codec, len(found), tries, rejected)
@@ -88,7 +88,7 @@ def _by_models(codec: Codec, n: int, rng: Random) -> NDArray[np.float64]:
             found.append(codec.encode(models.draw(rng)))
         except NotInSpace as reason:
             rejected[reason.reason] += 1
-    return np.array(found).reshape(len(found), codec.dimensions)
+    return np.array(found).reshape(len(found), codec.n_dimensions)
 
 
 def _models(codec: Codec) -> Models:

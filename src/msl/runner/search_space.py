@@ -1,4 +1,4 @@
-"""SpaceTerrain: a space of models as strategies see it — genes, groups, channels, and points that stand for models."""
+"""The search space of a space of models: its dimensions, groups and channels, and the models of its points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True, eq=False)
 class ModelSearchSpace(SearchSpace):
-    """Made by `space_to_terrain`."""
+    """Made by `space_to_search_space`."""
 
     codec: Codec
 
@@ -55,20 +55,20 @@ class ModelSearchSpace(SearchSpace):
         except NotInSpace:
             return None
 
-    def values(self, gene: int, vector: Vector, steps: int) -> Vector:
-        """Where the values of a gene lie for the alternatives chosen here; the present one if it has no effect."""
-        reader = self.codec.readers(vector).get(gene)
+    def values(self, dimension: int, vector: Vector, steps: int) -> Vector:
+        """The positions of a dimension's values, given the alternatives here; the present one if it has no effect."""
+        reader = self.codec.readers(vector).get(dimension)
         if reader is None:
-            return np.array([vector[gene]])
+            return np.array([vector[dimension]])
         levels = reader.meaning.levels
         return np.linspace(0.0, 1.0, steps) if levels is None else (np.arange(levels) + 0.5) / levels
 
-    def genes_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
+    def dimensions_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
         meanings = self.codec.meanings(vector)
         return tuple(
-            gene
-            for gene in self.channels[channel]
-            if (meaning := meanings[gene]) is not None and channel in (meaning.path, *meaning.names)
+            dimension
+            for dimension in self.channels[channel]
+            if (meaning := meanings[dimension]) is not None and channel in (meaning.path, *meaning.names)
         )
 
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
@@ -77,31 +77,31 @@ class ModelSearchSpace(SearchSpace):
     def walk(self, steps: int) -> Iterator[Vector]:
         return (self.codec.encode(model) for model in enumerate_models(self.codec, steps=steps))
 
-    def describe(self, vector: Vector, genes: Sequence[int]) -> str:
+    def describe(self, vector: Vector, dimensions: Sequence[int]) -> str:
         model = self.decode(vector)
         if not isinstance(model, Model):
             return "no model"
         meanings = self.codec.meanings(vector)
-        paths = dict.fromkeys(meaning.path for gene in genes if (meaning := meanings[gene]) is not None)
+        paths = dict.fromkeys(meaning.path for dimension in dimensions if (meaning := meanings[dimension]) is not None)
         return ", ".join(_described(model, path) for path in paths)
 
 
 def space_to_search_space(
     space: Space, encoding: Encoding = "shared", channels: Sequence[str] | None = None
 ) -> ModelSearchSpace:
-    """The terrain of a resolved space. Channels by name, or one for each part and each open parameter."""
+    """The search space of a resolved space. Channels are those named, or one per part and open parameter."""
     codec = space_to_codec(space, encoding)
-    genes = codec.genes
+    dimensions = codec.dimensions
     size = count(space)
     return ModelSearchSpace(
-        levels=np.array([gene.levels or 0 for gene in genes], dtype=np.int64),
-        ordered=np.array([gene.kind in _ORDERED for gene in genes], dtype=np.bool_),
-        groups=_groups(genes),
-        heads=np.array([_is_head(gene, _parameters(space.root)) for gene in genes], dtype=np.bool_),
-        absent=np.array([_absent(gene) for gene in genes], dtype=np.int64),
-        optional=np.array([_is_optional(gene) for gene in genes], dtype=np.bool_),
-        families=np.array([_family(gene) for gene in genes], dtype=np.int64),
-        labels=tuple(gene.meanings[0].path for gene in genes),
+        levels=np.array([dimension.levels or 0 for dimension in dimensions], dtype=np.int64),
+        ordered=np.array([dimension.kind in _ORDERED for dimension in dimensions], dtype=np.bool_),
+        groups=_groups(dimensions),
+        heads=np.array([_is_head(dimension, _parameters(space.root)) for dimension in dimensions], dtype=np.bool_),
+        absent=np.array([_absent(dimension) for dimension in dimensions], dtype=np.int64),
+        optional=np.array([_is_optional(dimension) for dimension in dimensions], dtype=np.bool_),
+        families=np.array([_family(dimension) for dimension in dimensions], dtype=np.int64),
+        labels=tuple(dimension.meanings[0].path for dimension in dimensions),
         channels=_channels(codec, channels),
         start=_reference(codec, closed(space.root)),
         size=size.models if size.exact else None,
@@ -110,7 +110,7 @@ def space_to_search_space(
 
 
 def start_vector(search_space: ModelSearchSpace, start: Node | None, facts: Facts) -> Vector | None:
-    """The point of a model that a spec starts from; its vectors get the table's size."""
+    """The point of the model that a spec starts from, resolved for the table."""
     if start is None:
         return None
     resolved, _ = resolve(Space(start), facts)
@@ -118,44 +118,46 @@ def start_vector(search_space: ModelSearchSpace, start: Node | None, facts: Fact
 
 
 def _reference(codec: Codec, node: Node) -> Vector:
-    """The point of a closed node; where it is not in the space, the first model that the middle of the cube gives."""
+    """The point of a closed node; if it is not in the space, the middle of the cube."""
     from msl.check.read_model import closed_steps
 
-    middle = np.full(codec.dimensions, 0.5)
+    middle = np.full(codec.n_dimensions, 0.5)
     try:
         return codec.encode(Model(closed_steps(node)))
     except (NotInSpace, TypeError):
         return middle
 
 
-def _is_head(gene: Dimension, parameters: set[tuple[str, str]]) -> bool:
-    """Whether a gene decides which steps there are; alternatives of a parameter do not."""
-    names = gene.meanings[0].path.split(".")
-    return gene.kind in _STRUCTURE and (len(names) < 2 or (names[-2], names[-1]) not in parameters)
+def _is_head(dimension: Dimension, parameters: set[tuple[str, str]]) -> bool:
+    """Whether a dimension decides which steps there are; an alternative of a parameter does not."""
+    names = dimension.meanings[0].path.split(".")
+    return dimension.kind in _STRUCTURE and (len(names) < 2 or (names[-2], names[-1]) not in parameters)
 
 
 def _parameters(root: Node) -> set[tuple[str, str]]:
     return {(node.block.name, p.name) for node in bottom_up(root) if isinstance(node, BlockUse) for p in node.params}
 
 
-def _groups(genes: tuple[Dimension, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Steps of the chain; each unit of a network is a group of its own."""
+def _groups(dimensions: tuple[Dimension, ...]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The number of the step of each dimension; each unit of a network is a group."""
     numbers: dict[tuple[int, int | None], int] = {}
-    found = [numbers.setdefault((gene.group, gene.meanings[0].unit), len(numbers)) for gene in genes]
+    found = [
+        numbers.setdefault((dimension.group, dimension.meanings[0].unit), len(numbers)) for dimension in dimensions
+    ]
     return np.array(found, dtype=np.int64)
 
 
-def _absent(gene: Dimension) -> int:
-    """The value of a gene at which nothing is there: a unit that is off, an empty subset, no repetition, no option."""
-    meaning = gene.meanings[0]
-    if len(gene.meanings) > 1:
+def _absent(dimension: Dimension) -> int:
+    """The value of a dimension that means "not present": a unit that is off, an empty subset, no repetition."""
+    meaning = dimension.meanings[0]
+    if len(dimension.meanings) > 1:
         return -1
-    if gene.kind in ("unit", "subset"):
+    if dimension.kind in ("unit", "subset"):
         return 0
-    if gene.kind == "count":
+    if dimension.kind == "count":
         return 0 if meaning.range.startswith("0..") else -1
-    if gene.kind == "choice" and meaning.levels is not None:
-        if _is_optional(gene):
+    if dimension.kind == "choice" and meaning.levels is not None:
+        if _is_optional(dimension):
             return meaning.levels - 1
         options = meaning.range.split(" | ")
         if "none" in options and len(options) == meaning.levels:
@@ -163,25 +165,25 @@ def _absent(gene: Dimension) -> int:
     return -1
 
 
-def _is_optional(gene: Dimension) -> bool:
-    return gene.kind == "choice" and len(gene.meanings) == 1 and gene.meanings[0].range.endswith("?")
+def _is_optional(dimension: Dimension) -> bool:
+    return dimension.kind == "choice" and len(dimension.meanings) == 1 and dimension.meanings[0].range.endswith("?")
 
 
-def _family(gene: Dimension) -> int:
-    """Units of one network: at least one of them stays on."""
-    return gene.group if gene.kind == "unit" else -1
+def _family(dimension: Dimension) -> int:
+    """The units of one network, of which at least one stays on; -1 for other dimensions."""
+    return dimension.group if dimension.kind == "unit" else -1
 
 
 def _channels(codec: Codec, wanted: Sequence[str] | None) -> Mapping[str, tuple[int, ...]]:
     if wanted is not None:
-        return {name: codec.layout.genes_of(name) for name in wanted}
+        return {name: codec.layout.dimensions_of(name) for name in wanted}
     found: dict[str, list[int]] = {}
-    for gene in codec.genes:
-        for meaning in gene.meanings:
+    for dimension in codec.dimensions:
+        for meaning in dimension.meanings:
             found.setdefault(meaning.path, [])
-            if gene.index not in found[meaning.path]:
-                found[meaning.path].append(gene.index)
-    return {name: tuple(genes) for name, genes in found.items()}
+            if dimension.index not in found[meaning.path]:
+                found[meaning.path].append(dimension.index)
+    return {name: tuple(dimensions) for name, dimensions in found.items()}
 
 
 def _described(model: Model, path: str) -> str:

@@ -14,7 +14,7 @@ from msl.blocks.base.build import model_to_chain
 from msl.evaluate.metrics import score
 from msl.runner.loop import Search
 from msl.runner.plan import Plan
-from msl.search.base import CONFIRMED, FIRST_TURN, Event, Observation, Query
+from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT, Event, Observation, Query
 from msl.search.operators.pareto import non_dominated
 from msl.space.spec import metrics_of
 from msl.space.values import Model
@@ -92,7 +92,7 @@ def _candidates(plan: Plan, found: Search, event: Event, told: Sequence[Observat
         search_space, turns = plan.search_spaces[int(event.figures["stage"])], int(event.figures["turn"])
         models = ((search_space.decode(one.vector), one) for one in told)
         return [
-            Candidate(model, one.losses, one.complexity, FIRST_TURN, turns)
+            Candidate(model, one.losses, one.complexity, FIRST_CONFIRMING_REPEAT, turns)
             for model, one in models
             if isinstance(model, Model)
         ]

@@ -1,8 +1,8 @@
-"""Ask and Told: the two sides of a search — a strategy asks for points of the unit cube, and is told their losses.
+"""What strategies are written with: queries and observations, and the search space that they may know.
 
-A strategy is a generator: `told = yield asks`. It holds no I/O, no clock and no random state but the one it is given,
-and knows nothing of models, so it runs on mathematical functions as well. What it asks depends only on what it was
-told, which is why feeding it stored answers brings it back to where it was.
+A strategy is a generator: `observations = yield queries`. It has no I/O, no clock and no random state except the one in
+its setting, and knows nothing of models, so it also runs on mathematical functions. Its queries depend only on its
+setting and on the observations so far: a run is resumed by giving it the stored observations again.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ Vector = NDArray[np.float64]
 Vectors = NDArray[np.float64]
 
 #: Repeats from here on are for strategies that evaluate models again: no search has used their splits.
-FIRST_TURN = 1 << 32
+FIRST_CONFIRMING_REPEAT = 1 << 32
 #: The kind of the events in which these strategies report the mean losses over their repeats.
 CONFIRMED = "confirmed"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A point to evaluate.
+    """A point of the unit cube to evaluate.
 
-    `cutoff` is the loss that would matter: at or above it the exact value is of no use, and evaluation may stop early.
-    `share` is the share of the rows to judge on. `repeat` tells evaluations of one point apart where each draws its own
-    split: the same turn is the same split. `stage` says which strategy of a search asks, and so whose cube it means.
+    cutoff  losses at or above it are of no interest, so that evaluation may stop early
+    share   the share of the rows to evaluate on
+    repeat  which split to use, where splits are random: equal repeats have equal splits
+    stage   the strategy of the search that the query is from, which says which search space the point is in
     """
 
     vector: Vector
@@ -42,10 +43,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observation:
-    """What an evaluation came to: one loss an objective, infinite for a point that is not in the space or that failed.
+    """The result of an evaluation: one loss per objective, infinite for a point that failed or is not in the space.
 
-    `vector` is the point as the decoder wrote it back: clipped and rounded. `bound` says that the losses are only known
-    to be at least this large. A loss that is no number, or minus infinity, counts as infinite: nothing compares.
+    `vector` is the point as it was decoded: clipped and rounded. `bound` says that the losses are only lower bounds. A
+    loss of NaN or minus infinity counts as infinite.
     """
 
     vector: Vector
@@ -75,9 +76,9 @@ class Observation:
 class Event:
     """What a strategy did, for the reports: an iteration, a sweep, a level, and its figures.
 
-    `chosen` is what it would answer if it stopped here: the best point, or a front. `kept` is all that it goes on from:
-    personal bests, a population, an archive. `stands` says that what is chosen is the answer even where lower losses
-    were seen: it is preferred for being simpler, or those losses were of other splits.
+    `chosen` is the result if it stopped here: the best point, or a front. `kept` is what it continues from: personal
+    bests, a population, an archive. `stands` says that the chosen points are the result even if lower losses were
+    observed, because they are simpler, or because those losses were on other splits.
     """
 
     kind: str
@@ -87,49 +88,49 @@ class Event:
     stands: bool = False
 
 
-def best_of(told: Sequence[Observation]) -> Observation | None:
+def best_of(observations: Sequence[Observation]) -> Observation | None:
     """The one with the lowest loss; the simpler on ties, then the earlier."""
-    exact = [one for one in told if one.is_exact]
+    exact = [one for one in observations if one.is_exact]
     return min(exact, key=lambda one: (one.loss, one.complexity)) if exact else None
 
 
 def worse_than(loss: float) -> float | None:
-    """What to beat if a loss as low as this one still matters, so that the simpler of two equals can be told."""
+    """The cutoff with which a loss equal to this one is still computed, so that the simpler of two equals can win."""
     return math.nextafter(loss, math.inf) if math.isfinite(loss) else None
 
 
 def ended(why: str) -> Event:
-    """Says why a strategy has nothing more to ask."""
+    """The event that says why a strategy ends."""
     return Event("end", {"why": why})
 
 
-# --- Terrain: all that a strategy may know of the space behind the cube, gene by gene. --------------------------------
+# --- the search space ---
 
 
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Genes = NDArray[np.intp] | slice
+Indices = NDArray[np.intp] | slice
 ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchSpace:
-    """The genes of a cube, and what the points of it stand for.
+    """The dimensions of the unit cube, and what its points stand for.
 
-    This class itself is the terrain of a plain product of genes, as mathematical functions have it: the values of a
-    gene lie in bins of equal width. A space of models overrides the methods.
+    This class itself is a plain product of dimensions, as mathematical functions have it: the values of a dimension are
+    bins of equal width. A space of models overrides the methods.
 
-    levels    the number of values of a gene, 0 where it is continuous
-    ordered   whether neighbouring values are alike, as those of numbers are
-    groups    numbers the steps of the chain and the units of a network: genes that belong together
-    heads     the genes that decide which alternative their group is, or whether it is there
-    absent    which value of the gene means that nothing is there; -1 where none does
-    optional  whether that value stands beside a choice as a whole (`part?`), not among its alternatives
-    families  numbers switches of which one at least stays on, as the units of one network; -1 for those on their own
-    labels    what the genes are called
-    channels  named groups of genes, in the order in which best-first search tries them
+    levels    the number of values of each dimension, 0 if it is continuous
+    ordered   whether neighbouring values are similar, as with numbers
+    groups    the number of the step, or of the unit of a network, that each dimension belongs to
+    heads     the dimensions that decide which alternative their group is, or whether it is present
+    absent    the value of a dimension that means "not present"; -1 if there is none
+    optional  whether that value is beside a whole choice (`part?`), not one of its alternatives
+    families  the number of a set of switches of which at least one stays on, such as the units of a network; else -1
+    labels    the names of the dimensions
+    channels  named groups of dimensions, in the order in which best-first search tries them
     start     the reference model: the first and simplest alternative everywhere
-    size      how many different models there are; None if without end, or if they are not judged alike each time
+    size      the number of different models; None if it is infinite, or if evaluations of one model differ
     """
 
     levels: Integers
@@ -159,46 +160,46 @@ class SearchSpace:
         channels: Mapping[str, tuple[int, ...]] | None = None,
         start: Vector | None = None,
     ) -> Self:
-        """The terrain of genes with so many values; what is not said is as for numbers that have nothing in common."""
+        """The search space of dimensions with this many values each; by default they are unrelated numbers."""
         count = np.asarray(levels, dtype=np.int64)
         d = len(count)
-        names = tuple(labels) or tuple(f"x{gene}" for gene in range(d))
+        names = tuple(labels) or tuple(f"x{dimension}" for dimension in range(d))
         return cls(
             levels=count,
             ordered=np.ones(d, dtype=np.bool_) if ordered is None else np.asarray(ordered, dtype=np.bool_),
             groups=np.arange(d) if groups is None else np.asarray(groups, dtype=np.int64),
             heads=np.isin(np.arange(d), heads),
-            absent=np.array([(absent or {}).get(gene, -1) for gene in range(d)], dtype=np.int64),
+            absent=np.array([(absent or {}).get(dimension, -1) for dimension in range(d)], dtype=np.int64),
             optional=np.isin(np.arange(d), optional),
-            families=np.array([(families or {}).get(gene, -1) for gene in range(d)], dtype=np.int64),
+            families=np.array([(families or {}).get(dimension, -1) for dimension in range(d)], dtype=np.int64),
             labels=names,
-            channels={name: (gene,) for gene, name in enumerate(names)} if channels is None else channels,
+            channels={name: (dimension,) for dimension, name in enumerate(names)} if channels is None else channels,
             start=np.where(count > 0, 0.5 / np.maximum(count, 1), 0.0) if start is None else start,
             size=math.prod(count.tolist()) if (count > 0).all() else None,
         )
 
     @classmethod
-    def continuous(cls, dimensions: int) -> Self:
+    def continuous(cls, n_dimensions: int) -> Self:
         """A plain cube."""
-        return cls.of(np.zeros(dimensions))
+        return cls.of(np.zeros(n_dimensions))
 
     @property
-    def dimensions(self) -> int:
+    def n_dimensions(self) -> int:
         return len(self.levels)
 
     @property
     def bits(self) -> Flags:
-        """Genes with two values."""
+        """The dimensions with two values."""
         return np.asarray(self.levels == 2)
 
     @property
     def switches(self) -> Flags:
-        """Genes that turn something off or on."""
+        """The dimensions that turn something off or on."""
         return np.asarray(self.absent >= 0)
 
-    def cells(self, vectors: Vectors, genes: Genes = ALL) -> Vectors:
-        """The number of each gene's value, or of some genes'; continuous genes as they are."""
-        points, levels = vectors[..., genes], self.levels[genes]
+    def cells(self, vectors: Vectors, dimensions: Indices = ALL) -> Vectors:
+        """The number of the value in each dimension, or in some; continuous dimensions as they are."""
+        points, levels = vectors[..., dimensions], self.levels[dimensions]
         numbers = points * levels
         np.minimum(np.floor(numbers, out=numbers), levels - 1.0, out=numbers)
         numbers = numbers if levels.all() else np.where(levels > 0, numbers, points)
@@ -206,113 +207,117 @@ class SearchSpace:
         return numbers
 
     def centres(self, cells: Vectors) -> Vectors:
-        """The points in the middle of values with these numbers."""
+        """The points in the middle of the values with these numbers."""
         return np.where(self.levels > 0, (cells + 0.5) / np.maximum(self.levels, 1), cells)
 
     def decode(self, vector: Vector) -> Hashable | None:
-        """What the point stands for: equal for points that are the same model, None where there is no model."""
+        """The model of a point, equal for points of the same model; None if there is none."""
         return self.cells(vector).tobytes()
 
     def encode(self, model: Hashable) -> Vector | None:
-        """A point that stands for a model, as the decoder would write it back; None if it has none here."""
-        if not isinstance(model, bytes) or len(model) != 8 * self.dimensions:
+        """The point of a model, as decoding would round it; None if the model is not in this space."""
+        if not isinstance(model, bytes) or len(model) != 8 * self.n_dimensions:
             return None
         return self.centres(np.frombuffer(model, dtype=np.float64))
 
-    def values(self, gene: int, vector: Vector, steps: int) -> Vector:
-        """Where the values of a gene lie, given the other genes; `steps` even ones where it is continuous."""
-        count = int(self.levels[gene])
+    def values(self, dimension: int, vector: Vector, steps: int) -> Vector:
+        """The positions of the values of a dimension, given the other dimensions; `steps` even ones if continuous."""
+        count = int(self.levels[dimension])
         return (np.arange(count) + 0.5) / count if count else np.linspace(0.0, 1.0, steps)
 
-    def genes_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
-        """The genes that are this channel's at a point: alternatives may share one and mean different things by it."""
+    def dimensions_here(self, channel: str, vector: Vector) -> tuple[int, ...]:
+        """The dimensions of this channel at a point: alternatives may share a dimension and use it differently."""
         return self.channels[channel]
 
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
         """Points whose models are equally likely."""
-        return rng.random((size, self.dimensions))
+        return rng.random((size, self.n_dimensions))
 
     def walk(self, steps: int) -> Iterator[Vector]:
-        """A point for every model, continuous genes at so many values; the last gene changes fastest."""
-        axes = [self.values(gene, self.start, steps).tolist() for gene in range(self.dimensions)]
+        """A point for every model, continuous dimensions at `steps` values; the last dimension changes fastest."""
+        axes = [self.values(dimension, self.start, steps).tolist() for dimension in range(self.n_dimensions)]
         point, places = np.array([axis[0] for axis in axes]), [0] * len(axes)
         while True:
             yield point.copy()
-            for gene in reversed(range(len(axes))):
-                places[gene] = (places[gene] + 1) % len(axes[gene])
-                point[gene] = axes[gene][places[gene]]
-                if places[gene]:
+            for dimension in reversed(range(len(axes))):
+                places[dimension] = (places[dimension] + 1) % len(axes[dimension])
+                point[dimension] = axes[dimension][places[dimension]]
+                if places[dimension]:
                     break
             else:
                 return
 
-    def describe(self, vector: Vector, genes: Sequence[int]) -> str:
-        """The values of some genes in words."""
+    def describe(self, vector: Vector, dimensions: Sequence[int]) -> str:
+        """The values of some dimensions as text."""
         cells = self.cells(vector)
-        return ", ".join(f"{self.labels[gene]} = {cells[gene]:.4g}" for gene in genes)
+        return ", ".join(f"{self.labels[dimension]} = {cells[dimension]:.4g}" for dimension in dimensions)
 
 
-# --- Channel: a named group of genes that best-first search optimises together, and what they can be changed to. ------
+# --- channels: named groups of dimensions that best-first search optimises together ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """Continuous genes take `steps` even values; `patience` is how often selection may fail in a row."""
+    """Continuous dimensions take `steps` even values; `patience` is how often selection may fail in a row."""
 
     name: str
-    genes: tuple[int, ...]
+    dimensions: tuple[int, ...]
     search_space: SearchSpace
     steps: int
     patience: int
 
     def here(self, at: Vector) -> Channel | None:
-        """The channel with the genes that are its own at a point; None where the model there has no such thing."""
-        genes = self.search_space.genes_here(self.name, at)
-        return replace(self, genes=genes) if genes else None
+        """The channel with its dimensions at a point; None if the model there has none of them."""
+        dimensions = self.search_space.dimensions_here(self.name, at)
+        return replace(self, dimensions=dimensions) if dimensions else None
 
     @property
     def is_numbers(self) -> bool:
-        """Whether all genes can be more or less, as weights can, and features that are in or out."""
+        """Whether all dimensions are ordered or binary, such as weights, and features that are in or out."""
         can_be = self.search_space.ordered | self.search_space.bits
-        return bool(can_be[list(self.genes)].all())
+        return bool(can_be[list(self.dimensions)].all())
 
-    def values(self, gene: int, at: Vector) -> list[float]:
-        return [float(value) for value in self.search_space.values(gene, at, self.steps)]
+    def values(self, dimension: int, at: Vector) -> list[float]:
+        return [float(value) for value in self.search_space.values(dimension, at, self.steps)]
 
     def combinations(self, at: Vector) -> int:
-        return math.prod(len(self.values(gene, at)) for gene in self.genes)
+        return math.prod(len(self.values(dimension, at)) for dimension in self.dimensions)
 
-    def off(self, gene: int, at: Vector) -> float:
+    def off(self, dimension: int, at: Vector) -> float:
         """The value that means absent, else the first."""
-        values = self.values(gene, at)
+        values = self.values(dimension, at)
         return values[
-            max(int(self.search_space.absent[gene]), 0) if self.search_space.absent[gene] < len(values) else 0
+            max(int(self.search_space.absent[dimension]), 0) if self.search_space.absent[dimension] < len(values) else 0
         ]
 
-    def on(self, gene: int, at: Vector) -> float:
+    def on(self, dimension: int, at: Vector) -> float:
         """The last value, or the first if the last means absent."""
-        values = self.values(gene, at)
-        return values[-1] if values[-1] != self.off(gene, at) else values[0]
+        values = self.values(dimension, at)
+        return values[-1] if values[-1] != self.off(dimension, at) else values[0]
 
-    def put(self, at: Vector, genes: Iterable[int], values: Iterable[float]) -> Vector:
-        """The point with other values of some genes."""
+    def put(self, at: Vector, dimensions: Iterable[int], values: Iterable[float]) -> Vector:
+        """The point with other values of some dimensions."""
         changed = at.copy()
-        for gene, value in zip(genes, values, strict=True):
-            changed[gene] = value
+        for dimension, value in zip(dimensions, values, strict=True):
+            changed[dimension] = value
         return changed
 
-    def changes(self, at: Vector, genes: Iterable[int]) -> Iterator[Vector]:
-        """All points that differ in one of these genes."""
-        return (self.put(at, (gene,), (value,)) for gene in genes for value in self.values(gene, at))
+    def changes(self, at: Vector, dimensions: Iterable[int]) -> Iterator[Vector]:
+        """All points that differ in one of these dimensions."""
+        return (
+            self.put(at, (dimension,), (value,)) for dimension in dimensions for value in self.values(dimension, at)
+        )
 
     def other_models(self, at: Vector, points: Iterable[Vector]) -> Iterator[Vector]:
-        """Those points that are models, and not the one here."""
+        """Those points that are models other than the one here."""
         model = self.search_space.decode(at)
         return (point for point in points if self.search_space.decode(point) not in (None, model))
 
 
 def channels_of(search_space: SearchSpace, steps: int, patience: int) -> list[Channel]:
-    """The channels that the terrain names; those without genes have nothing to optimise."""
+    """The channels of the search space that have dimensions."""
     return [
-        Channel(name, genes, search_space, steps, patience) for name, genes in search_space.channels.items() if genes
+        Channel(name, dimensions, search_space, steps, patience)
+        for name, dimensions in search_space.channels.items()
+        if dimensions
     ]

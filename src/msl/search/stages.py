@@ -64,7 +64,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many evaluations may be asked for, reused ones included, and a loss that is good enough."""
+    """The most evaluations, reused ones included, and a loss at which the search ends."""
 
     evaluations: int | None = None
     until: float | None = None
@@ -80,12 +80,12 @@ def then(
     objectives: int = 1,
     note: Callable[[Event], None] = lambda event: None,
 ) -> Strategy:
-    """Runs the stages as one strategy.
+    """Runs the stages one after the other, as one strategy.
 
-    Each stage knows every outcome so far, in the terms of its own cube, and draws from (seed, stage): what one stage
-    does with its randomness changes nothing for the next. It ends when the last stage does, or when the evaluations are
-    used up (the last batch is cut short). When a loss is good enough, or every model has been evaluated, only what was
-    found is judged again.
+    Each stage knows all observations so far, as points of its own search space. Its random generator is seeded with
+    (seed, stage), so it does not depend on the stages before it. The search ends with the last stage, or when the
+    evaluations are used up; the last batch is then cut short. Once a loss is low enough, or every model has been
+    evaluated, only stages that evaluate models again are run.
     """
     memory = Memory()
     left = limits.evaluations
@@ -103,24 +103,22 @@ def then(
             note=_numbered(note, number),
         )
         strategy = stage.strategy(setting)
-        asks = next(strategy, None)
-        while asks is not None:
-            granted = asks if left is None else asks[:left]
-            told = yield [replace(ask, stage=number) for ask in granted]
-            memory.add(stage.search_space, granted, told)
+        queries = next(strategy, None)
+        while queries is not None:
+            granted = queries if left is None else queries[:left]
+            observations = yield [replace(query, stage=number) for query in granted]
+            memory.add(stage.search_space, granted, observations)
             if left is not None:
-                left -= len(told)
+                left -= len(observations)
             is_over = left == 0
-            why = (
-                None
-                if stage.reevaluates
-                else _why_found(limits.until, objectives, told, memory.all_of(stage.search_space))
-            )
+            why = None
+            if not stage.reevaluates:
+                why = _why_found(limits.until, objectives, observations, memory.all_of(stage.search_space))
             is_found = why is not None
             if why is None and is_over:
                 why = "all evaluations are used"
-            # The last answers are heard too: what a strategy stands by may be among them.
-            asks = _next(strategy, told) if len(told) == len(asks) else None
+            # The strategy gets the last observations too: its result may be among them.
+            queries = _next(strategy, observations) if len(observations) == len(queries) else None
             if why is not None:
                 strategy.close()
                 note(ended(why))
@@ -129,16 +127,16 @@ def then(
                 break
 
 
-def _next(strategy: Strategy, told: list[Observation]) -> list[Query] | None:
+def _next(strategy: Strategy, observations: list[Observation]) -> list[Query] | None:
     try:
-        return strategy.send(told)
+        return strategy.send(observations)
     except StopIteration:
         return None
 
 
-def _why_found(until: float | None, objectives: int, told: list[Observation], models: int | None) -> str | None:
-    """Why there is nothing more to find; `models` is how many there are, if all of them are known."""
-    if until is not None and objectives == 1 and any(one.is_exact and one.loss <= until for one in told):
+def _why_found(until: float | None, objectives: int, observations: list[Observation], models: int | None) -> str | None:
+    """Why the search can end; `models` is their number, if all of them have been evaluated."""
+    if until is not None and objectives == 1 and any(one.is_exact and one.loss <= until for one in observations):
         return "a loss is good enough"
     if models is None:
         return None
@@ -151,24 +149,24 @@ def _numbered(note: Callable[[Event], None], stage: int) -> Callable[[Event], No
 
 @dataclass(slots=True)
 class Memory:
-    """All outcomes on all rows, and which models they cover; those on a part of the rows do not compare with others."""
+    """All observations on all rows, and the models that they cover. Those on a part of the rows do not compare."""
 
     _outcomes: list[tuple[SearchSpace, Observation]] = field(default_factory=list)
     _models: set[Hashable] = field(default_factory=set)
 
-    def add(self, search_space: SearchSpace, asks: Sequence[Query], told: Sequence[Observation]) -> None:
-        whole = [(ask, one) for ask, one in zip(asks, told, strict=True) if ask.share == 1.0]
+    def add(self, search_space: SearchSpace, queries: Sequence[Query], observations: Sequence[Observation]) -> None:
+        whole = [(query, one) for query, one in zip(queries, observations, strict=True) if query.share == 1.0]
         self._outcomes.extend((search_space, one) for _, one in whole)
-        if search_space.size is not None:  # on splits of their own, models can be judged again
-            models = (search_space.decode(one.vector) for ask, one in whole if ask.repeat == 0)
+        if search_space.size is not None:  # a repeat is not another model
+            models = (search_space.decode(one.vector) for query, one in whole if query.repeat == 0)
             self._models.update(model for model in models if model is not None)
 
     def all_of(self, search_space: SearchSpace) -> int | None:
-        """How many models there are, if they are all known."""
+        """The number of models, if all of them have been evaluated."""
         return search_space.size if search_space.size is not None and len(self._models) >= search_space.size else None
 
     def seen_from(self, search_space: SearchSpace) -> list[Observation]:
-        """The outcomes as points of this cube; those that have none in it are left out."""
+        """The observations as points of this search space; those of other models are left out."""
         return list(self._translated(search_space))
 
     def _translated(self, search_space: SearchSpace) -> Iterator[Observation]:

@@ -1,1 +1,6 @@
-"""Testing: conformance suites for those who write parts of their own."""
+"""For tests of strategies, also those of other packages.
+
+does a strategy do what a search relies on    conformance.check_strategy, conformance.CHECKS
+run a strategy on a function                  play.play
+the functions                                 toy_problems
+"""

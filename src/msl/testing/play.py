@@ -1,4 +1,4 @@
-"""Play: a strategy run on a problem, answer by answer, with all that was asked and told kept."""
+"""Run a strategy on a toy problem, and keep its queries, observations and events."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from msl.search.operators.pareto import front_of, hypervolume, losses_of
 from msl.search.setting import Setting, StrategyFunction
 from msl.testing.toy_problems import Problem
 
-#: Gives the answer to the n-th ask of a run.
+#: Gives the observation of the n-th query of a run.
 Answer = Callable[[Problem, Query, int], Observation]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Played:
-    """What came of a run: batches as asked, answers in the same order, events; whether the strategy ended by itself."""
+    """A run: its batches of queries, the observations in the same order, the events, and whether it ended by itself."""
 
     problem: Problem
     batches: list[list[Query]] = field(default_factory=list)
-    told: list[Observation] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     ended: bool = False
 
     @property
-    def asks(self) -> list[Query]:
-        return [ask for batch in self.batches for ask in batch]
+    def queries(self) -> list[Query]:
+        return [query for batch in self.batches for query in batch]
 
     @property
     def result(self) -> float:
-        """The lowest loss, or minus the hypervolume of the front, so that less is better."""
-        whole = [one for ask, one in zip(self.asks, self.told, strict=True) if ask.share == 1.0]
+        """The lowest loss, or minus the hypervolume of the front, so that lower is better."""
+        whole = [one for query, one in zip(self.queries, self.observations, strict=True) if query.share == 1.0]
         if self.problem.reference is None:
             best = best_of(whole)
             return float("inf") if best is None else best.loss
@@ -51,9 +51,9 @@ class Played:
         return self.result <= goal
 
 
-def exact(problem: Problem, ask: Query, number: int) -> Observation:
+def exact(problem: Problem, query: Query, number: int) -> Observation:
     """The true losses."""
-    point = problem.written_back(ask.vector)
+    point = problem.written_back(query.vector)
     return Observation(point, problem.losses(point), problem.complexity(point))
 
 
@@ -67,7 +67,7 @@ def play(
     stored: Sequence[Observation] = (),
     known: Sequence[Observation] = (),
 ) -> Played:
-    """Runs a strategy until it ends or has asked for `limit` points; the first answers are taken from the store."""
+    """Runs a strategy until it ends or has made `limit` queries; the first observations are the stored ones."""
     events: list[Event] = []
     setting = Setting(
         problem.search_space,
@@ -79,27 +79,27 @@ def play(
     )
     running = strategy(setting)
     batches: list[list[Query]] = []
-    told: list[Observation] = []
+    observations: list[Observation] = []
     try:
-        asks = next(running)
+        queries = next(running)
         while True:
-            batches.append(asks)
-            if len(told) + len(asks) > limit:
+            batches.append(queries)
+            if len(observations) + len(queries) > limit:
                 running.close()
                 del batches[-1]
-                return Played(problem, batches, told, events, ended=False)
-            first = len(told)
+                return Played(problem, batches, observations, events, ended=False)
+            first = len(observations)
             answers = [
-                stored[number] if number < len(stored) else answer(problem, ask, number)
-                for number, ask in enumerate(asks, first)
+                stored[number] if number < len(stored) else answer(problem, query, number)
+                for number, query in enumerate(queries, first)
             ]
-            told.extend(answers)
-            asks = running.send(answers)
+            observations.extend(answers)
+            queries = running.send(answers)
     except StopIteration:
-        return Played(problem, batches, told, events, ended=True)
+        return Played(problem, batches, observations, events, ended=True)
 
 
-# --- Options: those of a strategy as a spec gives them, with the defaults of its declaration. -------------------------
+# --- options, with the defaults of their declaration ---
 
 
 #: A spec that any strategy can search; some take one objective, some several.
@@ -109,7 +109,7 @@ _OBJECTIVES = ("error by cv(folds = 2)", "error by cv(folds = 2), features")
 
 @cache
 def options_of(call: str) -> Mapping[str, Any]:
-    """The options of a call such as `pso(swarm = 3)`; a strategy of an installed package is known too."""
+    """The options of a call such as `pso(swarm = 3)`, also of a strategy of another package."""
     for objectives, search in product(_OBJECTIVES, (call, f"random then {call}")):
         checked = check_source(Source("spec.msl", _SPEC.format(objectives=objectives, call=search)))
         if checked.spec is not None:

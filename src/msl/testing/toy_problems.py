@@ -1,4 +1,4 @@
-"""Problems: small functions on the unit cube whose best point is known, to try strategies on."""
+"""Small functions on the unit cube with known optima, to test strategies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Losses = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A function of points as the decoder writes them back.
+    """A function of decoded points.
 
     `good` is the loss at which the problem counts as solved; with several objectives, the volume below `reference`.
     """
@@ -31,39 +31,39 @@ class Problem:
         return 1 if self.reference is None else len(self.reference)
 
     def written_back(self, vector: Vector) -> Vector:
-        """The point as a decoder leaves it: in the cube, values with levels in the middle of their bins."""
+        """The decoded point: clipped to the cube, values with levels in the middle of their bins."""
         return self.search_space.centres(self.search_space.cells(np.clip(vector, 0.0, 1.0)))
 
 
-def sphere(dimensions: int = 2, good: float = 0.01) -> Problem:
+def sphere(n_dimensions: int = 2, good: float = 0.01) -> Problem:
     """A bowl with its lowest point off the centre and off every grid."""
-    centre = 0.3 + 0.37 * np.arange(1, dimensions + 1) / dimensions
+    centre = 0.3 + 0.37 * np.arange(1, n_dimensions + 1) / n_dimensions
 
     def losses(point: Vector) -> Losses:
         return (float(np.sum((point - centre) ** 2)),)
 
-    return Problem("sphere", SearchSpace.continuous(dimensions), losses, good)
+    return Problem("sphere", SearchSpace.continuous(n_dimensions), losses, good)
 
 
-def rosenbrock(dimensions: int = 2, good: float = 0.5) -> Problem:
+def rosenbrock(n_dimensions: int = 2, good: float = 0.5) -> Problem:
     """A bent valley, on [-2, 2]."""
 
     def losses(point: Vector) -> Losses:
         x = 4.0 * point - 2.0
         return (float(np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)),)
 
-    return Problem("rosenbrock", SearchSpace.continuous(dimensions), losses, good)
+    return Problem("rosenbrock", SearchSpace.continuous(n_dimensions), losses, good)
 
 
-def rastrigin(dimensions: int = 2, good: float = 2.0) -> Problem:
+def rastrigin(n_dimensions: int = 2, good: float = 2.0) -> Problem:
     """Many valleys, on [-5.12, 5.12], the deepest off the centre."""
-    centre = 0.17 * np.arange(1, dimensions + 1)
+    centre = 0.17 * np.arange(1, n_dimensions + 1)
 
     def losses(point: Vector) -> Losses:
         x = 10.24 * point - 5.12 - centre
-        return (float(10 * dimensions + np.sum(x**2 - 10 * np.cos(2 * np.pi * x))),)
+        return (float(10 * n_dimensions + np.sum(x**2 - 10 * np.cos(2 * np.pi * x))),)
 
-    return Problem("rastrigin", SearchSpace.continuous(dimensions), losses, good)
+    return Problem("rastrigin", SearchSpace.continuous(n_dimensions), losses, good)
 
 
 def mixed() -> Problem:
@@ -83,7 +83,7 @@ def mixed() -> Problem:
 
 
 class ConditionalSpace(SearchSpace):
-    """One method has a rate, the other a depth; they do not share a gene, and what is not used does not matter."""
+    """One method has a rate, the other a depth, in a dimension of their own; an unused dimension has no effect."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ class ConditionalSpace(SearchSpace):
 
 
 def conditional() -> Problem:
-    """Two methods with parameters of their own and an optional step; the more promising method is not the best."""
+    """Two methods with their own parameters and an optional step; the method that looks better at first is not."""
     search_space = ConditionalSpace.of(
         [2, 0, 5, 3],
         ordered=[False, True, True, False],
@@ -119,7 +119,7 @@ def conditional() -> Problem:
 
 
 def bits(size: int = 12) -> Problem:
-    """Features of which some help and the others do harm; one at least stays."""
+    """Features of which some help and the others harm; at least one is selected."""
     helps = np.arange(size) % 3 == 0
     search_space = SearchSpace.of(
         np.full(size, 2),
@@ -138,15 +138,15 @@ def bits(size: int = 12) -> Problem:
     return Problem("bits", search_space, losses, 1.5 / size, complexity=lambda point: float(np.sum(point >= 0.5)))
 
 
-def two_bowls(dimensions: int = 3, good: float = 0.5) -> Problem:
-    """The distances from two points: the best points lie between them. All of the volume there is 0.67."""
-    a, b = np.full(dimensions, 0.25), np.full(dimensions, 0.75)
-    apart = dimensions * 0.25
+def two_bowls(n_dimensions: int = 3, good: float = 0.5) -> Problem:
+    """The distances from two points; the front lies between them. Its whole volume is 0.67."""
+    a, b = np.full(n_dimensions, 0.25), np.full(n_dimensions, 0.75)
+    apart = n_dimensions * 0.25
 
     def losses(point: Vector) -> Losses:
         return float(np.sum((point - a) ** 2) / apart), float(np.sum((point - b) ** 2) / apart)
 
-    return Problem("two bowls", SearchSpace.continuous(dimensions), losses, good, reference=(1.0, 1.0))
+    return Problem("two bowls", SearchSpace.continuous(n_dimensions), losses, good, reference=(1.0, 1.0))
 
 
 def features_against_error(size: int = 12, good: float = 0.5) -> Problem:

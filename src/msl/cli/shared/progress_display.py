@@ -218,7 +218,7 @@ class Picture:
 def opening(plan: Plan, beginning: RunStart) -> list[str]:
     """The lines at the start of a run."""
     facts, stock = plan.table.facts, beginning.stock
-    dimensions = plan.search_spaces[0].dimensions if plan.search_spaces else 0
+    dimensions = plan.search_spaces[0].n_dimensions if plan.search_spaces else 0
     lines = [
         f"run {beginning.run} {'resumes' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"

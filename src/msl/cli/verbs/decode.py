@@ -40,8 +40,8 @@ def decode(
     numbers = _numbers(point)
     try:
         if numbers is not None:
-            if len(numbers) != codec.dimensions:
-                message = f"the vector has {len(numbers)} numbers, and the space {codec.dimensions} dimensions"
+            if len(numbers) != codec.n_dimensions:
+                message = f"the vector has {len(numbers)} numbers, and the space {codec.n_dimensions} dimensions"
                 raise UserError(message, "`msl info` shows what they mean")
             outside = next((number for number in numbers if not 0 <= number <= 1), None)
             if outside is not None:

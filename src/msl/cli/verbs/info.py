@@ -52,7 +52,7 @@ def _as_json(loaded: Loaded, size: Count, layout: Layout, digest: str) -> str:
         "exact": size.exact,
         "open_reals": size.open_reals,
         "reason": size.reason or None,
-        "dimensions": layout.dimensions,
+        "dimensions": layout.n_dimensions,
         "encoding": layout.encoding,
         "layout": [_row(meaning) for meaning in layout.meanings],
         "requirements": [requirement.text for requirement in loaded.spec.space.requirements],
@@ -89,7 +89,7 @@ def _as_text(loaded: Loaded, size: Count, layout: Layout, digest: str) -> str:
     lines.append(f"models       {models}")
     codes = "" if size.codes == size.structures else f" in {shown_number(size.codes)} structural codes"
     lines.append(f"structures   {shown_number(size.structures, size.structures_interval is None)}{codes}")
-    dimensions = "depends on the data" if layout.dimensions is None else f"{layout.dimensions}"
+    dimensions = "depends on the data" if layout.n_dimensions is None else f"{layout.n_dimensions}"
     lines.append(f"dimensions   {dimensions} ({layout.encoding})")
     lines.append(f"digest       {digest}")
     lines += [f"left out     {removal.what}: {removal.why}" for removal in loaded.checked.removals]

@@ -83,7 +83,7 @@ def _as_json(plan: Plan, size: Count, stock: StoredEvaluations, expected: Foreca
         "exact": size.exact,
         "objectives": plan.objective_names(),
         "stages": [
-            {"strategy": stage.call.name, "dimensions": search_space.dimensions, "evaluations": most}
+            {"strategy": stage.call.name, "dimensions": search_space.n_dimensions, "evaluations": most}
             for stage, search_space, most in zip(
                 plan.spec.search, plan.search_spaces, stage_evaluations(plan), strict=True
             )
@@ -141,7 +141,7 @@ def _stages(plan: Plan) -> list[str]:
     found = []
     for stage, search_space, most in zip(plan.spec.search, plan.search_spaces, stage_evaluations(plan), strict=True):
         upto = "an unknown number of evaluations" if most is None else f"at most {most:,} evaluations"
-        found.append(f"{stage.call.name} in {search_space.dimensions} dimensions, {upto}")
+        found.append(f"{stage.call.name} in {search_space.n_dimensions} dimensions, {upto}")
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msl.report.html.goal import Goal, Plan, read_plan
 from msl.report.run_facts import UsedModel, used_model
-from msl.search.base import FIRST_TURN
+from msl.search.base import FIRST_CONFIRMING_REPEAT
 from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.store import Store
 from msl.store.stored_run import Event, Run
@@ -96,7 +96,7 @@ class Record:
         """Each trial that was better than all before, by the first objective; luck on a split of its own is no gain."""
         found: list[Trial] = []
         for trial in self.trials:
-            if trial.evaluation is not None and trial.evaluation.question.repeat >= FIRST_TURN:
+            if trial.evaluation is not None and trial.evaluation.question.repeat >= FIRST_CONFIRMING_REPEAT:
                 continue
             if trial.is_exact and (not found or self.goal.is_better(trial.values[0], found[-1].values[0])):
                 found.append(trial)

@@ -1,4 +1,4 @@
-"""Anywhere: points of the cube in which an optional part is as likely left out as there."""
+"""Draw points: uniform ones, points for rare alternatives, and points of models not seen before."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from msl.search.base import Observation, SearchSpace, Vector, Vectors
 
 
-def anywhere(search_space: SearchSpace, size: int, rng: np.random.Generator) -> Vectors:
-    """Uniform points, but half of them without an optional part, however many alternatives it has.
+def uniform_points(search_space: SearchSpace, size: int, rng: np.random.Generator) -> Vectors:
+    """Uniform points, except that an optional part is left out half of the time, however many alternatives it has.
 
-    In the cube itself a step with twelve alternatives would be left out once in thirteen times, though most models that
-    people use have none.
+    Uniform in the cube, an optional step with twelve alternatives would be left out once in thirteen times, though most
+    models in use have no such step.
     """
-    points = rng.random((size, search_space.dimensions))
+    points = rng.random((size, search_space.n_dimensions))
     optional = np.flatnonzero(search_space.optional)
     if len(optional):
         levels = search_space.levels[optional]
@@ -26,12 +26,10 @@ def anywhere(search_space: SearchSpace, size: int, rng: np.random.Generator) -> 
     return points
 
 
-# --- Alternatives: points for those of a choice that too few points have, so that none is judged by never having been
-#
-# tried.
+# --- points for rare alternatives, so that none is dismissed without having been tried ---
 
 
-#: A choice, by its channel and its gene; and one with the number of the alternative.
+#: A choice: its channel and its dimension. An alternative: these, and its number.
 Choice = tuple[str, int]
 Alternative = tuple[str, int, int]
 #: How often a point for an alternative is drawn before it counts as one that no model has.
@@ -41,10 +39,9 @@ _DRAWS = 20
 def points_for_rare(
     search_space: SearchSpace, points: Sequence[Vector], floor: int, rng: np.random.Generator, most: int
 ) -> list[Vector]:
-    """At most so many points more, with which each alternative of the steps of a chain has at least `floor` of them.
+    """At most `most` additional points, so that each alternative of a step has at least `floor` points.
 
-    A choice inside an alternative counts once there is a point that has it. Numbers, and the alternatives of
-    parameters, are not choices of steps.
+    A choice inside an alternative counts once a point has it. Numbers and alternatives of parameters do not count.
     """
     choices = _choices(search_space)
     counts: Counter[Alternative] = Counter()
@@ -52,11 +49,11 @@ def points_for_rare(
     found: list[Vector] = []
 
     def add(point: Vector) -> None:
-        for channel, gene, cell, others in _here(search_space, choices, point):
-            having.setdefault((channel, gene), point)
-            counts[channel, gene, cell] += 1
+        for channel, dimension, cell, others in _here(search_space, choices, point):
+            having.setdefault((channel, dimension), point)
+            counts[channel, dimension, cell] += 1
             for other in range(others):
-                counts.setdefault((channel, gene, other), 0)
+                counts.setdefault((channel, dimension, other), 0)
 
     for point in points:
         add(point)
@@ -75,19 +72,24 @@ def points_for_rare(
 
 
 def _choices(search_space: SearchSpace) -> list[Choice]:
-    """The channels and genes that decide which steps there are, one of several."""
+    """The channels and dimensions that choose one of several steps."""
     heads = set(np.flatnonzero(search_space.heads & ~search_space.ordered & (search_space.levels > 1)).tolist())
-    return [(channel, gene) for channel, genes in search_space.channels.items() for gene in genes if gene in heads]
+    return [
+        (channel, dimension)
+        for channel, dimensions in search_space.channels.items()
+        for dimension in dimensions
+        if dimension in heads
+    ]
 
 
 def _here(search_space: SearchSpace, choices: Sequence[Choice], point: Vector) -> Iterator[tuple[str, int, int, int]]:
-    """The choices that are made at a point: which alternative each takes, and how many it has."""
+    """The choices that apply at a point: which alternative each takes, and how many it has."""
     if search_space.decode(point) is None:
         return
-    for channel, gene in choices:
-        if gene in search_space.genes_here(channel, point):
-            count = len(search_space.values(gene, point, 2))
-            yield channel, gene, min(int(point[gene] * count), count - 1), count
+    for channel, dimension in choices:
+        if dimension in search_space.dimensions_here(channel, point):
+            count = len(search_space.values(dimension, point, 2))
+            yield channel, dimension, min(int(point[dimension] * count), count - 1), count
 
 
 def _point_for(
@@ -97,61 +99,67 @@ def _point_for(
     having: Mapping[Choice, Vector],
     rng: np.random.Generator,
 ) -> Vector | None:
-    """A model with the first of these alternatives, and with as many of the others as can be had with it.
+    """A model with the first of these alternatives, and with as many of the others as possible.
 
-    All else about it is left to chance; at last the choices are those of a point where the first choice is made.
+    Everything else is random; in the second half of the draws, the choices are those of a point to which the first
+    choice applies.
     """
     wanted = rare[0]
     near = having[wanted[:2]]
-    at = {gene: _middle(search_space, gene, cell, having[channel, gene]) for channel, gene, cell in reversed(rare)}
+    at = {
+        dimension: _middle(search_space, dimension, cell, having[channel, dimension])
+        for channel, dimension, cell in reversed(rare)
+    }
     for draw in range(_DRAWS):
-        point = rng.random(search_space.dimensions)
+        point = rng.random(search_space.n_dimensions)
         if draw < _DRAWS // 2:
             point[list(at)] = list(at.values())
         else:
             point = np.where(search_space.heads, near, point)
         point[wanted[1]] = at[wanted[1]]
-        if any((channel, gene, cell) == wanted for channel, gene, cell, _ in _here(search_space, choices, point)):
+        if any(
+            (channel, dimension, cell) == wanted for channel, dimension, cell, _ in _here(search_space, choices, point)
+        ):
             return point
     return None
 
 
-def _middle(search_space: SearchSpace, gene: int, cell: int, here: Vector) -> float:
-    return (cell + 0.5) / len(search_space.values(gene, here, 2))
+def _middle(search_space: SearchSpace, dimension: int, cell: int, here: Vector) -> float:
+    return (cell + 0.5) / len(search_space.values(dimension, here, 2))
 
 
-# --- Fresh: points whose models nobody has asked for yet. -------------------------------------------------------------
+# --- points of new models ---
 
 
-#: After so many draws in a row that gave nothing new, there is nothing new.
+#: After this many draws in a row without a new model, there is none.
 PATIENCE = 1_000
 
 
 class UnseenPoints:
-    """Remembers models, and lets through the points of new ones; those that are no model never."""
+    """Remembers models, and passes on only the points of new ones."""
 
     def __init__(self, search_space: SearchSpace, known: Iterable[Observation] = ()) -> None:
-        self._terrain = search_space
+        self._search_space = search_space
         self._seen: set[Hashable] = {search_space.decode(one.vector) for one in known}
         self._seen.discard(None)
 
     @property
     def has_all(self) -> bool:
-        return self._terrain.size is not None and len(self._seen) >= self._terrain.size
+        return self._search_space.size is not None and len(self._seen) >= self._search_space.size
 
     def of(self, points: Iterable[Vector]) -> Iterator[Vector]:
         for point in points:
-            model = self._terrain.decode(point)
+            model = self._search_space.decode(point)
             if model is not None and model not in self._seen:
                 self._seen.add(model)
                 yield point
 
     def forget(self, points: Iterable[Vector]) -> None:
-        """Points that were let through and not asked for after all."""
-        self._seen.difference_update(self._terrain.decode(point) for point in points)
+        """Points that were passed on and then not evaluated."""
+        self._seen.difference_update(self._search_space.decode(point) for point in points)
 
     def draws(self, draw: Callable[[int], Vectors], size: int) -> list[Vector]:
-        """Up to `size` new points; fewer where all models are known, or next to none is left to be drawn."""
+        """Up to `size` points of new models; fewer if all, or nearly all, are known."""
         found: list[Vector] = []
         in_vain = 0
         while len(found) < size and in_vain < PATIENCE and not self.has_all:

@@ -1,7 +1,7 @@
-"""Pareto: dominance among losses — fronts, crowding, hypervolume, and an archive with ε-dominance.
+"""Pareto dominance: fronts, crowding distance, hypervolume, and an archive with ε-dominance.
 
-Losses are a matrix with a row for each point, all minimised. A row with an infinite loss is dominated by every row
-without, and compares with nothing else.
+Losses are a matrix with a row per point, all minimised. A row with an infinite loss is dominated by every finite row,
+and is not compared with others.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from msl.search.base import Observation
 
 Losses = NDArray[np.float64]
 Places = NDArray[np.intp]
-#: Differences of larger numbers are not numbers any more.
+#: Differences of larger numbers may overflow.
 _LARGE = 1e300
 #: How many rows are compared at once with all others.
 _BLOCK = 512
 
 
-def losses_of(told: Sequence[Observation]) -> Losses:
+def losses_of(observations: Sequence[Observation]) -> Losses:
     """The losses as a matrix; a point that failed in one objective failed in all."""
-    losses = np.array([one.losses for one in told], dtype=np.float64)
+    losses = np.array([one.losses for one in observations], dtype=np.float64)
     losses[~np.isfinite(losses).all(axis=1)] = np.inf
     return losses
 
@@ -42,12 +42,12 @@ def dominance(losses: Losses, others: Losses | None = None) -> NDArray[np.bool_]
 
 
 def dominators(losses: Losses) -> Places:
-    """By how many others each row is dominated."""
+    """The number of rows that dominate each row."""
     return _dominators_among(losses, np.arange(len(losses)))
 
 
 def _dominators_among(losses: Losses, places: Places) -> Places:
-    """By how many of these rows each row is dominated: a block at a time, since all at once may not fit into memory."""
+    """How many of these rows dominate each row, in blocks, since the whole matrix may not fit into memory."""
     counts = np.zeros(len(losses), dtype=np.intp)
     for first in range(0, len(places), _BLOCK):
         counts += dominance(losses[places[first : first + _BLOCK]], losses).sum(axis=0)
@@ -76,7 +76,7 @@ def fronts(losses: Losses) -> Iterator[Places]:
 
 
 def crowding(losses: Losses) -> NDArray[np.float64]:
-    """How much room a point has among its neighbours in each objective; infinite at the ends, 0 for failed ones."""
+    """The crowding distance of each row: large for few neighbours, infinite at the ends, 0 for failed points."""
     room = np.zeros(len(losses))
     if len(losses) == 0 or not np.isfinite(losses).all():
         return room
@@ -93,7 +93,7 @@ def crowding(losses: Losses) -> NDArray[np.float64]:
 
 
 def best_places(losses: Losses, size: int) -> Places:
-    """The places of the best rows: whole fronts while they fit, of the last one those with the most room."""
+    """The places of the best rows: whole fronts while they fit, then the least crowded rows of the next front."""
     kept: list[Places] = []
     room = size
     for front in fronts(losses):
@@ -106,19 +106,19 @@ def best_places(losses: Losses, size: int) -> Places:
     return np.concatenate(kept)
 
 
-def by_rank(told: Sequence[Observation]) -> list[Observation]:
-    """The best first: by loss and complexity, or by front and room with several objectives."""
-    if not told or len(told[0].losses) == 1:
-        return sorted(told, key=lambda one: (one.loss, one.complexity))
-    losses = losses_of(told)
+def by_rank(observations: Sequence[Observation]) -> list[Observation]:
+    """The best first: by loss and complexity, or with several objectives by front and crowding distance."""
+    if not observations or len(observations[0].losses) == 1:
+        return sorted(observations, key=lambda one: (one.loss, one.complexity))
+    losses = losses_of(observations)
     ordered = [front[np.argsort(-crowding(losses[front]), kind="stable")] for front in fronts(losses)]
-    return [told[place] for place in np.concatenate(ordered)]
+    return [observations[place] for place in np.concatenate(ordered)]
 
 
-def front_of(told: Sequence[Observation]) -> tuple[Observation, ...]:
-    """Those that none dominates; of equal losses the simplest, then the earliest."""
+def front_of(observations: Sequence[Observation]) -> tuple[Observation, ...]:
+    """The non-dominated ones; of equal losses the simplest, then the earliest."""
     simplest: dict[tuple[float, ...], Observation] = {}
-    for one in told:
+    for one in observations:
         if one.is_exact and (one.losses not in simplest or one.complexity < simplest[one.losses].complexity):
             simplest[one.losses] = one
     distinct = sorted(simplest.values(), key=lambda one: one.losses)
@@ -128,15 +128,15 @@ def front_of(told: Sequence[Observation]) -> tuple[Observation, ...]:
 
 
 def hypervolume(losses: Losses, reference: Sequence[float]) -> float:
-    """How much of the box below the reference point is dominated, for any number of objectives."""
+    """The dominated volume below the reference point, for any number of objectives."""
     corner = np.asarray(reference, dtype=np.float64)
     inside = losses[(losses < corner).all(axis=1)] if len(losses) else losses
-    with np.errstate(over="ignore"):  # of losses without measure the volume is infinite
+    with np.errstate(over="ignore"):  # huge losses give an infinite volume
         return _volume(np.unique(inside, axis=0), corner) if len(inside) else 0.0
 
 
 def _volume(losses: Losses, corner: NDArray[np.float64]) -> float:
-    """Slices along the first objective, by which the rows are sorted: each as thick as the step to the next row."""
+    """The sum of slices along the first objective, by which the rows are sorted."""
     if len(corner) == 1:
         return float(corner[0] - losses.min())
     thickness = np.diff(np.append(losses[:, 0], corner[0]))
@@ -147,9 +147,9 @@ def _volume(losses: Losses, corner: NDArray[np.float64]) -> float:
 
 
 class EpsilonArchive:
-    """Points of which none ε-dominates another (Laumanns et al., 2002): losses are told apart in boxes of side ε.
+    """Points of which none ε-dominates another (Laumanns et al., 2002): losses are divided into boxes of side ε.
 
-    A box that another dominates is dropped; in one box the point that dominates is kept, or the nearer to its corner.
+    A box that another box dominates is dropped. In a box, the dominating point is kept, or the nearer to its corner.
     """
 
     def __init__(self, epsilon: float) -> None:
@@ -157,12 +157,12 @@ class EpsilonArchive:
         self._kept: dict[tuple[float, ...], Observation] = {}
 
     @property
-    def told(self) -> tuple[Observation, ...]:
+    def observations(self) -> tuple[Observation, ...]:
         """The points by their losses."""
         return tuple(sorted(self._kept.values(), key=lambda one: one.losses))
 
-    def add(self, told: Sequence[Observation]) -> None:
-        for one in told:
+    def add(self, observations: Sequence[Observation]) -> None:
+        for one in observations:
             if one.is_exact:
                 self._add(one)
 
@@ -181,7 +181,7 @@ class EpsilonArchive:
 
     def _box(self, one: Observation) -> tuple[float, ...]:
         losses = np.asarray(one.losses)
-        with np.errstate(over="ignore"):  # losses without measure share a box
+        with np.errstate(over="ignore"):  # huge losses share a box
             return tuple((np.floor(losses / self._epsilon) if self._epsilon > 0 else losses).tolist())
 
     def _is_better(self, new: Observation, old: Observation, box: tuple[float, ...]) -> bool:

@@ -1,4 +1,6 @@
-"""Forest: extremely randomised trees (Geurts, Ernst and Wehenkel, 2006) that foretell the losses of points."""
+"""Propose points by a surrogate: extremely randomised trees (Geurts, Ernst and Wehenkel, 2006) predict losses, and
+expected improvement chooses the points.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from msl.search.base import Integers, Observation, SearchSpace, Vector, Vectors
-from msl.search.operators.initialise import UnseenPoints, anywhere
+from msl.search.operators.initialise import UnseenPoints, uniform_points
 from msl.search.operators.swarm import written_back
 from msl.search.setting import Setting
 
-#: So many trees; at each of their nodes a third as many splits are tried as there are columns, but at most so many.
+#: The number of trees, and the most splits tried at a node: a third of the columns, but no more than this.
 _TREES, _MOST_TRIED = 16, 32
 #: A node with fewer rows is a leaf.
 _SMALLEST = 4
@@ -24,9 +26,9 @@ _DEEPEST = 24
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurrogateForest:
-    """The nodes of all trees: the first ones are the roots; a leaf is its own child.
+    """The nodes of all trees; the first ones are the roots, and a leaf is its own child.
 
-    All trees grow at once, level by level, since a strategy plants a new forest for every few points.
+    All trees grow at once, level by level, which is fast: a strategy fits a new forest for every few points.
     """
 
     column: Integers
@@ -35,8 +37,8 @@ class SurrogateForest:
     mean: Vector
 
     @classmethod
-    def grown(cls, rows: Vectors, losses: Vector, rng: np.random.Generator) -> SurrogateForest:
-        """Each tree sees all rows; their splits are random, and the best of those tried is taken."""
+    def fit(cls, rows: Vectors, losses: Vector, rng: np.random.Generator) -> SurrogateForest:
+        """Every tree sees all rows. Splits are random, and the best of those tried is taken."""
         n, columns = rows.shape
         tried = min((columns + 2) // 3, _MOST_TRIED)
         row = np.tile(np.arange(n), _TREES)
@@ -62,8 +64,8 @@ class SurrogateForest:
             first, count = first + count, 2 * int(is_split.sum())
         return cls(*(np.concatenate(part) for part in zip(*levels, strict=True)))
 
-    def foretold(self, rows: Vectors) -> tuple[Vector, Vector]:
-        """The loss that the trees expect at each row, and how far they disagree."""
+    def predict(self, rows: Vectors) -> tuple[Vector, Vector]:
+        """The mean and the standard deviation of the trees' predictions for each row."""
         node = np.broadcast_to(np.arange(_TREES), (len(rows), _TREES))
         for _ in range(_DEEPEST):
             goes_right = np.take_along_axis(rows, self.column[node], axis=1) >= self.threshold[node]
@@ -84,7 +86,7 @@ def _splits(
     tried: int,
     rng: np.random.Generator,
 ) -> tuple[Integers, Vector, NDArray[np.bool_]]:
-    """For each node the best of some random splits: its column and threshold, and whether there is one."""
+    """For each node the best of some random splits: its column and threshold, and whether there is a useful one."""
     count = len(size)
     order = np.argsort(node, kind="stable")
     row, node = row[order], node[order]
@@ -107,57 +109,59 @@ def _splits(
 
 
 def columns_of(search_space: SearchSpace, vectors: Vectors) -> Vectors:
-    """Points as a tree can split them: numbers as they are, a column for every value where values are alternatives."""
+    """Points as features of a tree: numbers as they are, unordered choices one-hot encoded."""
     numbers = np.flatnonzero(search_space.ordered | (search_space.levels <= 2))
     choices = np.flatnonzero(~(search_space.ordered | (search_space.levels <= 2)))
     cells = search_space.cells(vectors)
-    one_hot = [cells[:, [gene]] == np.arange(search_space.levels[gene]) for gene in choices]
+    one_hot = [cells[:, [dimension]] == np.arange(search_space.levels[dimension]) for dimension in choices]
     return np.concatenate([vectors[:, numbers], *one_hot], axis=1).astype(np.float64)
 
 
-def expected_gain(mean: Vector, spread: Vector, best: float) -> Vector:
-    """By how much a loss that is normally distributed falls below the best one on average (Jones and others, 1998)."""
+def expected_improvement(mean: Vector, spread: Vector, best: float) -> Vector:
+    """The expected improvement on the best loss, for normally distributed losses (Jones, Schonlau and Welch, 1998)."""
     spread = np.maximum(spread, 1e-12)
     z = (best - mean) / spread
     return np.asarray((best - mean) * ndtr(z) + spread * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi))
 
 
-# --- Foresight: the new points from which a forest, grown on what is known, expects the most. -------------------------
+# --- acquisition ---
 
 
-#: What a forest learns from at most, how many points it looks at of each kind, and near how many of the best ones.
+#: The most observations to learn from, how many candidates of each kind there are, and near how many of the best ones.
 _REMEMBERED, _CANDIDATES, _NEAR = 400, 256, 8
-#: With more genes than this a forest has too few points to tell which of them matter, and takes long.
-_MOST_GENES = 300
-#: How far a number is moved by a little, and how often it is.
+#: With more dimensions a forest has too few points to learn which of them matter, and takes long.
+_MOST_DIMENSIONS = 300
+#: The standard deviation of a small change of a number, and how often a change is small.
 _NEARBY, _OFTEN = 0.15, 0.7
 
 
-def foreseen(setting: Setting, fresh: UnseenPoints, ranked: Sequence[Observation], size: int) -> list[Vector]:
-    """Of many new models, near the best ones and anywhere, those with the most expected gain.
+def best_by_acquisition(
+    setting: Setting, unseen: UnseenPoints, ranked: Sequence[Observation], size: int
+) -> list[Vector]:
+    """The new models with the highest expected improvement, of many candidates near the best ones and everywhere.
 
-    `ranked` has the best first. The forest learns places instead of losses: no wild loss, nor one of a model that
-    fails, drowns the differences of the others.
+    `ranked` has the best first. The surrogate learns ranks instead of losses, so that outliers and failed models do not
+    hide the differences between the others.
     """
     search_space, rng = setting.search_space, setting.rng
-    if not 0 < search_space.dimensions <= _MOST_GENES:
+    if not 0 < search_space.n_dimensions <= _MOST_DIMENSIONS:
         return []
     known = written_back(ranked[:_REMEMBERED])
     places = _places(ranked[:_REMEMBERED])
-    forest = SurrogateForest.grown(columns_of(search_space, known), places, rng)
-    points = np.concatenate([anywhere(search_space, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
-    gains = expected_gain(*forest.foretold(columns_of(search_space, points)), best=0.0)
-    return list(islice(fresh.of(points[np.argsort(-gains, kind="stable")]), size))
+    forest = SurrogateForest.fit(columns_of(search_space, known), places, rng)
+    points = np.concatenate([uniform_points(search_space, _CANDIDATES, rng), _near(setting, known[:_NEAR])])
+    gains = expected_improvement(*forest.predict(columns_of(search_space, points)), best=0.0)
+    return list(islice(unseen.of(points[np.argsort(-gains, kind="stable")]), size))
 
 
 def _places(ranked: Sequence[Observation]) -> Vector:
-    """0 for the best, equal ones alike."""
+    """Ranks from 0 for the best; equal losses have equal ranks."""
     losses = np.array([one.loss for one in ranked])
     return np.concatenate([[0.0], np.cumsum(losses[1:] != losses[:-1])])
 
 
 def _near(setting: Setting, best: Vectors) -> Vectors:
-    """The best points with one to three genes changed: numbers by a little or to anywhere, others to anywhere."""
+    """The best points with one to three dimensions changed: numbers a little or uniformly, others uniformly."""
     rng, ordered = setting.rng, setting.search_space.ordered
     points = best[rng.integers(0, len(best), _CANDIDATES)]
     changes = rng.random(points.shape).argsort(axis=1) < rng.integers(1, 4, (len(points), 1))

@@ -1,4 +1,4 @@
-"""Points: where particles are and what they were told there, as arrays of one row each."""
+"""The parts of particle swarms: positions, velocities, personal bests, leaders, restarts."""
 
 from __future__ import annotations
 
@@ -18,51 +18,63 @@ from msl.space.values import SymbolValue
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwarmPoints:
-    """Positions differ from the points that were asked for where a position is only the readiness for a bit."""
+    """The positions of particles with their losses, one row each.
+
+    Where a bit is on if its coordinate is above a threshold, the position is that coordinate, and the query the bit.
+    """
 
     positions: Vectors
     losses: Losses
-    told: tuple[Observation, ...]
+    observations: tuple[Observation, ...]
 
     @classmethod
-    def of(cls, positions: Vectors, told: list[Observation]) -> Self:
-        return cls(positions, losses_of(told), tuple(told))
+    def of(cls, positions: Vectors, observations: list[Observation]) -> Self:
+        return cls(positions, losses_of(observations), tuple(observations))
 
     def __len__(self) -> int:
-        return len(self.told)
+        return len(self.observations)
 
     def at(self, places: Places) -> SwarmPoints:
-        return SwarmPoints(self.positions[places], self.losses[places], tuple(self.told[place] for place in places))
+        return SwarmPoints(
+            self.positions[places], self.losses[places], tuple(self.observations[place] for place in places)
+        )
 
     def joined(self, other: SwarmPoints, places: Places) -> SwarmPoints:
-        """Some of both: those of the other are numbered after these."""
+        """Some of both; the other's points are numbered after these."""
         here, there = split(places, len(self))
         return SwarmPoints(
             np.concatenate([self.positions[here], other.positions[there]]),
             np.concatenate([self.losses[here], other.losses[there]]),
-            tuple(self.told[place] for place in here) + tuple(other.told[place] for place in there),
+            tuple(self.observations[place] for place in here) + tuple(other.observations[place] for place in there),
         )
 
     def replaced(self, where: NDArray[np.bool_], other: SwarmPoints) -> SwarmPoints:
-        """The other's points where it says so."""
+        """The other's points where the mask is set."""
         return SwarmPoints(
             np.where(where[:, None], other.positions, self.positions),
             np.where(where[:, None], other.losses, self.losses),
-            tuple(new if take else old for take, new, old in zip(where, other.told, self.told, strict=True)),
+            tuple(
+                new if take else old
+                for take, new, old in zip(where, other.observations, self.observations, strict=True)
+            ),
         )
 
 
 def split(places: Places, size: int) -> tuple[Places, Places]:
-    """Places among two rows of points as places in the first, which is so long, and in the second."""
+    """Places among two arrays, one after the other, as places in the first, of this size, and in the second."""
     return places[places < size], places[places >= size] - size
 
 
-# --- Reading: how a swarm's positions are read as features that are in or out — bits, or readiness above a threshold.
+# --- dimensions with two values ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureReading:
-    """Of genes with two values. Binary: bits that velocities toss. Continuous: on above the threshold."""
+    """How positions give the values of binary dimensions.
+
+    With the encoding `binary` they are bits, drawn with the probability that the velocity gives; with `continuous`
+    they are on above the threshold.
+    """
 
     bits: Flags
     readiness: Flags
@@ -70,37 +82,37 @@ class FeatureReading:
 
     @classmethod
     def of(cls, search_space: SearchSpace, encoding: Any, threshold: float) -> FeatureReading:
-        nothing = np.zeros(search_space.dimensions, dtype=np.bool_)
+        nothing = np.zeros(search_space.n_dimensions, dtype=np.bool_)
         if encoding == "binary":
             return cls(search_space.bits, nothing, threshold)
         return cls(nothing, search_space.bits, threshold)
 
     def positions(self, points: Vectors) -> Vectors:
-        """Where particles start."""
+        """The positions of particles that start at these points."""
         return as_bits(points, self.bits)
 
-    def moved(self, flight: VelocityRule, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
-        return flight.tossed(x, v, self.bits) if self.bits.any() else flight.moved(x, v)
+    def moved(self, rule: VelocityRule, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
+        return rule.tossed(x, v, self.bits) if self.bits.any() else rule.moved(x, v)
 
-    def asks(self, positions: Vectors) -> list[Query]:
-        """With several objectives every loss matters, so none may be cut short."""
+    def queries(self, positions: Vectors) -> list[Query]:
+        """The queries at these positions; with several objectives every loss matters, so there is no cutoff."""
         if self.readiness.any():
             positions = np.where(self.readiness, positions > self.threshold, positions)
         return [Query(point) for point in positions]
 
-    def points(self, positions: Vectors, told: list[Observation]) -> SwarmPoints:
-        """As the decoder wrote them back, but for readiness, which is more than the bit that it gives."""
-        back = written_back(told)
+    def points(self, positions: Vectors, observations: list[Observation]) -> SwarmPoints:
+        """The decoded points, except for coordinates that are only compared with the threshold."""
+        back = written_back(observations)
         if self.readiness.any():
-            return SwarmPoints.of(np.where(self.readiness, positions, back), told)
-        return SwarmPoints.of(as_bits(back, self.bits), told)
+            return SwarmPoints.of(np.where(self.readiness, positions, back), observations)
+        return SwarmPoints.of(as_bits(back, self.bits), observations)
 
 
-# --- Inertia: how much of its speed a particle keeps, constant or falling in a straight line. -------------------------
+# --- velocity ---
 
 
 def inertia_schedule(option: Any, iterations: int) -> Callable[[int], float]:
-    """The inertia of iteration t = 1, 2, …: `ramp(first, last, over)` falls over that share of the iterations."""
+    """The inertia of iteration t = 1, 2, …: a constant, or `ramp(first, last, over)` over that share of iterations."""
     if not isinstance(option, SymbolValue):
         return lambda t: float(option)
     given = dict(option.params)
@@ -109,16 +121,13 @@ def inertia_schedule(option: Any, iterations: int) -> Callable[[int], float]:
     return lambda t: first - (first - last) * min((t - 1) / length, 1.0)
 
 
-# --- Flight: how particles move — the rule of their velocity, and the ways in which a velocity moves a gene. ----------
-
-
-#: With an inertia above 1 a velocity can grow without end; this keeps it a number, and is far above any that matters.
+#: With an inertia above 1 a velocity can grow without limit; this keeps it finite, and is far above any that matters.
 _FASTEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class VelocityRule:
-    """v ← w·v + c1·r1·(own best − x) + c2·r2·(leader − x), with r1 and r2 uniform in [0, 1] for each gene."""
+    """v ← w·v + c1·r1·(own best − x) + c2·r2·(leader − x), with r1 and r2 uniform in [0, 1] for each dimension."""
 
     c1: float
     c2: float
@@ -137,7 +146,7 @@ class VelocityRule:
         return np.clip(v, -fastest, fastest, out=v)
 
     def moved(self, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
-        """x ← x + v, and the velocity after it: a wall of the cube stops a particle, or throws it back."""
+        """x ← x + v, and the velocity after it: a wall of the cube stops a particle, or reflects it."""
         beyond = x + v
         inside = np.clip(beyond, 0.0, 1.0)
         if self.wall == "clip":
@@ -145,7 +154,7 @@ class VelocityRule:
         return 1.0 - np.abs(beyond % 2.0 - 1.0), np.where(beyond == inside, v, -v)
 
     def tossed(self, x: Vectors, v: Vectors, bits: Flags) -> tuple[Vectors, Vectors]:
-        """A bit is on with probability 1 / (1 + e^−v); genes with other values move as always."""
+        """A bit is on with probability 1 / (1 + e^−v); other dimensions move by x ← x + v."""
         chance = np.exp(-v)
         chance += 1.0
         np.reciprocal(chance, out=chance)
@@ -157,70 +166,74 @@ class VelocityRule:
 
 
 def as_bits(x: Vectors, bits: Flags) -> Vectors:
-    """Genes with two values as 0 and 1, the others as they are."""
+    """Binary dimensions as 0 and 1, the others as they are."""
     return np.where(bits, x >= 0.5, x) if bits.any() else x
 
 
-def written_back(told: Sequence[Observation]) -> Vectors:
-    """The positions as the decoder clipped and rounded them, from which the next step is taken."""
-    return np.array([one.vector for one in told])
+def written_back(observations: Sequence[Observation]) -> Vectors:
+    """The positions as decoding clipped and rounded them, from which the next step is taken."""
+    return np.array([one.vector for one in observations])
 
 
 def scattered(
     search_space: SearchSpace, before: Vectors, x: Vectors, v: Vectors, rng: np.random.Generator
 ) -> tuple[Vectors, Vectors]:
-    """Particles that would not leave their model start again, at rest and anywhere."""
+    """Particles that would stay at their model restart at a uniform position with velocity 0."""
     is_idle = np.array(
         [search_space.decode(old) == search_space.decode(new) for old, new in zip(before, x, strict=True)]
     )
     return np.where(is_idle[:, None], rng.random(x.shape), x), np.where(is_idle[:, None], 0.0, v)
 
 
-# --- Swarm: the best points that particles remember, and whom they follow. --------------------------------------------
+# --- personal bests and leaders ---
 
 
-#: Points beyond the first swarm, for alternatives that it lacks.
+#: The most additional points of a first swarm for alternatives that it lacks.
 _MOST_RARE = 1_000
 
 
 class Bests:
     """Each particle's best point, and the leader that it follows: the swarm's best, or its neighbours'."""
 
-    def __init__(self, x: Vectors, told: list[Observation], topology: Any = "global") -> None:
-        self.told = list(told)
+    def __init__(self, x: Vectors, observations: list[Observation], topology: Any = "global") -> None:
+        self.observations = list(observations)
         self.positions: Vectors = x.copy()
-        self.losses: NDArray[np.float64] = np.array([one.loss for one in told])
+        self.losses: NDArray[np.float64] = np.array([one.loss for one in observations])
         self._before: Observation | None = None
         self._reach = int(dict(topology.params)["k"]) if isinstance(topology, SymbolValue) else None  # type: ignore[arg-type]
 
-    def update(self, x: Vectors, told: list[Observation]) -> bool:
-        """Takes what is better; whether the swarm's best loss fell."""
+    def update(self, x: Vectors, observations: list[Observation]) -> bool:
+        """Updates the personal bests; returns whether the swarm's best loss fell."""
         before = self.lowest
-        for particle, one in enumerate(told):
+        for particle, one in enumerate(observations):
             if not one.bound and one.loss < self.losses[particle]:
-                self.told[particle] = one
+                self.observations[particle] = one
                 self.positions[particle], self.losses[particle] = x[particle], one.loss
         return self.lowest < before
 
     @property
     def lowest(self) -> float:
-        """The swarm's best loss, also from before it was thrown anew."""
+        """The swarm's best loss, restarts included."""
         lowest = float(self.losses.min())
         return lowest if self._before is None else min(lowest, self._before.loss)
 
-    def start_again(self, x: Vectors, told: list[Observation]) -> bool:
-        """Forgets where the particles were best, not what was best of all; whether the best loss fell."""
+    def start_again(self, x: Vectors, observations: list[Observation]) -> bool:
+        """Forgets the personal bests, but not the best of all; returns whether the best loss fell."""
         before = self.lowest
         self._before = self._best
-        self.told, self.positions, self.losses = list(told), x.copy(), np.array([one.loss for one in told])
+        self.observations, self.positions, self.losses = (
+            list(observations),
+            x.copy(),
+            np.array([one.loss for one in observations]),
+        )
         return self.lowest < before
 
     @property
     def _best(self) -> Observation | None:
-        return best_of(self.told if self._before is None else [self._before, *self.told])
+        return best_of(self.observations if self._before is None else [self._before, *self.observations])
 
     def leaders(self) -> Vectors:
-        """The position that each particle is drawn to beside its own."""
+        """The position that each particle follows beside its own best."""
         if self._reach is None:
             return np.broadcast_to(self.positions[self.losses.argmin()], self.positions.shape)
         m = len(self.losses)
@@ -229,58 +242,55 @@ class Bests:
         return np.asarray(self.positions[winners])
 
     def challenges(self, x: Vectors) -> list[Query]:
-        """Asks for new positions: what is worse than a particle's own best changes nothing."""
+        """Queries at new positions; losses above a particle's own best do not matter."""
         return [
             Query(position, cutoff=worse_than(best)) for position, best in zip(x, self.losses.tolist(), strict=True)
         ]
 
-    def event(self, iteration: int, inertia: float | None, told: list[Observation]) -> Event:
+    def event(self, iteration: int, inertia: float | None, observations: list[Observation]) -> Event:
         figures = {
             "iteration": iteration,
             "inertia": inertia,
-            "losses": [one.loss for one in told],
+            "losses": [one.loss for one in observations],
             "best": self.lowest,
         }
         best = self._best
-        return Event("iteration", figures, () if best is None else (best,), tuple(self.told))
+        return Event("iteration", figures, () if best is None else (best,), tuple(self.observations))
 
 
 class Restarts:
-    """Throws a swarm anew that would ask for nothing new, the `after`-th time in a row; never without that number."""
+    """Restarts a swarm that would query no new model for the `after`-th iteration in a row; never if that is None."""
 
     def __init__(self, setting: Setting, after: int | None) -> None:
         self._setting, self._after, self._in_vain = setting, after, 0
-        self._fresh = None if after is None else UnseenPoints(setting.search_space, setting.known)
+        self._unseen = None if after is None else UnseenPoints(setting.search_space, setting.known)
 
     def saw(self, x: Vectors) -> bool:
-        """Remembers the models of these points; whether one of them is new."""
-        return self._fresh is not None and bool(list(self._fresh.of(x)))
+        """Remembers the models of these points; returns whether one of them is new."""
+        return self._unseen is not None and bool(list(self._unseen.of(x)))
 
     def new_swarm(self, x: Vectors) -> Vectors | None:
-        """Points anywhere, of models that nobody has asked for as far as there are some, instead of these; else None.
-
-        Empty where there are no new models any more.
-        """
-        if self._fresh is None or self._after is None:
+        """Uniform points if it is time to restart, of new models as far as there are some, else None; may be empty."""
+        if self._unseen is None or self._after is None:
             return None
         self._in_vain = 0 if self.saw(x) else self._in_vain + 1
         if self._in_vain < self._after:
             return None
         self._in_vain = 0
         rng = self._setting.rng
-        points = self._fresh.draws(lambda more: rng.random((more, x.shape[1])), len(x))
+        points = self._unseen.draws(lambda more: rng.random((more, x.shape[1])), len(x))
         if not points:
             return x[:0]
         return np.array([*points, *rng.random((len(x) - len(points), x.shape[1]))])
 
     @property
     def why_none(self) -> str:
-        has_all = self._fresh is not None and self._fresh.has_all
+        has_all = self._unseen is not None and self._unseen.has_all
         return "all models are known" if has_all else "draws give no new model any more"
 
 
 def first_swarm(setting: Setting, size: int, floor: int) -> Vectors:
-    """The points that a swarm starts from, and more of them where an alternative has fewer than `floor`."""
+    """The points of the first swarm, and more if an alternative of a step has fewer than `floor` of them."""
     points = setting.first_points(size)
     if not floor:
         return points
@@ -288,16 +298,18 @@ def first_swarm(setting: Setting, size: int, floor: int) -> Vectors:
     return np.array([*points, *rare])
 
 
-def best_swarm(told: list[Observation], size: int) -> list[Observation]:
+def best_swarm(observations: list[Observation], size: int) -> list[Observation]:
     """The best of the first points, in their order."""
-    if len(told) == size:
-        return told
-    ranked = sorted(range(len(told)), key=lambda place: (not told[place].is_exact, told[place].loss))
-    return [told[place] for place in sorted(ranked[:size])]
+    if len(observations) == size:
+        return observations
+    ranked = sorted(
+        range(len(observations)), key=lambda place: (not observations[place].is_exact, observations[place].loss)
+    )
+    return [observations[place] for place in sorted(ranked[:size])]
 
 
 class Patience:
-    """Counts iterations without improvement; gives up after `stall` of them."""
+    """Counts iterations without improvement; it is over after `stall` of them in a row."""
 
     def __init__(self, stall: int | None) -> None:
         self._stall, self._stalled = stall, 0

@@ -1,4 +1,4 @@
-"""Mutation: random changes to points — of single genes, and of what is switched on."""
+"""Operators of genetic algorithms: mutation, crossover and elitism."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from msl.search.operators.pareto import Places, losses_of, non_dominated
 _NARROWING = 5.0
 
 
-def uniform(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> Vectors:
-    """Each of these genes is with this chance put anywhere."""
-    mutated, hit = points.copy(), _hit(points, rate, genes, rng)
+def uniform(points: Vectors, rate: float, dimensions: Flags, rng: np.random.Generator) -> Vectors:
+    """Each of these dimensions gets, with probability `rate`, a uniform value."""
+    mutated, hit = points.copy(), _hit(points, rate, dimensions, rng)
     mutated[hit] = rng.random(len(hit[0]))
     return mutated
 
 
-def non_uniform(points: Vectors, rate: float, genes: Flags, done: float, rng: np.random.Generator) -> Vectors:
-    """Each of these genes is with this chance moved up or down, by ever less as the search is done."""
-    mutated, hit = points.copy(), _hit(points, rate, genes, rng)
+def non_uniform(points: Vectors, rate: float, dimensions: Flags, done: float, rng: np.random.Generator) -> Vectors:
+    """Each of these dimensions moves, with probability `rate`, up or down: by less as `done` goes to 1."""
+    mutated, hit = points.copy(), _hit(points, rate, dimensions, rng)
     up = rng.random(len(hit[0])) < 0.5
     room = np.where(up, 1.0 - points[hit], -points[hit])
     mutated[hit] += room * (1.0 - rng.random(len(hit[0])) ** ((1.0 - done) ** _NARROWING))
@@ -32,15 +32,15 @@ def non_uniform(points: Vectors, rate: float, genes: Flags, done: float, rng: np
 
 
 def flipped(points: Vectors, rate: float, bits: Flags, rng: np.random.Generator) -> Vectors:
-    """Each of these bits is with this chance the other way round."""
+    """Each of these bits is flipped with probability `rate`."""
     mutated, hit = points.copy(), _hit(points, rate, bits, rng)
     mutated[hit] = 1.0 - points[hit]
     return mutated
 
 
-def _hit(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -> tuple[Places, Places]:
-    """The rows and columns that a mutation hits: so many as by a toss for each, without a toss for each."""
-    columns = np.flatnonzero(genes)
+def _hit(points: Vectors, rate: float, dimensions: Flags, rng: np.random.Generator) -> tuple[Places, Places]:
+    """The rows and columns that mutate: distributed as if drawn one by one, but drawn at once."""
+    columns = np.flatnonzero(dimensions)
     size = len(points) * len(columns)
     hits = rng.choice(max(size, 1), size=rng.binomial(size, rate), replace=False, shuffle=False)
     rows, places = np.divmod(hits, max(len(columns), 1))
@@ -48,44 +48,47 @@ def _hit(points: Vectors, rate: float, genes: Flags, rng: np.random.Generator) -
 
 
 def by_thirds(points: Vectors, rate: float, bits: Flags, done: float, rng: np.random.Generator) -> Vectors:
-    """Bits are flipped everywhere; other genes stay as they are in a third of the swarm, and mutate in the others."""
+    """Bits flip in the whole swarm; other dimensions stay in the first third, mutate uniformly in the second, and
+    non-uniformly in the last."""
     points, others, third = flipped(points, rate, bits, rng), ~bits, len(points) // 3
     second = uniform(points[third : 2 * third], rate, others, rng)
     last = non_uniform(points[2 * third :], rate, others, done, rng)
     return np.concatenate([points[:third], second, last])
 
 
-def mutation_rate(option: Any, dimensions: int) -> float:
-    """`auto` changes one gene of a point on average."""
-    return 1 / max(dimensions, 1) if option == "auto" else float(option or 0.0)
+def mutation_rate(option: Any, n_dimensions: int) -> float:
+    """The probability to mutate a dimension; `auto` changes one per point on average."""
+    return 1 / max(n_dimensions, 1) if option == "auto" else float(option or 0.0)
 
 
 def with_added(search_space: SearchSpace, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
-    """With this chance, something that is off is switched on; if it has alternatives, to any of them."""
+    """With probability `rate`, something that is off is switched on, to a random alternative if there are several."""
     changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
     for row, off in zip(rows, _switches(search_space, points[rows], on=False), strict=True):
-        gene = _one_of(off, rng)
-        if gene is not None:
-            changed[row, gene] = _value(
-                search_space, gene, search_space.absent[gene] + rng.integers(1, search_space.levels[gene])
+        dimension = _one_of(off, rng)
+        if dimension is not None:
+            changed[row, dimension] = _value(
+                search_space,
+                dimension,
+                search_space.absent[dimension] + rng.integers(1, search_space.levels[dimension]),
             )
     return changed
 
 
 def with_deleted(search_space: SearchSpace, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:
-    """With this chance, something that is on is switched off; never the last of its family."""
+    """With probability `rate`, something that is on is switched off; never the last of its family."""
     changed, rows = points.copy(), np.flatnonzero(rng.random(len(points)) < rate)
     for row, on in zip(rows, _switches(search_space, points[rows], on=True), strict=True):
         families = search_space.families[on]
         is_last = (families >= 0) & (np.bincount(families + 1)[families + 1] == 1)
-        gene = _one_of(on[~is_last], rng)
-        if gene is not None:
-            changed[row, gene] = _value(search_space, gene, search_space.absent[gene])
+        dimension = _one_of(on[~is_last], rng)
+        if dimension is not None:
+            changed[row, dimension] = _value(search_space, dimension, search_space.absent[dimension])
     return changed
 
 
 def minimal(search_space: SearchSpace, points: Vectors, rng: np.random.Generator) -> Vectors:
-    """With all switched off but one of each family: networks of one unit, chains without what is optional."""
+    """The points with everything switched off except one of each family: networks of one unit, no optional steps."""
     switches = np.flatnonzero(search_space.switches)
     families = [
         np.flatnonzero(search_space.families == family) for family in np.unique(search_space.families) if family >= 0
@@ -94,39 +97,39 @@ def minimal(search_space: SearchSpace, points: Vectors, rng: np.random.Generator
     least[:, switches] = _value(search_space, switches, search_space.absent[switches])
     for row in least:
         for members in families:
-            gene = rng.choice(members)
-            row[gene] = _value(search_space, gene, search_space.absent[gene] + 1)
+            dimension = rng.choice(members)
+            row[dimension] = _value(search_space, dimension, search_space.absent[dimension] + 1)
     return least
 
 
 def _switches(search_space: SearchSpace, points: Vectors, on: bool) -> list[Places]:
-    """The genes of each point that switch something on, or leave it off."""
+    """The switches of each point that are on, or off."""
     switches = np.flatnonzero(search_space.switches)
     is_on = search_space.cells(points, switches) != search_space.absent[switches]
     return [switches[row] for row in is_on == on]
 
 
-def _one_of(genes: Places, rng: np.random.Generator) -> int | None:
-    return int(genes[rng.integers(len(genes))]) if len(genes) else None
+def _one_of(dimensions: Places, rng: np.random.Generator) -> int | None:
+    return int(dimensions[rng.integers(len(dimensions))]) if len(dimensions) else None
 
 
-def _value(search_space: SearchSpace, gene: Any, cell: Any) -> Any:
+def _value(search_space: SearchSpace, dimension: Any, cell: Any) -> Any:
     """The middle of the value with this number; after the last comes the first."""
-    return (cell % search_space.levels[gene] + 0.5) / search_space.levels[gene]
+    return (cell % search_space.levels[dimension] + 0.5) / search_space.levels[dimension]
 
 
-# --- Crossover: children of two parents, group by group (the cluster crossover of de Lacerda et al., their figure 6).
+# --- crossover ---
 
 
-#: How far beyond its parents, as a share of their distance, a blended gene may lie (BLX-0.5).
+#: How far beyond its parents a blended value may be, as a share of their distance (BLX-0.5).
 _BEYOND = 0.5
 
 
 def cluster_crossover(search_space: SearchSpace, first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
-    """One child of each pair: each group comes whole from one parent, but its numbers are blended if they agree on it.
+    """One child of each pair, group by group (figure 6 of de Lacerda, de Carvalho and Ludermir).
 
-    Parents agree on a group when both have it and chose the same alternative; on one in which nothing is chosen, such
-    as the overlap of a network, they always do.
+    A group is inherited as a whole from one parent; its numbers are blended if the parents agree on the group, that is,
+    if both have it with the same alternative. Groups without a choice, such as the overlap of a network, always agree.
     """
     agrees = agreement(search_space, first, second)
     from_first = rng.random(agrees.shape) < 0.5
@@ -151,13 +154,13 @@ def agreement(search_space: SearchSpace, first: Vectors, second: Vectors) -> NDA
 
 
 def blend(first: Vectors, second: Vectors, rng: np.random.Generator) -> Vectors:
-    """BLX-0.5: uniform between the parents and half their distance beyond, inside the cube."""
+    """BLX-0.5: uniform between the parents, and up to half their distance beyond, inside the cube."""
     low, high = np.minimum(first, second), np.maximum(first, second)
     beyond = _BEYOND * (high - low)
     return np.clip(low - beyond + rng.random(first.shape) * (high - low + 2 * beyond), 0.0, 1.0)
 
 
-# --- Elitism: which of a population are kept as they are. -------------------------------------------------------------
+# --- elitism ---
 
 
 def plain_elite(population: Sequence[Observation]) -> list[Observation]:
@@ -189,6 +192,6 @@ def occam_front(population: Sequence[Observation], search_space: SearchSpace) ->
 
 
 def median_of(front: Sequence[Observation]) -> Observation | None:
-    """The one to end with, of several that are as simple: the middle one by their losses."""
+    """The result among several equally simple ones: the median by their losses."""
     ordered = sorted(front, key=lambda one: one.losses)
     return ordered[(len(ordered) - 1) // 2] if ordered else None

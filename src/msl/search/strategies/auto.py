@@ -1,4 +1,6 @@
-"""Auto: shares its evaluations between random points, a forest, a swarm and a pattern, by what each gains."""
+"""The default search: divides its evaluations between random points, a surrogate, a swarm and pattern search, by what
+each of these arms gains.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from typing import Protocol
 import numpy as np
 
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, Vectors, ended
-from msl.search.operators.initialise import UnseenPoints, anywhere, points_for_rare
+from msl.search.operators.initialise import UnseenPoints, points_for_rare, uniform_points
 from msl.search.operators.pareto import by_rank
-from msl.search.operators.surrogate import foreseen
+from msl.search.operators.surrogate import best_by_acquisition
 from msl.search.operators.swarm import Bests, VelocityRule, scattered, written_back
 from msl.search.setting import Incumbent, Setting, Strategy
 from msl.search.strategies.cmdpso import cmdpso
@@ -20,75 +22,75 @@ from msl.search.strategies.cmdpso import cmdpso
 _START, _FINISH = 0.2, 0.3
 #: More random points do not help the other arms.
 _LONGEST_START = 20
-#: The share that an arm gets however little it gains; the rest is divided by gains.
+#: The smallest share of each arm; the rest is divided by gains.
 _LEAST = {"random": 0.05, "forest": 0.4, "swarm": 0.1, "pattern": 0.1}
 #: How much of an arm's gains still counts one batch later.
 _MEMORY = 0.7
 
 
 def auto(setting: Setting) -> Strategy:
-    """The reference model and random ones, then the arm that has had least of what its gains deserve, then the pattern.
+    """The reference model and random ones, then the arm that is furthest below its share; pattern search at the end.
 
-    With several objectives it is `cmdpso`, with about as many particles as iterations.
+    With several objectives it runs `cmdpso`, with about as many particles as iterations.
     """
     total = left = int(setting.options["evaluations"])
     if setting.objectives > 1:
         yield from cmdpso(replace(setting, options=_swarm_options(total)))
         return
-    fresh = UnseenPoints(setting.search_space)
-    random = RandomArm(setting, fresh)
+    unseen = UnseenPoints(setting.search_space)
+    random = RandomArm(setting, unseen)
     best = Incumbent(1)
 
     size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
-    first = list(fresh.of([*setting.seeds(size), setting.search_space.start]))[:size]
+    first = list(unseen.of([*setting.seeds(size), setting.search_space.start]))[:size]
     first += random.points(size - len(first))
-    first = _with_every_alternative(setting, fresh, first)
+    first = _with_every_alternative(setting, unseen, first)
     if not first:
         setting.note(ended("draws give no model"))
         return
-    told = yield [Query(point) for point in first]
-    left -= len(told)
-    best.update(told)
-    seen = list(told)
-    setting.note(_event("start", told, best, {}, ()))
+    observations = yield [Query(point) for point in first]
+    left -= len(observations)
+    best.update(observations)
+    seen = list(observations)
+    setting.note(_event("start", observations, best, {}, ()))
 
-    ranked = by_rank(told)
+    ranked = by_rank(observations)
     swarm = SwarmArm(setting, ranked[:WIDTH])
     arms: dict[str, Arm] = {
         "random": random,
         "swarm": swarm,
-        "pattern": PatternArm(setting, fresh),
-        "forest": ForestArm(setting, fresh, seen),
+        "pattern": PatternArm(setting, unseen),
+        "forest": ForestArm(setting, unseen, seen),
     }
     shares = Shares()
     while left > 0:
         centre = best.chosen[0] if best.chosen else ranked[0]
         for name in shares.order(is_finish=left <= _FINISH * total):
-            asks = arms[name].asks(centre)[:left]
-            if asks:
+            queries = arms[name].queries(centre)[:left]
+            if queries:
                 break
         else:
             setting.note(ended("no arm knows a new model"))
             return
-        told = yield asks
-        left -= len(told)
+        observations = yield queries
+        left -= len(observations)
         before = best.loss
-        best.update(told)
-        arms[name].learn(told)
-        seen.extend(told)
-        shares.add(name, len(told), gain=before - best.loss)
-        setting.note(_event(name, told, best, shares.now(), swarm.bests))
+        best.update(observations)
+        arms[name].learn(observations)
+        seen.extend(observations)
+        shares.add(name, len(observations), gain=before - best.loss)
+        setting.note(_event(name, observations, best, shares.now(), swarm.bests))
 
 
-def _with_every_alternative(setting: Setting, fresh: UnseenPoints, first: list[Vector]) -> list[Vector]:
-    """Chance may have left an alternative of a step out: the last points make room for models that have it."""
+def _with_every_alternative(setting: Setting, unseen: UnseenPoints, first: list[Vector]) -> list[Vector]:
+    """If no point has some alternative of a step, the last points are replaced by models that have it."""
     most = len(first) // 2
     for room in range(most + 1):
         kept = first[: len(first) - room]
         rare = points_for_rare(setting.search_space, kept, 1, setting.rng.spawn(1)[0], room + 1)
         if len(rare) <= room or room == most:
-            fresh.forget(first[len(kept) :])
-            return [*kept, *fresh.of(rare[:room])]
+            unseen.forget(first[len(kept) :])
+            return [*kept, *unseen.of(rare[:room])]
     return first
 
 
@@ -109,26 +111,30 @@ def _swarm_options(evaluations: int) -> dict[str, object]:
 
 
 def _event(
-    arm: str, told: list[Observation], best: Incumbent, shares: dict[str, float], particles: tuple[Observation, ...]
+    arm: str,
+    observations: list[Observation],
+    best: Incumbent,
+    shares: dict[str, float],
+    particles: tuple[Observation, ...],
 ) -> Event:
-    figures = {"arm": arm, "losses": [one.loss for one in told], "best": best.loss, "shares": shares}
+    figures = {"arm": arm, "losses": [one.loss for one in observations], "best": best.loss, "shares": shares}
     return Event("arm", figures, best.chosen, particles)
 
 
 class Shares:
-    """What each arm has had and gained, and so deserves."""
+    """The evaluations and gains of each arm, and the share of the evaluations that follows from them."""
 
     def __init__(self) -> None:
         self._had = dict.fromkeys(_LEAST, 0)
         self._gained = dict.fromkeys(_LEAST, 0.0)
 
     def add(self, name: str, evaluations: int, gain: float) -> None:
-        """The first model that does not fail is no gain that compares with others."""
+        """Adds a batch; the first model that does not fail is an infinite gain, and counts as none."""
         self._had[name] += evaluations
         self._gained[name] = _MEMORY * self._gained[name] + (gain / evaluations if isfinite(gain) else 0.0)
 
     def now(self) -> dict[str, float]:
-        """The least share of each arm, and the rest by their gains, evenly while there are none."""
+        """The smallest share of each arm, plus the rest in proportion to the gains, or evenly without any."""
         total, rest = sum(self._gained.values()), 1.0 - sum(_LEAST.values())
         return {
             name: least + rest * (self._gained[name] / total if total else 1 / len(_LEAST))
@@ -136,56 +142,58 @@ class Shares:
         }
 
     def order(self, is_finish: bool) -> list[str]:
-        """Those first that have had least of what they deserve; the pattern at the end."""
+        """The arms that are furthest below their share first; at the finish, pattern search."""
         shares = self.now()
         order = sorted(_LEAST, key=lambda name: self._had[name] / shares[name])
         return sorted(order, key=lambda name: name != "pattern") if is_finish else order
 
 
-# --- Arms: the small searches among which `auto` shares its evaluations; all of them know the best point of all. ------
+# --- arms ---
 #
-# None of them lets an evaluation stop early: the forest learns from every loss.
+# All arms know the best point of all. None uses a cutoff: the surrogate learns from every loss.
 
 
-#: Points that an arm asks for at once.
+#: Queries of an arm in a batch.
 WIDTH = 5
-#: The constants of Clerc and Kennedy (2002), with which a swarm comes to rest by itself.
+#: The constants of Clerc and Kennedy (2002), with which a swarm converges.
 _INERTIA, _PULL = 0.7298, 1.49618
-#: The pattern starts again with large steps when its steps are smaller than this.
+#: Pattern search starts again with large steps below this step size.
 _SMALLEST_STEP = 0.01
-#: How many changes the pattern looks at to find new models before it lets the other arms go first.
+#: How many changes pattern search tries to find new models before the other arms have their turn.
 _LOOKED_AT = 64
 
 
 class Arm(Protocol):
-    """Asks for points and learns what they came to; asks for none when it knows no new ones."""
+    """Proposes queries and learns from their observations; no queries if it finds no new models."""
 
-    def asks(self, centre: Observation) -> list[Query]: ...
-    def learn(self, told: list[Observation]) -> None: ...
+    def queries(self, centre: Observation) -> list[Query]: ...
+    def learn(self, observations: list[Observation]) -> None: ...
 
 
 class RandomArm:
-    """New models anywhere."""
+    """New models at uniform points."""
 
-    def __init__(self, setting: Setting, fresh: UnseenPoints) -> None:
-        self._setting, self._fresh = setting, fresh
+    def __init__(self, setting: Setting, unseen: UnseenPoints) -> None:
+        self._setting, self._unseen = setting, unseen
 
-    def asks(self, centre: Observation) -> list[Query]:
+    def queries(self, centre: Observation) -> list[Query]:
         return [Query(point) for point in self.points(WIDTH)]
 
     def points(self, size: int) -> list[Vector]:
-        return self._fresh.draws(lambda more: anywhere(self._setting.search_space, more, self._setting.rng), size)
+        return self._unseen.draws(
+            lambda more: uniform_points(self._setting.search_space, more, self._setting.rng), size
+        )
 
-    def learn(self, told: list[Observation]) -> None:
+    def learn(self, observations: list[Observation]) -> None:
         pass
 
 
 class SwarmArm:
-    """Particles that follow the best point of all arms; walls throw them back, and idle ones are scattered."""
+    """Particles that follow the best point of all arms, reflected at walls; idle ones are scattered."""
 
     def __init__(self, setting: Setting, first: list[Observation]) -> None:
-        self._terrain: SearchSpace = setting.search_space
-        self._flight = VelocityRule(_PULL, _PULL, None, setting.rng, "reflect")
+        self._search_space: SearchSpace = setting.search_space
+        self._rule = VelocityRule(_PULL, _PULL, None, setting.rng, "reflect")
         self._x: Vectors = written_back(first)
         self._v = np.zeros_like(self._x)
         self._bests = Bests(self._x, first)
@@ -193,68 +201,70 @@ class SwarmArm:
     @property
     def bests(self) -> tuple[Observation, ...]:
         """Each particle's best point."""
-        return tuple(self._bests.told)
+        return tuple(self._bests.observations)
 
-    def asks(self, centre: Observation) -> list[Query]:
+    def queries(self, centre: Observation) -> list[Query]:
         leaders = np.broadcast_to(centre.vector, self._x.shape)
-        v = self._flight.velocity(_INERTIA, self._v, self._x, self._bests.positions, leaders)
-        x, v = self._flight.moved(self._x, v)
-        x, self._v = scattered(self._terrain, self._x, x, v, self._flight.rng)
+        v = self._rule.velocity(_INERTIA, self._v, self._x, self._bests.positions, leaders)
+        x, v = self._rule.moved(self._x, v)
+        x, self._v = scattered(self._search_space, self._x, x, v, self._rule.rng)
         return [Query(point) for point in x]
 
-    def learn(self, told: list[Observation]) -> None:
-        """When the evaluations end in the middle of a swarm, only its first particles have moved."""
-        x = written_back(told)
-        self._bests.update(x, told)
+    def learn(self, observations: list[Observation]) -> None:
+        """If the evaluations end within an iteration, only the first particles have moved."""
+        x = written_back(observations)
+        self._bests.update(x, observations)
         self._x[: len(x)] = x
 
 
 class ForestArm:
-    """What a forest that has learnt from all arms expects the most of."""
+    """The new models with the highest expected improvement, by a surrogate fitted to the observations of all arms."""
 
-    def __init__(self, setting: Setting, fresh: UnseenPoints, seen: list[Observation]) -> None:
-        self._setting, self._fresh, self._seen = setting, fresh, seen
+    def __init__(self, setting: Setting, unseen: UnseenPoints, seen: list[Observation]) -> None:
+        self._setting, self._unseen, self._seen = setting, unseen, seen
 
-    def asks(self, centre: Observation) -> list[Query]:
-        return [Query(point) for point in foreseen(self._setting, self._fresh, by_rank(self._seen), WIDTH)]
+    def queries(self, centre: Observation) -> list[Query]:
+        return [Query(point) for point in best_by_acquisition(self._setting, self._unseen, by_rank(self._seen), WIDTH)]
 
-    def learn(self, told: list[Observation]) -> None:
+    def learn(self, observations: list[Observation]) -> None:
         pass
 
 
 class PatternArm:
-    """Changes of one gene of the best point, in a random order: smaller ones after each sweep, and large ones again."""
+    """Changes of one dimension of the best point in random order, half as large after each sweep."""
 
-    def __init__(self, setting: Setting, fresh: UnseenPoints) -> None:
-        self._terrain, self._rng, self._fresh = setting.search_space, setting.rng, fresh
+    def __init__(self, setting: Setting, unseen: UnseenPoints) -> None:
+        self._search_space, self._rng, self._unseen = setting.search_space, setting.rng, unseen
         self._step = 1.0
         self._moves: list[tuple[int, float]] = []
 
-    def asks(self, centre: Observation) -> list[Query]:
+    def queries(self, centre: Observation) -> list[Query]:
         points: list[Vector] = []
         for _ in range(_LOOKED_AT):
             if not self._moves:
                 self._begin_sweep(centre.vector)
-            if not self._moves:  # a single model has no genes
+            if not self._moves:  # the space is a single model
                 break
-            points.extend(self._fresh.of([self._changed(centre.vector, *self._moves.pop())]))
+            points.extend(self._unseen.of([self._changed(centre.vector, *self._moves.pop())]))
             if len(points) == WIDTH:
                 break
         return [Query(point) for point in points]
 
-    def learn(self, told: list[Observation]) -> None:
+    def learn(self, observations: list[Observation]) -> None:
         pass
 
     def _begin_sweep(self, centre: Vector) -> None:
-        """A step up and one down for numbers, half as large as in the last sweep; every value for alternatives."""
+        """For numbers a step up and one down, half as large as in the last sweep; for alternatives every value."""
         self._step = self._step / 2 if self._step > _SMALLEST_STEP else 0.5
         moves: list[tuple[int, float]] = []
-        for gene, is_number in enumerate(self._terrain.ordered):
-            to = (self._step, -self._step) if is_number else self._terrain.values(gene, centre, WIDTH)
-            moves.extend((gene, float(move)) for move in to)
+        for dimension, is_number in enumerate(self._search_space.ordered):
+            to = (self._step, -self._step) if is_number else self._search_space.values(dimension, centre, WIDTH)
+            moves.extend((dimension, float(move)) for move in to)
         self._moves = [moves[place] for place in self._rng.permutation(len(moves))]
 
-    def _changed(self, centre: Vector, gene: int, move: float) -> Vector:
+    def _changed(self, centre: Vector, dimension: int, move: float) -> Vector:
         changed = centre.copy()
-        changed[gene] = min(max(centre[gene] + move, 0.0), 1.0) if self._terrain.ordered[gene] else move
+        changed[dimension] = (
+            min(max(centre[dimension] + move, 0.0), 1.0) if self._search_space.ordered[dimension] else move
+        )
         return changed

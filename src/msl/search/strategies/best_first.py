@@ -11,7 +11,7 @@ import numpy as np
 
 from msl.search.base import Channel, Event, Observation, Query, Vector, best_of, channels_of, ended, worse_than
 from msl.search.operators.simplex import simplex
-from msl.search.setting import Inner, Setting, Strategy, together
+from msl.search.setting import Inner, Setting, Strategy, interleave
 from msl.search.strategies.random import BATCH
 
 #: Two gains that differ by less are equal: losses are shares of rows, and their differences are not exact.
@@ -28,7 +28,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extension:
-    """What optimising one channel of a reference came to."""
+    """The result of optimising one channel of a reference."""
 
     reference: Reference
     channel: Channel
@@ -49,10 +49,10 @@ class Extension:
 
 
 def best_first(setting: Setting) -> Strategy:
-    """Each level optimises every unopened channel of the reference, the rest held, and opens the one that gains most.
+    """Each level optimises every unopened channel of the reference, the rest fixed, and opens the one that gains most.
 
-    Equal gains go to the simpler model. It ends when no channel gains `gain`, or at `levels`. With `beam = n` the n
-    best extensions of a level are the references of the next.
+    On equal gains the simpler model wins. It ends when no channel gains `gain`, or after `levels`. With `beam = n` the
+    n best extensions of a level are the references of the next.
     """
     options, search_space = setting.options, setting.search_space
     gain, beam, most = float(options["gain"]), int(options["beam"]), options["levels"]
@@ -75,7 +75,7 @@ def best_first(setting: Setting) -> Strategy:
         if not tries:
             setting.note(ended("all channels are open"))
             return
-        found = yield from together([optimise(channel, one.here, options["inner"]) for one, channel in tries])
+        found = yield from interleave([optimise(channel, one.here, options["inner"]) for one, channel in tries])
         extensions = [Extension(one, channel, new) for (one, channel), new in zip(tries, found, strict=True)]
         worthy = [one for one in extensions if one.is_worth(gain)]
         kept = _different(sorted(worthy, key=lambda one: (one.found.loss, one.found.complexity)))[:beam]
@@ -90,7 +90,7 @@ def best_first(setting: Setting) -> Strategy:
 
 
 def _different(extensions: list[Extension]) -> list[Extension]:
-    """Those that lead to the same model by the same channels once."""
+    """Without repetitions of the same model by the same channels."""
     first: dict[tuple[object, frozenset[str]], Extension] = {}
     for one in extensions:
         model = one.channel.search_space.decode(one.found.vector)
@@ -104,7 +104,7 @@ def _start_event(start: Observation) -> Event:
 
 
 def _level_event(level: int, extensions: list[Extension], kept: list[Extension], best: Observation) -> Event:
-    """A row for each channel that was tried, as in the tables of the paper."""
+    """A row for each channel, as in the tables of the paper."""
     rows = [
         {
             "reference": one.reference.opened,
@@ -112,7 +112,7 @@ def _level_event(level: int, extensions: list[Extension], kept: list[Extension],
             "loss": one.found.loss,
             "gain": one.gain,
             "complexity": one.found.complexity,
-            "values": one.channel.search_space.describe(one.found.vector, one.channel.genes),
+            "values": one.channel.search_space.describe(one.found.vector, one.channel.dimensions),
             "opened": one in kept,
         }
         for one in extensions
@@ -121,15 +121,15 @@ def _level_event(level: int, extensions: list[Extension], kept: list[Extension],
     return Event("level", figures, (best,) if best.is_finite else (), tuple(one.found for one in kept), stands=True)
 
 
-# --- Inner searches: how best-first search optimises the genes of one channel while the others are held. --------------
+# --- inner searches, which optimise the dimensions of one channel while the others are fixed ---
 #
-# The papers' channels have a value or an alternative to choose, features to select, weights to find: all values are
-# tried; features are switched on or off one after the other; weights are moved on a grid, or by a simplex.
+# The channels of the papers are a value or an alternative to choose (all values are tried), features to select
+# (switched on or off one after the other), and weights (moved on a grid, or by the simplex method).
 
 
-#: As many combinations are all tried before a channel is searched gene by gene.
+#: Up to this many combinations are all tried; beyond, a channel is searched dimension by dimension.
 _FEW = 64
-#: More points of one step are asked for in several batches.
+#: The most queries of one step in a batch.
 _AT_ONCE = 256
 
 Optimiser = Callable[[Channel, Observation], Inner]
@@ -137,52 +137,58 @@ Optimiser = Callable[[Channel, Observation], Inner]
 
 def exhaustive(channel: Channel, here: Observation) -> Inner:
     """Every combination of values."""
-    axes = [channel.values(gene, here.vector) for gene in channel.genes]
-    combinations = (channel.put(here.vector, channel.genes, point) for point in product(*axes))
+    axes = [channel.values(dimension, here.vector) for dimension in channel.dimensions]
+    combinations = (channel.put(here.vector, channel.dimensions, point) for point in product(*axes))
     return best_among(channel, here, combinations)
 
 
 def coordinate(channel: Channel, here: Observation) -> Inner:
-    """Every value of one gene after the other, again and again until a round changes nothing."""
+    """Every value of one dimension after the other, until a round changes nothing."""
     while True:
         before = here
-        for gene in channel.genes:
-            here = yield from best_among(channel, here, channel.changes(here.vector, (gene,)))
+        for dimension in channel.dimensions:
+            here = yield from best_among(channel, here, channel.changes(here.vector, (dimension,)))
         if here is before:
             return here
 
 
 def climb(channel: Channel, here: Observation) -> Inner:
-    """Of all changes of one gene to any of its values the best, again and again until none helps."""
+    """The best change of one dimension to any of its values, until none improves."""
     while True:
         before = here
-        here = yield from best_among(channel, here, channel.changes(here.vector, channel.genes))
+        here = yield from best_among(channel, here, channel.changes(here.vector, channel.dimensions))
         if here is before:
             return here
 
 
 def forward(channel: Channel, here: Observation) -> Inner:
-    """From nothing, switches on one gene after the other; what is there now stays if it is better."""
-    nothing = channel.put(here.vector, channel.genes, [channel.off(gene, here.vector) for gene in channel.genes])
-    return _path(channel, here, nothing, {gene: channel.on(gene, nothing) for gene in channel.genes})
+    """Forward selection: from nothing, switches on one dimension after the other; the present point may win."""
+    nothing = channel.put(
+        here.vector, channel.dimensions, [channel.off(dimension, here.vector) for dimension in channel.dimensions]
+    )
+    return _path(
+        channel, here, nothing, {dimension: channel.on(dimension, nothing) for dimension in channel.dimensions}
+    )
 
 
 def backward(channel: Channel, here: Observation) -> Inner:
-    """From what is there now, switches off one gene after the other."""
-    return _path(channel, here, here.vector, {gene: channel.off(gene, here.vector) for gene in channel.genes})
+    """Backward elimination: from the present point, switches off one dimension after the other."""
+    return _path(
+        channel, here, here.vector, {dimension: channel.off(dimension, here.vector) for dimension in channel.dimensions}
+    )
 
 
 def quantised(channel: Channel, here: Observation) -> Inner:
-    """Climbs from where it is, and from the ends of forward and backward selection; the best end."""
-    selected = yield from together([forward(channel, here), backward(channel, here)])
+    """Climbs from the present point and from the results of forward and backward selection; returns the best."""
+    selected = yield from interleave([forward(channel, here), backward(channel, here)])
     starts = {id(one): one for one in (here, *selected)}.values()
-    ends = yield from together([climb(channel, start) for start in starts])
+    ends = yield from interleave([climb(channel, start) for start in starts])
     return _best(here, ends)
 
 
 def downhill(channel: Channel, here: Observation) -> Inner:
     """The simplex method of Nelder and Mead."""
-    return simplex(here, channel.genes)
+    return simplex(here, channel.dimensions)
 
 
 _OPTIMISERS: dict[str, Optimiser] = {
@@ -193,12 +199,12 @@ _OPTIMISERS: dict[str, Optimiser] = {
     "backward": backward,
     "simplex": downhill,
 }
-#: These need genes that can be more or less.
+#: These need ordered or binary dimensions.
 _FOR_NUMBERS = ("forward", "backward", "quantised", "simplex")
 
 
 def optimise(channel: Channel, here: Observation, inner: str) -> Inner:
-    """The search that is asked for if it suits the genes, else the one that suits them best."""
+    """The given inner search if it can handle the dimensions, else the one that suits them best."""
     if inner in _OPTIMISERS and (channel.is_numbers or inner not in _FOR_NUMBERS):
         return _OPTIMISERS[inner](channel, here)
     if channel.combinations(here.vector) <= _FEW:
@@ -211,26 +217,26 @@ def best_among(channel: Channel, here: Observation, points: Iterable[Vector]) ->
     best = here
     others = channel.other_models(here.vector, points)
     while batch := list(islice(others, BATCH)):
-        told = yield [Query(point, cutoff=worse_than(best.loss)) for point in batch]
-        best = _best(here, [best, *told])
+        observations = yield [Query(point, cutoff=worse_than(best.loss)) for point in batch]
+        best = _best(here, [best, *observations])
     return best
 
 
 def _path(channel: Channel, here: Observation, start: Vector, targets: dict[int, float]) -> Inner:
-    """Takes one gene after the other to its target, each time the one that is best then, even if that makes it worse.
+    """Moves one dimension after the other to its target, each time the best one, even if the loss gets worse.
 
-    Ends when `patience` steps in a row and one more led to nothing better: the best point on the way, or this one.
-    The worse steps are compared with each other, so no loss may be cut short.
+    Ends after more than `patience` steps in a row without improvement, with the best point on the path or the present
+    one. Worse steps are compared with each other, so there is no cutoff.
     """
     at, best, failed = start, None, 0
-    left = [gene for gene, target in targets.items() if at[gene] != target]
+    left = [dimension for dimension, target in targets.items() if at[dimension] != target]
     while left and failed <= channel.patience:
         step: Observation | None = None
         for some in (left[first : first + _AT_ONCE] for first in range(0, len(left), _AT_ONCE)):
-            told = yield [Query(channel.put(at, (gene,), (targets[gene],))) for gene in some]
-            best_here = best_of(told if step is None else [step, *told])
+            observations = yield [Query(channel.put(at, (dimension,), (targets[dimension],))) for dimension in some]
+            best_here = best_of(observations if step is None else [step, *observations])
             if best_here is not step and best_here is not None:
-                step, taken = best_here, some[told.index(best_here)]
+                step, taken = best_here, some[observations.index(best_here)]
         if step is None:
             break
         left.remove(taken)
@@ -241,6 +247,6 @@ def _path(channel: Channel, here: Observation, start: Vector, targets: dict[int,
 
 
 def _best(here: Observation, others: Iterable[Observation]) -> Observation:
-    """The best of these and of this one; of those that are as good the simplest, then the one that changes least."""
+    """The best of these and of this one; of equals the simplest, then the nearest."""
     candidates = [here, *(one for one in others if one.is_exact)]
     return min(candidates, key=lambda one: (one.loss, one.complexity, float(np.abs(one.vector - here.vector).sum())))

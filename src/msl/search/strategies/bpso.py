@@ -1,4 +1,4 @@
-"""Binary particle swarm: a particle's speed is the chance of its bits (Kennedy, Eberhart, 1997; Xue et al., 2012)."""
+"""Binary particle swarm: velocities are the log-odds of bits (Kennedy and Eberhart, 1997; Xue et al., 2012)."""
 
 from __future__ import annotations
 
@@ -22,39 +22,41 @@ from msl.search.setting import Setting, Strategy
 def bpso(setting: Setting) -> Strategy:
     """v as in `pso`, clamped to ±vmax; a bit is on with probability 1 / (1 + e^−v).
 
-    Genes with more than two values move as in `pso`, so that the strategy works on any space; `floor` and `restart` are
-    as there.
+    Dimensions with more than two values move as in `pso`, so that the strategy works on any space. `floor` and
+    `restart` are those of `pso`.
     """
     options, bits = setting.options, setting.search_space.bits
     iterations = int(options["iterations"])
     inertia = inertia_schedule(options["inertia"], iterations)
-    flight = VelocityRule(options["c1"], options["c2"], options["vmax"], setting.rng)
+    rule = VelocityRule(options["c1"], options["c2"], options["vmax"], setting.rng)
     patience = Patience(options["stall"])
     restarts = Restarts(setting, options["restart"])
 
     size = int(options["swarm"])
     first = yield [Query(position) for position in as_bits(first_swarm(setting, size, int(options["floor"])), bits)]
-    told = best_swarm(first, size)
-    x = as_bits(written_back(told), bits)
+    observations = best_swarm(first, size)
+    x = as_bits(written_back(observations), bits)
     restarts.saw(written_back(first))
     v = np.zeros_like(x)
-    bests = Bests(x, told)
-    setting.note(bests.event(0, None, told))
+    bests = Bests(x, observations)
+    setting.note(bests.event(0, None, observations))
 
     for t in range(1, iterations + 1):
-        v = flight.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
-        x, v = flight.tossed(x, v, bits)
+        v = rule.velocity(inertia(t), v, x, own=bests.positions, leaders=bests.leaders())
+        x, v = rule.tossed(x, v, bits)
         anew = restarts.new_swarm(x)
         if anew is not None and not len(anew):
             setting.note(ended(restarts.why_none))
             return
-        told = yield bests.challenges(x) if anew is None else [Query(position) for position in as_bits(anew, bits)]
-        x = as_bits(written_back(told), bits)
+        observations = (
+            yield bests.challenges(x) if anew is None else [Query(position) for position in as_bits(anew, bits)]
+        )
+        x = as_bits(written_back(observations), bits)
         if anew is None:
-            improved = bests.update(x, told)
+            improved = bests.update(x, observations)
         else:
-            improved, v = bests.start_again(x, told), np.zeros_like(x)
-        setting.note(bests.event(t, inertia(t), told))
+            improved, v = bests.start_again(x, observations), np.zeros_like(x)
+        setting.note(bests.event(t, inertia(t), observations))
         if patience.is_over(improved):
             setting.note(ended(f"no better point in {options['stall']} iterations"))
             return

@@ -1,4 +1,4 @@
-"""Grid search: every model of a finite space; continuous genes at evenly spaced values."""
+"""Grid search: every model of a finite space; continuous dimensions at evenly spaced values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def grid(setting: Setting) -> Strategy:
         if not batch:
             setting.note(ended("every model of the grid is known"))
             return
-        told = yield [Query(point, cutoff=best.cutoff) for point in batch]
-        left = None if left is None else left - len(told)
-        best.update(told)
-        setting.note(Event("batch", {"losses": [one.loss for one in told], "best": best.loss}, best.chosen))
+        observations = yield [Query(point, cutoff=best.cutoff) for point in batch]
+        left = None if left is None else left - len(observations)
+        best.update(observations)
+        setting.note(Event("batch", {"losses": [one.loss for one in observations], "best": best.loss}, best.chosen))

@@ -13,35 +13,35 @@ from msl.search.setting import Front, Setting, Strategy
 def nspso(setting: Setting) -> Strategy:
     """Moves all particles, joins the old and the new swarm, and keeps the best fronts of both.
 
-    A particle follows a random one of the least crowded non-dominated ones: the share `leaders` of them. Beyond the
-    paper, which finds that the swarm soon is all alike, `mutation` changes two thirds of it as `cmdpso` does.
+    A particle follows a random one of the least crowded non-dominated points, the share `leaders` of them. Beyond the
+    paper, which finds that the swarm soon loses its diversity, `mutation` changes two thirds of it as in `cmdpso`.
     """
     options, rng = setting.options, setting.rng
     size, iterations = int(options["swarm"]), int(options["iterations"])
-    rate = mutation_rate(options["mutation"], setting.search_space.dimensions)
-    flight = VelocityRule(options["c1"], options["c2"], options["vmax"], rng)
+    rate = mutation_rate(options["mutation"], setting.search_space.n_dimensions)
+    rule = VelocityRule(options["c1"], options["c2"], options["vmax"], rng)
     reading = FeatureReading.of(setting.search_space, options["encoding"], options["threshold"])
     front = Front(setting)
 
     x = reading.positions(setting.first_points(size))
     v = np.zeros_like(x)
-    swarm = reading.points(x, (yield reading.asks(x)))
+    swarm = reading.points(x, (yield reading.queries(x)))
     own = swarm
-    front.update(0, swarm.told)
+    front.update(0, swarm.observations)
 
     for t in range(1, iterations + 1):
         leaders = swarm.positions[_leaders(swarm, options["leaders"], size, rng)]
-        moved_v = flight.velocity(options["inertia"], v, swarm.positions, own.positions, leaders)
-        x, moved_v = reading.moved(flight, swarm.positions, moved_v)
+        moved_v = rule.velocity(options["inertia"], v, swarm.positions, own.positions, leaders)
+        x, moved_v = reading.moved(rule, swarm.positions, moved_v)
         x = by_thirds(x, rate, reading.bits, t / iterations, rng) if rate else x
-        moved = reading.points(x, (yield reading.asks(x)))
+        moved = reading.points(x, (yield reading.queries(x)))
         moved_own = own.replaced(dominates(moved.losses, own.losses), moved)
 
         kept = best_places(np.concatenate([swarm.losses, moved.losses]), size)
         stay, come = split(kept, size)
         swarm, own = swarm.joined(moved, kept), own.joined(moved_own, kept)
         v = np.concatenate([v[stay], moved_v[come]])
-        front.update(t, swarm.told)
+        front.update(t, swarm.observations)
 
 
 def _leaders(swarm: SwarmPoints, share: float, size: int, rng: np.random.Generator) -> Places:

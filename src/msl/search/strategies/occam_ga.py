@@ -29,10 +29,10 @@ from msl.search.setting import Setting, Strategy
 
 
 def occam_ga(setting: Setting) -> Strategy:
-    """Tournament selection, cluster crossover, mutation, adding and deleting; the elite lives on unchanged.
+    """Tournament selection, cluster crossover, mutation, addition and deletion; the elite survives unchanged.
 
-    With `shuffle` every evaluation has a split of its own, and the elite is evaluated again in each generation. With
-    `grow` the first population is of minimal models. With two objectives all the simplest of the Pareto set are kept.
+    With `shuffle` every evaluation has its own split, and the elite is evaluated again in each generation. With `grow`
+    the first population consists of minimal models. With two objectives the elite is the simplest of the Pareto set.
     """
     options, rng = setting.options, setting.rng
     size = int(options["population"])
@@ -42,7 +42,7 @@ def occam_ga(setting: Setting) -> Strategy:
     if options["grow"]:
         sown = len(setting.seeds(size))
         points[sown:] = minimal(setting.search_space, points[sown:], rng)
-    now = Generation.of(setting, (yield _asks(points, turns)))
+    now = Generation.of(setting, (yield _queries(points, turns)))
     setting.note(now.event(0))
 
     for number in range(1, int(options["generations"]) + 1):
@@ -51,14 +51,14 @@ def occam_ga(setting: Setting) -> Strategy:
         mothers, fathers = (_tournament(fitness, births, int(options["tournament"]), rng) for _ in range(2))
         children = _children(setting, parents[mothers], parents[fathers])
         if options["shuffle"]:
-            told = yield _asks(np.array([*written_back(now.elite), *children]), turns)
+            observations = yield _queries(np.array([*written_back(now.elite), *children]), turns)
         else:
-            told = now.elite + (yield _asks(children, turns))
-        now = Generation.of(setting, told)
+            observations = now.elite + (yield _queries(children, turns))
+        now = Generation.of(setting, observations)
         setting.note(now.event(number))
 
 
-def _asks(points: Vectors, turns: Iterator[int] | None) -> list[Query]:
+def _queries(points: Vectors, turns: Iterator[int] | None) -> list[Query]:
     return [Query(point) if turns is None else Query(point, repeat=next(turns)) for point in points]
 
 
@@ -74,7 +74,7 @@ def _children(setting: Setting, mothers: Vectors, fathers: Vectors) -> Vectors:
 
 
 def _fitness(population: list[Observation]) -> NDArray[np.float64]:
-    """What a tournament compares, the less the better: the loss, or by how many of the others one is dominated."""
+    """What a tournament minimises: the loss, or the number of individuals that dominate this one."""
     losses = losses_of(population)
     if losses.shape[1] == 1:
         return np.asarray(losses[:, 0])
@@ -82,24 +82,24 @@ def _fitness(population: list[Observation]) -> NDArray[np.float64]:
 
 
 def _tournament(fitness: NDArray[np.float64], number: int, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """So many winners, each the best of `size` drawn with replacement."""
+    """The winners of `number` tournaments, each the best of `size` drawn with replacement."""
     drawn = rng.integers(0, len(fitness), size=(number, size))
     return np.asarray(drawn[np.arange(number), fitness[drawn].argmin(axis=1)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generation:
-    """A population, who of it is kept, and who would be the answer."""
+    """A population, its elite, and its result."""
 
     population: list[Observation]
     elite: list[Observation]
     chosen: tuple[Observation, ...]
-    #: Occam's choice need not have the lowest loss, and losses of different splits do not compare.
+    #: Occam's choice may not have the lowest loss, and losses on different splits are not comparable.
     stands: bool
 
     @classmethod
     def of(cls, setting: Setting, population: list[Observation]) -> Generation:
-        """With several objectives at most half is kept, so that there is always something new."""
+        """With several objectives the elite is at most half of the population, so that something is always new."""
         is_occam, kappa = setting.options["elitism"] == "occam", int(setting.options["kappa"])
         stands = is_occam or bool(setting.options["shuffle"])
         if setting.objectives == 1:

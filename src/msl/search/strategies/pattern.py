@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, best_of, ended, worse_than
 from msl.search.setting import Setting, Strategy
 
-#: A continuous gene is not moved by less than this.
+#: A continuous dimension is not moved by less than this.
 _FINEST = 1e-6
 
 
 def pattern(setting: Setting) -> Strategy:
     """Tries a step up along each axis, then down, moves at once to what is better, and halves the steps after a sweep.
 
-    With `poll = complete` a whole sweep is tried from one point, and the best of it is taken; with `halve = failed`
-    the steps are halved only after a sweep that found nothing better. Steps that lead to the same model are left out.
+    With `poll = complete` a whole sweep is evaluated from one point, and its best is taken. With `halve = failed` the
+    steps are halved only after a sweep without improvement. Steps that do not change the model are skipped.
     """
     options, search_space = setting.options, setting.search_space
     left = int(options["evaluations"])
@@ -36,10 +36,10 @@ def pattern(setting: Setting) -> Strategy:
             trials = list(_trials(search_space, here, moves, left if options["poll"] == "complete" else 1))
             if not trials:
                 break
-            told = yield [Query(trial, cutoff=worse_than(here.loss)) for trial in trials]
-            left -= len(told)
-            tried += len(told)
-            here = _better(here, told)
+            observations = yield [Query(trial, cutoff=worse_than(here.loss)) for trial in trials]
+            left -= len(observations)
+            tried += len(observations)
+            here = _better(here, observations)
         setting.note(_event(sweep, step, tried, here, moved=here is not before))
         if options["halve"] == "always" or here is before:
             step /= 2
@@ -47,32 +47,32 @@ def pattern(setting: Setting) -> Strategy:
 
 
 def _finest_steps(search_space: SearchSpace) -> NDArray[np.float64]:
-    """Half a value of a gene, below which a step from its middle leads to the same value."""
+    """Half the width of a value: a smaller step from its middle does not change the value."""
     return np.where(search_space.levels > 0, 0.5 / np.maximum(search_space.levels, 1), _FINEST)
 
 
 def _moves(step: float, finest: NDArray[np.float64]) -> Iterator[tuple[int, float]]:
     """The columns of [I, −I] times the step."""
     alive = np.flatnonzero(step >= finest).tolist()
-    return iter([(gene, step) for gene in alive] + [(gene, -step) for gene in alive])
+    return iter([(dimension, step) for dimension in alive] + [(dimension, -step) for dimension in alive])
 
 
 def _trials(
     search_space: SearchSpace, here: Observation, moves: Iterator[tuple[int, float]], most: int
 ) -> Iterator[Vector]:
-    """The next points around this one that are models, and other ones."""
+    """The next points around this one that are other models."""
     model = search_space.decode(here.vector)
     while most > 0 and (move := next(moves, None)) is not None:
-        gene, by = move
+        dimension, by = move
         trial = here.vector.copy()
-        trial[gene] = min(max(trial[gene] + by, 0.0), 1.0)
+        trial[dimension] = min(max(trial[dimension] + by, 0.0), 1.0)
         if search_space.decode(trial) not in (None, model):
             most -= 1
             yield trial
 
 
-def _better(here: Observation, told: list[Observation]) -> Observation:
-    best = best_of(told)
+def _better(here: Observation, observations: list[Observation]) -> Observation:
+    best = best_of(observations)
     return best if best is not None and best.loss < here.loss else here
 
 
