@@ -106,7 +106,7 @@ def test_parts_of_catalogues_are_as_open_as_they_were_released() -> None:
         "kernel: rbf",
     ],
 )
-def test_nothing_is_said_where_nothing_was_open(use: str) -> None:
+def test_nothing_is_reported_where_nothing_was_open(use: str) -> None:
     assert "MSL242" not in codes(f"{KERNELS}chain m = one(c = 1, {use})")
 
 
@@ -118,9 +118,9 @@ def test_the_old_form_is_told_of(use: str) -> None:
 def test_a_start_and_a_model_close_without_a_word() -> None:
     text = "use sbm\nchain m = knn\nsearch best_first(start = knn(distance = minkowski))"
     assert "MSL242" not in codes(text)
-    model, said = text_to_model("knn(k = 3, distance = minkowski, weighting = uniform)", Source("s", "use sbm\n"))
+    model, problems = text_to_model("knn(k = 3, distance = minkowski, weighting = uniform)", Source("s", "use sbm\n"))
     assert model is not None
-    assert not said
+    assert not problems
     assert model_to_text(model) == "knn(distance = minkowski(alpha = 3.0), k = 3, weighting = uniform)"
 
 

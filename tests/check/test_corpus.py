@@ -1,8 +1,8 @@
-"""The corpus through the whole check: bad files say what they announce and no more, good files are good.
+"""Check the whole corpus: bad files give the codes that they announce and no others, good files give none.
 
-Each file in `corpus/bad` starts with `# expect:` and the codes of its errors and warnings in reading order. What some
-of them look like is kept in `golden` and compared letter by letter; `MSL_WRITE_GOLDEN=1` writes those files anew, to
-be read again.
+Each file in `corpus/bad` starts with `# expect:` and the codes of its errors and warnings in reading order. The
+rendered messages of some are in `golden` and must match exactly; `MSL_WRITE_GOLDEN=1` rewrites these files, whose
+differences must then be reviewed.
 """
 
 from __future__ import annotations

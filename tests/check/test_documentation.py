@@ -1,4 +1,4 @@
-"""What `msl blocks` shows of a block: its example is sound as it stands."""
+"""What `msl blocks` shows of a block: its example is valid as it is."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What people write who know scikit-learn, Optuna, hyperopt, YAML or Python: every case, its answer, and what follows.
+"""Mistakes of people who know scikit-learn, Optuna, hyperopt, YAML or Python: each case, its message, the fixed text.
 
-Each file in `corpus/foreign` holds cases of one kind between lines of `---`. `foreign_golden` keeps what each is
-answered and what becomes of it when the help is followed, until nothing is wrong or the help leaves it to the reader;
-`MSL_WRITE_GOLDEN=1` writes those files anew, to be read again.
+Each file in `corpus/foreign` has cases of one kind, separated by `---`. `foreign_golden` has the messages of each case
+and the result of following the help, until nothing is wrong or the help leaves the rest to the reader;
+`MSL_WRITE_GOLDEN=1` rewrites these files, whose differences must then be reviewed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def followed(text: str, error: Diagnostic) -> str | None:
         start = before.start()
     elif error.code == "MSL010" and text[start:end].isalpha():  # the unit alone is underlined
         start -= len(re.search(r"[\d._]*$", text[:start])[0])  # type: ignore[index]
-    if start == end or not text[start:end].strip():  # a gap: what stands on both sides is shown
+    if start == end or not text[start:end].strip():  # a gap: the help shows both sides
         words = re.split(r"[, ]+", new)
         start = text.rindex(words[0], 0, start + 1)
         end = text.index(words[-1], end) + len(words[-1])
@@ -74,7 +74,7 @@ def followed(text: str, error: Diagnostic) -> str | None:
 
 
 def story(text: str) -> list[str]:
-    """A case, its answers, and what comes of following them."""
+    """A case, its messages, and the result of following their help."""
     lines = [text.rstrip("\n")]
     for error in errors(text):
         at = " ".join(error.primary.source.slice(error.primary.span).split())

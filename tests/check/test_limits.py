@@ -1,4 +1,4 @@
-"""Sizes that would stop a careless tool: each is answered, quickly, in words."""
+"""Very large inputs: each is rejected quickly, with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requirements: where they hold, what is said of those that never or always do, and what they may name."""
+"""Requirements: where they hold, what is reported for those that never or always do, and what they may name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bare word that names a block is that block; a text stands in quotes; where both make sense, the check asks."""
+"""A bare word that names a block is that block; a string is in quotes; if both make sense, the check warns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USE = "use sklearn, sbm, kms\n"
 
 
 def declared(field: str) -> tuple[Node, list[str]]:
-    """The domain of the parameter `p` of a declaration, and what is said of it."""
+    """The domain of the parameter `p` of a declaration, and the codes reported for it."""
     text = f'{USE}block outer: learner "mine:Outer" {{ p{field} }}\nchain m = outer'
     root = sound(text).space.root
     (found,) = [p.node for use in bottom_up(root) if isinstance(use, BlockUse) for p in use.params if p.name == "p"]
@@ -29,44 +29,44 @@ def names(node: Node) -> list[object]:
 
 
 def test_words_that_name_steps_are_blocks_with_all_that_they_declare() -> None:
-    node, said = declared(": decision_tree | extra_tree")
+    node, codes = declared(": decision_tree | extra_tree")
     assert isinstance(node, Choice)
     assert all(isinstance(option, BlockUse) for option in node.options)
     assert node.options[0] == sound("use sklearn\nchain m = decision_tree").space.root
-    assert said == ["MSL243"]
+    assert codes == ["MSL243"]
 
 
 def test_none_and_numbers_stand_beside_blocks() -> None:
-    node, said = declared(": none | decision_tree | 3")
+    node, codes = declared(": none | decision_tree | 3")
     assert isinstance(node, Choice)
     assert sorted(type(option).__name__ for option in node.options) == ["BlockUse", "Const", "Const"]
-    assert said == ["MSL243"]
+    assert codes == ["MSL243"]
 
 
 def test_after_equals_a_block_is_closed() -> None:
-    node, said = declared(" = decision_tree")
+    node, codes = declared(" = decision_tree")
     assert isinstance(node, BlockUse)
     assert all(isinstance(param.node, Const) for param in node.params)
-    assert said == ["MSL243"]
-    node, said = declared(" = decision_tree(max_depth: 1..3)")
+    assert codes == ["MSL243"]
+    node, codes = declared(" = decision_tree(max_depth: 1..3)")
     assert isinstance(node, BlockUse)
     assert [p.name for p in node.params if not isinstance(p.node, Const)] == ["max_depth"]
-    assert said == []
+    assert codes == []
 
 
 @pytest.mark.parametrize("word", ["sklearn.decision_tree", "decision_tree()", "decision_tree(max_depth: 1..3)"])
 def test_a_form_that_only_a_block_has_needs_no_word(word: str) -> None:
-    node, said = declared(f": {word}")
+    node, codes = declared(f": {word}")
     assert isinstance(node, BlockUse)
-    assert said == []
+    assert codes == []
 
 
 @pytest.mark.parametrize("field", [': "decision_tree" | "extra_tree"', ' = "decision_tree"', ": relu | tanh"])
 def test_quotes_and_other_words_are_texts(field: str) -> None:
-    node, said = declared(field)
+    node, codes = declared(field)
     assert all(isinstance(name, str) for name in names(node))
     assert not [n for n in bottom_up(node) if isinstance(n, BlockUse)]
-    assert said == []
+    assert codes == []
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_quotes_and_other_words_are_texts(field: str) -> None:
     ],
 )
 def test_where_both_make_sense_it_is_the_text_and_the_check_asks(field: str, asked: int) -> None:
-    node, said = declared(field)
+    node, codes = declared(field)
     assert not [n for n in bottom_up(node) if isinstance(n, BlockUse)]
-    assert said == ["MSL244"] * asked
+    assert codes == ["MSL244"] * asked
 
 
 def test_a_word_before_parameters_of_its_own_is_not_the_block() -> None:
-    node, said = declared(": logistic(steepness: real 0..1) | relu")
+    node, codes = declared(": logistic(steepness: real 0..1) | relu")
     assert not [n for n in bottom_up(node) if isinstance(n, BlockUse)]
-    assert said == []
+    assert codes == []
 
 
 def test_a_declared_domain_decides_in_a_use() -> None:

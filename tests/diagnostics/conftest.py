@@ -13,7 +13,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.fixture
 def golden() -> Callable[[str, str], None]:
-    """Compares a text with a golden file; with `MSL_WRITE_GOLDEN=1` the files are written anew, to be read again."""
+    """Compares a text with a golden file; `MSL_WRITE_GOLDEN=1` rewrites the files, which must then be reviewed."""
 
     def compare(name: str, text: str) -> None:
         path = GOLDEN / name

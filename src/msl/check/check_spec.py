@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
 CHANGED_MEANINGS = frozenset({"MSL242", "MSL243", "MSL244"})
 #: Estimates that split the rows in one way only.
 _ONE_WAY = frozenset({"loo", "gcv"})
-#: Later rows are judged by earlier ones, whatever the turn.
+#: With `data(order = …)`: always trained on earlier rows and tested on later ones.
 _ONE_WAY_IN_ORDER = frozenset({"cv", "holdout"})
 _ONCE = (ast.Edition, ast.Data, ast.Goal, ast.Search, ast.Ensemble, ast.Budget, ast.Seed)
 _KEYWORDS = {
@@ -309,7 +309,7 @@ class _Checker:
 
 
 def _has_one_way(estimate: Call, is_ordered: bool) -> bool:
-    """Whether every turn would judge by the same rows."""
+    """Whether every repeat would have the same splits."""
     options = dict(estimate.options)
     if options.get("subsample", 1) != 1:
         return False
