@@ -39,7 +39,7 @@ def test_a_channel_is_any_stretch_of_the_way_to_what_is_open(channels: str) -> N
         ("knn.kk", "neither a part nor an open parameter"),
         ("sbm.radius", "is fixed in this space"),
         ("3", "is not a channel"),
-        ("learn, learn", "there twice"),
+        ("learn, learn", "listed twice"),
     ],
 )
 def test_a_wrong_channel_is_told(channels: str, message: str) -> None:
