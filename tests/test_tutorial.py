@@ -33,6 +33,6 @@ def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
     assert "test gap" in shown
     assert "~ search auto.evaluations: 40 -> 50" in shown
     assert "the same predictions as the run" in shown
-    assert "the same: 40 questions" in shown
+    assert "the same: 40 queries" in shown
     for name in ("report.html", "predicted.csv", "model.py", "mine.lock"):
         assert (tmp_path / name).stat().st_size > 0

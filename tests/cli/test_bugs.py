@@ -35,7 +35,7 @@ PLANTED = [
     ("msl.evaluate.resampling.score", RUN),
     ("msl.evaluate.splits.fold_splits", RUN),
     ("msl.evaluate.fit.identity_of", RUN),
-    ("msl.workers.in_process.Attempts.attempt", RUN),
+    ("msl.workers.in_process.TaskRunner.run", RUN),
     ("msl.workers.task.Limits.of", RUN),
     ("msl.store.run_table.RunTable.start", RUN),
     ("msl.store.store.place_of_run", ["show", "@", *LATER]),

@@ -104,7 +104,7 @@ def test_what_cannot_be_set_is_told_where_it_was_written(change: str, underlined
     ("sets", "underlined", "words"),
     [
         (["search.pso.swram=10"], "swram", "did you mean `swarm`?"),
-        (["seed=4", "search.pso.swarm=-4", "seed=5"], "-4", "whole number"),
+        (["seed=4", "search.pso.swarm=-4", "seed=5"], "-4", "integer"),
         (["budget.time=10"], "10", "write `10s`"),
         (["budget.tme=10s"], "tme", "did you mean `time`?"),
         (["budget.tme=none"], "tme", "did you mean `time`?"),

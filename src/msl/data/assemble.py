@@ -1,4 +1,4 @@
-"""The arrangement of rows: which belong together as groups, and which come before which."""
+"""Build a table from the columns of a source: target, features, groups and order, given or inferred."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Codes = NDArray[np.intp]
 
 
 def read_groups(reading: Reading, name: str, given: Markers) -> Codes:
-    """The group of each row, numbered by first appearance: what the groups are called does not matter."""
+    """The group of each row, numbered by first appearance; their names do not matter."""
     values = type_column(name, reading.columns[name], "symbolic", given, reading.decimals).values
     _check_complete(name, values, "groups")
     names = values.unique(maintain_order=True)
@@ -33,7 +33,7 @@ def read_groups(reading: Reading, name: str, given: Markers) -> Codes:
 
 
 def read_order(reading: Reading, name: str, given: Markers) -> Codes:
-    """The place of each row in the order, counted from 0, equal for rows with equal values."""
+    """The rank of each row in the order, from 0, equal for equal values."""
     column = reading.columns[name]
     if not column.dtype.is_temporal():
         typed = type_column(name, column, None, given, reading.decimals)
@@ -43,7 +43,7 @@ def read_order(reading: Reading, name: str, given: Markers) -> Codes:
 
 
 def _moments(name: str, texts: pl.Series) -> pl.Series:
-    """The order of dates and times in ISO form; other forms leave open which number is the day."""
+    """The ranks of dates and times in ISO format; in others the day and the month are ambiguous."""
     try:
         moments = {text: datetime.fromisoformat(text) for text in texts.unique().drop_nulls()}
         places = {moment: float(place) for place, moment in enumerate(sorted(set(moments.values())))}
@@ -64,11 +64,11 @@ def _check_complete(name: str, values: pl.Series, option: str) -> None:
         raise DataError([problem("MSL323", message, help, column=name, row=first)])
 
 
-# --- Assembly: from a reading to a table, with the roles, kinds and task that are given or inferred. ------------------
+# --- the table ---
 
 
 def build_table(reading: Reading, options: DataOptions) -> Table:
-    """The table that the reading holds."""
+    """The table of these columns."""
     names = list(reading.columns)
     raise_errors(_unknown_columns(reading, options))
     not_features = {*(options.ignore or ()), options.groups, options.order}
@@ -117,7 +117,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
 
 
 def signed_decimals(reading: Reading, options: DataOptions) -> tuple[str, ...]:
-    """The decimal signs that numbers with other signs around them may have: the one that is given, or both."""
+    """The decimal signs for numbers with signs around them: the given one, or both."""
     return (options.decimal,) if options.decimal is not None else tuple(dict.fromkeys((*reading.decimals, ".", ",")))
 
 
@@ -128,7 +128,7 @@ def natural_order(name: str) -> tuple[list[Any], str]:
 
 
 def encode(values: pl.Series, column: Column) -> pl.Series:
-    """The values as they stand in a column of `X`: numbers, or the places of symbols; null where missing or unseen."""
+    """The values as in a column of `X`: numbers, or indices of categories; null if missing or unseen."""
     if column.kind == "numeric":
         return values
     if not column.categories:

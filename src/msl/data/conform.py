@@ -1,4 +1,4 @@
-"""Conformity: a second table, to test or to predict, read with the schema of the first."""
+"""Read a second table, to test or to predict, with the schema of the first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from msl.data.target import check_complete, class_codes, infinite, spell_label, 
 
 
 def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> Table:
-    """The table as the schema wants it: columns in any order, symbols never seen taken as missing, target optional.
+    """The table in the form of the schema: columns in any order, unseen categories missing, the target optional.
 
     Of rows that are only predicted nobody asks what is right: their target, groups and order are not looked at.
     """
@@ -64,7 +64,7 @@ def _with_target(column: pl.Series, schema: Schema, given: Markers) -> pl.Series
 
 
 def _signed(name: str, reading: Reading, schema: Schema) -> tuple[str, ...]:
-    """Numbers have signs around them only where the user said that such a column is numeric."""
+    """Signs around numbers are allowed only in columns that the user declared numeric."""
     options = schema.options
     is_said = name in (options.numeric or ()) or (name == schema.target and options.task == "regression")
     return signed_decimals(reading, options) if is_said else ()
@@ -82,7 +82,7 @@ def _conform_column(reading: Reading, column: Column, schema: Schema, given: Mar
 
 
 def _recognise(name: str, texts: pl.Series, known: Iterable[str], decimals: Sequence[str]) -> TypedColumn:
-    """The symbols that are known, however numbers and truth values among them are spelt; the others are missing."""
+    """The known categories, however numbers and booleans among them are written; the others are missing."""
     known = frozenset(known)
     meaning = {text: _known_symbol(text, known, decimals) for text in texts.unique().drop_nulls()}
     unseen = sorted(text for text, symbol in meaning.items() if symbol is None and not infer.is_usual(text))
@@ -107,7 +107,7 @@ def _known_symbol(text: str, known: frozenset[str], decimals: Sequence[str]) -> 
 
 
 def _conform_target(reading: Reading, schema: Schema, given: Markers) -> NDArray[Any] | None:
-    """The target, or `None` if it is missing in all rows, as it is where it is to be predicted."""
+    """The target, or `None` if it is missing in all rows, as in a table to predict."""
     column = reading.columns[schema.target]
     labels = schema.classes
     if labels and isinstance(labels[0], str):

@@ -1,4 +1,4 @@
-"""What can be wrong with a table: problems as plain data, and the one exception that carries them."""
+"""Problems of a table as plain data, and the exception that carries them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Literal
 from msl.diagnostics.user_error import UserError
 
 Severity = Literal["error", "warning"]
-#: Problems of one kind that are told one by one; a table may have thousands of columns.
+#: Problems with one code that are reported one by one; a table may have thousands of columns.
 _MOST_ALIKE = 4
 
-#: Of a longer message the middle is left out: a name or a value in it may be megabytes long.
+#: The middle of a longer message is left out: a name or a value in it may be megabytes long.
 _MOST_CHARACTERS = 1_000
-#: Errors whose codes stand after those of warnings.
+#: Errors whose codes come after those of warnings.
 _LATER_ERRORS = frozenset({"MSL360", "MSL361", "MSL362"})
 
 #: Every code for data, in one line. Codes below MSL330 are errors, so are a few later ones; the others are warnings.
@@ -129,7 +129,7 @@ def raise_errors(problems: Iterable[DataProblem]) -> None:
 
 
 def condensed(problems: Iterable[DataProblem]) -> list[DataProblem]:
-    """The problems, of those with one code the first few, and all others of that code told as one."""
+    """The problems; of those with one code the first few, and the others as one."""
     by_code: dict[str, list[DataProblem]] = {}
     for each in problems:
         by_code.setdefault(each.code, []).append(each)

@@ -1,4 +1,4 @@
-"""Oddities: features that are allowed but probably not meant, each with a warning."""
+"""Warn of suspicious features: empty, constant, or an identifier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ID_NAME = re.compile(
 _CAMEL_ID_NAME = re.compile(r".*[a-z](Id|ID)")
 #: Fewer rows than this do not show that a column is an identifier.
 _FEWEST_ROWS = 20
-#: From this share of different symbols on, hardly anything can be learnt from them.
+#: With at least this share of different categories, hardly anything can be learnt from them.
 _MOSTLY_DIFFERENT = 0.9
 
 
@@ -42,7 +42,7 @@ def _ignoring(name: str) -> str:
 
 
 def is_identifier(column: TypedColumn, present: int) -> bool:
-    """Whether the values of a feature name the rows rather than say something of them."""
+    """Whether the values of a feature identify the rows rather than describe them."""
     if present < _FEWEST_ROWS:
         return False
     values = column.values

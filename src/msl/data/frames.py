@@ -1,4 +1,4 @@
-"""Tables in memory: arrays, and frames of polars or pandas, as readings."""
+"""Read tables in memory: arrays, and frames of polars or pandas."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from msl.data.data_errors import DataError, problem
 from msl.data.reading import Reading, check_width, numbered_names, unique_names
 
 _ORIGIN = "the table"
-#: What pandas puts where nothing is, beside NaN and None.
+#: The types of missing values in pandas, besides NaN and None.
 _MISSING_TYPES = frozenset({"NAType", "NaTType"})
-#: What may stand in a cell and is more than one value.
+#: Types of cells that hold more than one value.
 _COLLECTIONS = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 def read_memory(source: Any, y: Any = None, names: Sequence[str] | None = None, target: str | None = None) -> Reading:
-    """The columns of an array or a frame, and of `y` as the last of them where it is given apart."""
+    """The columns of an array or a frame, and `y` as the last of them if it is given."""
     if isinstance(source, pl.LazyFrame):
         source = source.collect()
     columns, own_names = _columns(source)
@@ -76,7 +76,7 @@ def _name_of(y: Any) -> str | None:
 
 
 def _is_pandas(source: Any) -> bool:
-    """Known by its behaviour, so that pandas is not needed for anyone who does not use it."""
+    """Duck-typed, so that pandas need not be installed."""
     return hasattr(source, "iloc")
 
 

@@ -1,4 +1,4 @@
-"""Inference: a raw column becomes real numbers or symbols, whatever way its values were spelt or stored."""
+"""Infer the kind of a column, numeric or categorical, and convert its values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import polars as pl
 from msl.data.data_errors import DataProblem, in_spec, problem
 from msl.data.options import Label
 
-# --- Markers of missing values: those that every column of numbers knows, and those that the user gives. --------------
+# --- markers of missing values ---
 
 
-#: Taken as missing where a column otherwise holds numbers or truth values, in any mixture of capitals.
+#: Missing values in a column of numbers or booleans, in upper or lower case.
 _USUAL = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?", "-", "."})
-#: Those that are hardly ever meant as a symbol; `none` or `-` often are.
+#: Those that are hardly ever a category; `none` or `-` often are.
 _SUSPICIOUS = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "?"})
 
 
@@ -43,7 +43,7 @@ class Markers:
         return cls(texts, tuple(sorted(number for text in texts if (number := _number(text)) is not None)))
 
 
-#: What is compared where the user gives no markers.
+#: Used if the user gives no markers.
 NONE = Markers(frozenset(), ())
 
 
@@ -55,7 +55,7 @@ def _number(text: str) -> float | None:
     return None if math.isnan(number) else number
 
 
-# --- Inference: a raw column becomes real numbers or symbols, whatever way its values were spelt or stored. -----------
+# --- kinds of columns ---
 
 
 Kind = Literal["numeric", "symbolic"]
@@ -73,20 +73,20 @@ _SIGNED = {
     rf"({re.escape(decimal)}[0-9]+)?\s?(%|{_CURRENCY})?$"
     for decimal, thousands in ((".", ","), (",", "."))
 }
-#: What stands around such a number and inside it, beside its digits, its decimal sign and its minus.
+#: What such a number may contain besides its digits, its decimal sign and its minus.
 _AROUND = {".": rf"{_CURRENCY}|[%+,'’\s]", ",": rf"{_CURRENCY}|[%+.'’\s]"}
 _TEXT_TYPES = (pl.String, pl.Boolean, pl.Categorical, pl.Enum, pl.Null)
-#: Whole numbers above it may be equal as reals without being equal.
+#: Different whole numbers above this may be equal as floats.
 _EXACT = 2.0**53
-#: From this share of numbers on, the texts among them are probably mistakes.
+#: With at least this share of numbers, the texts among them are probably mistakes.
 _MOSTLY = 0.9
-#: From this share on they are too, where the numbers are so many different ones and the texts so few.
+#: With this share as well, if there are many different numbers and few different texts.
 _LARGELY, _DIFFERENT, _FEW = 0.5, 10, 2
 
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
-    """A column whose kind is known: real numbers or text, null where missing."""
+    """A column of known kind: floats or text, null if missing."""
 
     name: str
     kind: Kind
@@ -97,7 +97,7 @@ class TypedColumn:
 
 
 def unusable_columns(columns: Mapping[str, pl.Series]) -> Iterator[DataProblem]:
-    """The columns whose types can be taken neither as numbers nor as symbols: lists, structures, bytes, objects."""
+    """The problems of columns whose types are neither numeric nor categorical: lists, structures, bytes, objects."""
     for name, column in columns.items():
         dtype = column.dtype
         if not (dtype.is_numeric() or dtype.is_temporal() or dtype in _TEXT_TYPES):
@@ -114,7 +114,7 @@ def type_column(
     decimals: Sequence[str] = (".",),
     signed: Sequence[str] = (),
 ) -> TypedColumn:
-    """The column with the kind that is wanted, or that fits it; what is wrong or odd stands in its problems.
+    """The column with the given kind, or the inferred one; errors and warnings are in its problems.
 
     `signed` are the decimal signs of numbers with other signs around them (`$1,200`): where the column has to be
     numeric these are read as numbers too.
@@ -133,7 +133,7 @@ def type_column(
 
 
 def column_text(column: pl.Series, given: Markers) -> pl.Series:
-    """The values as text without outer spaces, null where missing; numbers in the one way that symbols are spelt."""
+    """The values as stripped text, null if missing; numbers in the canonical form of categories."""
     if column.dtype.is_numeric():
         return _spelt(column, _without_markers(column, given))
     texts = column.cast(pl.String).str.strip_chars()
@@ -142,7 +142,7 @@ def column_text(column: pl.Series, given: Markers) -> pl.Series:
 
 def _without_markers(numbers: pl.Series, given: Markers) -> pl.Series:
     numbers = numbers.cast(pl.Float64)
-    total = numbers.sum()  # much quicker than looking for NaN in each of very many columns
+    total = numbers.sum()  # much faster than searching for NaN in very many columns
     numbers = numbers.fill_nan(None) if total != total else numbers
     return numbers.set(numbers.is_in(given.numbers), None) if given.numbers else numbers
 
@@ -177,14 +177,14 @@ def _type_text(
 
 @dataclass(frozen=True, slots=True)
 class SignedNumbers:
-    """What texts such as `$1,200` or `12 %` mean as numbers, and with which decimal sign they were read."""
+    """Texts such as `$1,200` or `12 %` as numbers, and the decimal sign they were read with."""
 
     numbers: pl.Series
     decimal: str
 
 
 def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> SignedNumbers | None:
-    """The numbers in texts with signs around them, by the first decimal sign that fits all; None where none does.
+    """The numbers in texts with signs around them, by the first decimal sign that fits all; None if none does.
 
     The signs have to be the same in all rows: `12 %` beside `0.12`, or dollars beside euros, are no one column of
     numbers.
@@ -204,8 +204,8 @@ def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> Si
 
 
 def usual_markers(texts: pl.Series) -> list[str]:
-    """The usual markers of missing values among the texts, as they are spelt there."""
-    # No marker is longer than five characters, which spares looking at most values one by one.
+    """The usual markers of missing values among the texts, as they are written there."""
+    # No marker is longer than five characters, so that most values need not be examined.
     short = texts.filter(texts.str.len_bytes() <= 5).unique()
     return [text for text in short.drop_nulls() if is_usual(text)]
 
@@ -217,7 +217,7 @@ def _numbers(texts: pl.Series, decimal: str) -> pl.Series:
 
 
 def _spelt(column: pl.Series, numbers: pl.Series) -> pl.Series:
-    """Numbers as symbols: `1`, `1.0` and `01` are the same, and whole numbers keep all their digits."""
+    """Numbers as categories: `1`, `1.0` and `01` are the same, and whole numbers keep all their digits."""
     distinct = column.filter(numbers.is_not_null()).unique().drop_nulls()
     spelling = {value: spell_number(value) for value in distinct}
     spelt = [spelling.get(value) for value in column.to_list()] if spelling else [None] * len(column)
@@ -225,7 +225,7 @@ def _spelt(column: pl.Series, numbers: pl.Series) -> pl.Series:
 
 
 def spell_number(value: object) -> str:
-    """The one way to write a number that is used as a symbol."""
+    """The canonical text of a number that is a category."""
     text = str(value)
     try:
         return str(int(text))
@@ -235,7 +235,7 @@ def spell_number(value: object) -> str:
 
 
 def sort_symbols(symbols: Iterable[str]) -> list[str]:
-    """Symbols in the order of their numbers if all are numbers, else in that of their letters."""
+    """Categories in numerical order if all are numbers, else in alphabetical order."""
     symbols = sorted(symbols)
     try:
         numbers = {symbol: float(symbol) for symbol in symbols}
@@ -245,12 +245,12 @@ def sort_symbols(symbols: Iterable[str]) -> list[str]:
 
 
 def is_beyond_exact(numbers: pl.Series) -> bool:
-    """Whether there are numbers so large that whole numbers next to them may have become equal to them."""
+    """Whether there are whole numbers too large to be represented exactly as floats."""
     return any(isinstance(end, float) and abs(end) >= _EXACT for end in (numbers.min(), numbers.max()))
 
 
 def _rounding(name: str, exact: pl.Series, numbers: pl.Series) -> tuple[DataProblem, ...]:
-    """A warning if whole numbers that differ have become the same real number."""
+    """A warning if different whole numbers have become the same float."""
     if not (exact.dtype.is_integer() or exact.dtype == pl.String) or not is_beyond_exact(numbers):
         return ()
     whole = exact if exact.dtype.is_integer() else exact.filter(exact.str.contains("^[+-]?[0-9]+$"))
@@ -281,7 +281,7 @@ def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataPr
 
 
 def _disguised(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem | None:
-    """The warning of numbers with signs around them, with what to write to have them read as numbers."""
+    """The warning of numbers with signs around them, with the option that reads them as numbers."""
     if not stated.drop_nulls().str.contains(f"{_SIGNED['.']}|{_SIGNED[',']}").all():
         return None
     row = (stated.is_not_null() & numbers.is_null()).arg_true()[0]

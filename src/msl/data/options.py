@@ -1,4 +1,4 @@
-"""The options of `data(…)`: how a table is to be read where the reader should not find out by itself."""
+"""The options of `data(…)`: how to read a table, where it should not be inferred."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from msl.space.formulas import Task
 
 #: A class label or a marker, as a spec or a table writes it.
 Label = str | int | float
-#: What is done with rows whose target is missing: the table is refused, or they are left out.
+#: What to do with rows whose target is missing: refuse the table, or leave them out.
 MissingTarget = Literal["error", "drop"]
-#: What is done with rows that have more or fewer fields than there are columns.
+#: What to do with rows that have more or fewer fields than there are columns.
 RaggedRows = Literal["error", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
-    """What the user says of the data; `None` everywhere means: infer it."""
+    """What the user says about the data; `None` means: infer it."""
 
     target: str | None = None
     task: Task | None = None
-    #: The class whose `f1` is counted; it stands last among the classes.
+    #: The class whose `f1` is computed; it is the last of the classes.
     positive: Label | None = None
     ignore: tuple[str, ...] | None = None
-    #: Markers of missing values in all columns, beside those that every column of numbers knows.
+    #: Markers of missing values in all columns, besides those of every numeric column.
     missing: tuple[Label, ...] | None = None
     categorical: tuple[str, ...] | None = None
     numeric: tuple[str, ...] | None = None
@@ -43,7 +43,7 @@ class DataOptions:
         raise_errors([*self._impossible_values(), *self._contradictions()])
 
     def overridden(self, by: DataOptions) -> DataOptions:
-        """These options, replaced where `by` gives one, as the command line replaces those of a spec."""
+        """These options, with those that `by` gives: the command line overrides the spec."""
         given: dict[str, Any] = {field.name: getattr(by, field.name) for field in fields(by)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 

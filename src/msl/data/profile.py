@@ -1,4 +1,4 @@
-"""Profile: what each column of a source holds, for people to look at and for a first spec to be made of."""
+"""Profile the columns of a source, to show them and to write a first spec."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ColumnKind = Literal["number", "category", "yes/no", "date", "text", "identifier
 
 _DATES, _WORDS_OR_SIGNS = "MSL315", "MSL337"
 _YES_NO = tuple(map(frozenset, (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"), ("0", "1"))))
-#: Text is free where it has so many words on average, and so many different values, a good share of the rows.
+#: Free text has at least this many words on average, this many different values, and this share of the rows.
 _WORDS, _DIFFERENT, _SHARE = 3.0, 20, 0.2
 #: Fewer rows do not show that a column determines the target.
 _FEWEST_ROWS = 20
@@ -27,14 +27,14 @@ _MOST_COMPARED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """One column of a source and what it holds; its values are numbers, texts or moments, null where missing."""
+    """A column of a source; its values are numbers, texts or times, null if missing."""
 
     name: str
     kind: ColumnKind
     values: pl.Series
     #: Warnings of this column alone, such as that of a word among numbers.
     odd: tuple[DataProblem, ...] = ()
-    #: Whether its numbers have signs around them, so that they have to be asked for.
+    #: Whether its numbers have signs around them, so that only `numeric` reads them as numbers.
     is_signed: bool = False
 
     @property
@@ -46,7 +46,7 @@ class ColumnProfile:
         return 0 if self.kind == "other" else self.values.drop_nulls().n_unique()
 
     def common(self, most: int = 3) -> list[tuple[str, int]]:
-        """The commonest values and how often they occur."""
+        """The most frequent values and their counts."""
         if self.kind in ("other", "empty"):
             return []
         counts = pl.DataFrame({"value": self.values.drop_nulls()})["value"].value_counts(name="n")
@@ -54,7 +54,7 @@ class ColumnProfile:
         return [(_spelt(value), int(n)) for value, n in top.iter_rows()]
 
     def range(self) -> tuple[str, str] | None:
-        """The lowest and the highest of numbers, or of moments whose texts are in the order of time."""
+        """The lowest and the highest number, or time whose text sorts by time."""
         dtype = self.values.dtype
         is_iso = self.kind == "date" and (
             dtype.is_temporal() or bool(self.values.drop_nulls().str.contains("^[0-9]{4}").all())
@@ -108,13 +108,13 @@ def _is_free_text(texts: pl.Series, present: int) -> bool:
 
 def _says_yes_or_no(values: pl.Series) -> bool:
     if values.dtype == pl.Float64 and (values.min(), values.max()) != (0.0, 1.0):
-        return False  # what most columns of numbers end with, and quick
+        return False  # fast, and true of most columns of numbers
     distinct = values.drop_nulls().unique()
     return len(distinct) == 2 and {_spelt(value).lower() for value in distinct} in _YES_NO
 
 
 def duplicate_rows(reading: Reading) -> int:
-    """How many rows say what another row before them says; 0 where there are too many columns to compare."""
+    """The number of duplicate rows; 0 if there are too many columns to compare."""
     usable = [column for column in reading.columns.values() if not list(unusable_columns({"": column}))]
     if not usable or len(usable) > _MOST_COMPARED:
         return 0
@@ -123,7 +123,7 @@ def duplicate_rows(reading: Reading) -> int:
 
 
 def leaking_columns(columns: Mapping[str, ColumnProfile], target: str) -> Iterator[str]:
-    """The columns that determine the target on their own, as what is known only after it often does."""
+    """The columns that determine the target on their own: often a leak, known only after the target."""
     truth = columns[target].values
     if len(columns) > _MOST_COMPARED:
         return
@@ -136,7 +136,7 @@ def leaking_columns(columns: Mapping[str, ColumnProfile], target: str) -> Iterat
 
 
 def _determines(both: pl.DataFrame) -> bool:
-    """Whether each value goes with one target, many rows of it; or numbers order the targets without overlap."""
+    """Whether each value has one target in many rows, or numbers separate the targets without overlap."""
     distinct, targets = both["value"].n_unique(), both["target"].n_unique()
     if targets < 2:
         return False

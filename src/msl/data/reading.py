@@ -1,4 +1,4 @@
-"""A reading: the columns of a source as they came, under names that are unique, before anything is inferred."""
+"""The columns of a source before anything is inferred, under unique names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from msl.data.data_errors import DataError, DataProblem, problem
 
-#: More columns take minutes before anything is learnt from them, and hardly ever are what someone means.
+#: More columns take minutes to read, and are hardly ever intended.
 MOST_COLUMNS = 150_000
 #: A longer name is a cell of data, or a whole file whose lines do not end.
 _MOST_CHARACTERS = 10_000
@@ -26,7 +26,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Columns of text, numbers or whatever types the source has.
+    """Columns of text, numbers or any other types that the source has.
 
     The series themselves are anonymous: polars takes some names of columns for patterns.
     """
@@ -59,7 +59,7 @@ def is_numbered(name: str) -> bool:
 
 
 def unique_names(cells: Sequence[str]) -> Names:
-    """Names without outer spaces; a missing name becomes `columnK`, the second `x` becomes `x_2`, and it is said.
+    """Stripped names; a missing name becomes `columnK`, the second `x` becomes `x_2`, with a warning.
 
     The first of several columns keeps their name, so that an option that names it means the first.
     """
@@ -89,7 +89,7 @@ def unique_names(cells: Sequence[str]) -> Names:
 
 
 def _free_name(stem: str, number: int, taken: set[str]) -> str:
-    """The stem with the first number from this one on that makes it a new name; 1 stands for none."""
+    """The stem with the first number from this one on that makes a new name; 1 is left out."""
     while (name := f"{stem}_{number}" if number > 1 else stem) in taken:
         number += 1
     return name

@@ -1,4 +1,4 @@
-"""First options: how a table should be read for a first spec, with the reason for everything that is decided."""
+"""Suggest options for reading a table in a first spec, with a reason for each decision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from msl.data.target import LAST, NAMED, choose_target, numbers_as_classes, spel
 
 ColumnUse = Literal["target", "feature", "order", "ignore"]
 
-#: Why a column of this kind is left out. The first two are never features, the others hardly ever help.
+#: Why a column of this kind is left out. The first two are never features, the others rarely help.
 _UNTAKEN = {
     "date": "it holds dates or times, which no block takes as they are",
     "other": "it holds values that are neither numbers nor symbols",
@@ -33,17 +33,17 @@ _USELESS = {
     "identifier": "it looks like an identifier, whose values hardly ever stand twice",
     "text": "it looks like free text, which no block takes as it is",
 }
-#: Fewer rows may stand in the order of their dates by chance.
+#: Fewer rows may be sorted by date by chance.
 _FEWEST_ORDERED = 20
 #: Five folds in the order of time are first fitted on a sixth of the moments, which has to hold this much of a class.
 _FIRST_PART, _FEWEST_OF_CLASS = 6, 2
-#: Words in the target that are taken as missing, where it is one of numbers otherwise.
+#: Words in the target that mean missing, if the rest are numbers.
 _MOST_WORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class FirstOptions:
-    """The options, what they make of each column, and every decision as a sentence."""
+    """The options, the columns as they read them, and each decision as a sentence."""
 
     options: DataOptions
     target_reason: str
@@ -55,8 +55,8 @@ class FirstOptions:
 
 
 def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given: DataOptions) -> FirstOptions:
-    """How to read a source so that something can be learnt from it as it is; of `given`, the target and the layout of
-    the file are heeded. Raises DataError where there is nothing to learn, or nothing to learn from."""
+    """Options with which a source can be learnt from; of `given`, the target and the file's layout are used. Raises
+    DataError if there is no usable target or no usable feature."""
     target, target_reason = _target(columns, given)
     options = replace(given, target=target)
     options, typed, sentences = _of_target(reading, columns[target], options)
@@ -100,7 +100,7 @@ def _target(columns: Mapping[str, ColumnProfile], given: DataOptions) -> tuple[s
         message = "no column can be the target: there are only dates and the like"
         raise DataError([problem("MSL311", message, "add a column that is to be predicted")])
     chosen, reason = choose_target(taken, given)
-    if reason != LAST:  # by its name: if nothing can be learnt of it, that is what there is to say
+    if reason != LAST:  # chosen by its name: report what is wrong with it
         return chosen, reason
     various = [name for name in taken if columns[name].kind not in ("empty", "constant")] or taken
     chosen, reason = choose_target([n for n in various if columns[n].kind not in _USELESS] or various, given)
@@ -161,14 +161,14 @@ def _has_all_classes(early: pl.Series, values: pl.Series) -> bool:
 def _keep_some(
     columns: Mapping[str, ColumnProfile], uses: dict[str, ColumnUse], reasons: dict[str, str], target: str
 ) -> None:
-    """Where nothing is left to learn from, what seemed useless stays; what no block takes cannot."""
+    """If no feature is left, columns that seemed useless are kept; those that no block takes are not."""
     if "feature" in uses.values():
         return
     kept = [name for name, use in uses.items() if use == "ignore" and columns[name].kind not in _UNTAKEN]
     if not kept:
         others = [f"`{name}`" for name in columns if name != target]
         if not others:
-            return  # that there is one column only is told where the table is made
+            return  # a single column is reported when the table is built
         message = f"besides the target `{target}` there is no column that a block takes: "
         message += f"{listed(others)} {'holds' if len(others) == 1 else 'hold'} dates or the like"
         help = "derive numbers from dates, such as days or hours, and add them as columns"
@@ -191,11 +191,11 @@ def _example(raw: pl.Series, numbers: pl.Series) -> tuple[str, str]:
     return str(raw[row]).strip(), spell_number(numbers[row])
 
 
-# --- Description: everything there is to say of a table before anything is learnt from it, as JSON values. ------------
+# --- a description of a table, as JSON values ---
 
 
 def describe_source(source: Any, given: DataOptions, most_columns: int | None = None) -> dict[str, Any]:
-    """The columns of a file or a frame, the target with its balance, and what is odd; of very many columns the first.
+    """The columns of a file or a frame, the target with its class balance, and warnings; of many columns the first.
 
     Raises DataError where the source cannot be read at all. A table that nothing can be learnt from is described too.
     """

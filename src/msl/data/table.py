@@ -1,4 +1,4 @@
-"""The fingerprint of a table: a digest that names its content, not the file or the spelling it came in."""
+"""Tables with their schema, and the fingerprint of their content."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def fingerprint_table(table: Table) -> str:
 
 
 def _canonical(values: NDArray[Any]) -> bytes:
-    """The values as bytes that are the same on every machine: one zero, one NaN, little end first."""
+    """The values as bytes that are the same on every machine: one zero, one NaN, little-endian."""
     if values.dtype.kind != "f":
         return values.astype("<i8").tobytes()
     values = values + 0.0
@@ -54,7 +54,7 @@ def _canonical(values: NDArray[Any]) -> bytes:
     return values.astype("<f8", copy=False).tobytes()
 
 
-# --- The table: what is learnt from, typed and frozen, in a few arrays that processes can share. ----------------------
+# --- the table ---
 
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ Role = Literal["feature", "target", "groups", "order", "ignored"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A feature: numbers, or symbols that stand in `X` as their places in `categories`."""
+    """A feature: numeric, or categorical and stored in `X` as indices into `categories`."""
 
     name: str
     kind: Kind
@@ -73,7 +73,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """All that has to be known to read another table for the same model; plain data, so that a model can keep it.
+    """What is needed to read another table for the same model; plain data, so that a saved model can hold it.
 
     The features are in their natural order (f2 before f10), whatever their order in the source: a model that numbers
     features, or draws some by chance, then means the same for the same data in another file.
@@ -159,7 +159,7 @@ class Table:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found out or left out without being asked about: no problems, but good to know."""
+        """What was inferred or left out: not problems, but good to know."""
         found = []
         if self.schema.options.target is None and self.target_reason:
             found.append(f"target: `{self.target}` (guessed: {self.target_reason}; say `data(target = …)`)")
@@ -181,7 +181,7 @@ class Table:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all that can change what is learnt from the table; see `fingerprint_table`."""
+        """A digest of everything that can change a fitted model; see `fingerprint_table`."""
         return fingerprint_table(self)
 
     @cached_property
@@ -198,7 +198,7 @@ class Table:
         )
 
     def describe(self) -> tuple[ColumnSummary, ...]:
-        """What was understood of each column of the source, in the order of the source."""
+        """How each column of the source was read, in the order of the source."""
         return tuple(self._summaries())
 
     def _summaries(self) -> Iterator[ColumnSummary]:

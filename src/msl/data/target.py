@@ -1,4 +1,4 @@
-"""The target: which column it is, which task it sets, and its values as codes of classes or as numbers."""
+"""Choose the target, infer the task, and read the target as codes of classes or as numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from msl.data.infer import TypedColumn, sort_symbols, spell_number
 from msl.data.options import DataOptions, Label
 from msl.space.formulas import Task
 
-#: Why a column is the target: the first is no guess.
+#: Why a column is the target; only the first is not a guess.
 NAMED, LAST = "named by the user", "the last column"
 _USUAL_NAMES = ("class", "target", "y")
 _NAMES_OF_CLASSES = frozenset({"class", "label"})
@@ -27,7 +27,7 @@ _ROWS_OF_A_CLASS = 3
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target as models see it: codes 0 … k - 1 of the classes in their order, or real numbers."""
+    """The target as models use it: codes 0 … k - 1 of the sorted classes, or floats."""
 
     name: str
     task: Task
@@ -38,7 +38,7 @@ class Target:
 
 
 def choose_target(names: Sequence[str], options: DataOptions) -> tuple[str, str]:
-    """The name of the target among the columns that may be it, and why."""
+    """The name of the target among the candidates, and the reason."""
     if options.target is not None:
         return options.target, NAMED
     for usual in _USUAL_NAMES:
@@ -66,7 +66,7 @@ def read_target(column: TypedColumn, options: DataOptions) -> Target:
 
 
 def class_codes(values: pl.Series, classes: Sequence[Label]) -> pl.Series:
-    """The place of each value among the classes, null for a value that is none of them."""
+    """The index of each value in the classes, null for other values."""
     dtype = pl.String if isinstance(classes[0], str) else pl.Float64
     return values.replace_strict(
         pl.Series(classes, dtype=dtype), pl.Series(range(len(classes)), dtype=pl.Int64), default=None
@@ -74,17 +74,17 @@ def class_codes(values: pl.Series, classes: Sequence[Label]) -> pl.Series:
 
 
 def stated_rows(values: pl.Series) -> pl.Series | None:
-    """Which rows have a target; None where all or none of them have."""
+    """Which rows have a target; None if all or none have."""
     return values.is_not_null() if 0 < values.null_count() < len(values) else None
 
 
 def looks_numeric(column: TypedColumn) -> bool:
-    """Whether a symbolic column is one of numbers, but for a few texts or signs around them."""
+    """Whether a categorical column would be numeric except for a few texts, or signs around the numbers."""
     return column.kind == "symbolic" and any(each.code == "MSL337" for each in column.problems)
 
 
 def numbers_as_classes(column: TypedColumn, options: DataOptions) -> Iterator[DataProblem]:
-    """The error of a target that looks like numbers and has more values than there are ever classes."""
+    """The error of a target that looks numeric and has too many values for classes."""
     count = column.values.drop_nulls().n_unique()
     if options.task is not None or not looks_numeric(column) or count <= _MOST_CLASSES:
         return
@@ -98,7 +98,7 @@ def numbers_as_classes(column: TypedColumn, options: DataOptions) -> Iterator[Da
 
 
 def check_complete(name: str, values: pl.Series) -> None:
-    """Refuses a target that is missing somewhere, with the rows."""
+    """Refuses a target with missing values, and names the rows."""
     rows = (values.is_null().arg_true() + 1).to_list()
     if not rows:
         return
@@ -181,7 +181,7 @@ def _in_order(name: str, distinct: pl.Series, options: DataOptions) -> list[Labe
 
 
 def spell_label(label: Label) -> str:
-    """A class as a user would write it: 1 for 1.0, true for a truth value."""
+    """A class as a user would write it: 1 for 1.0, true for a boolean."""
     if isinstance(label, bool):
         return str(label).lower()
     return label if isinstance(label, str) else spell_number(label)

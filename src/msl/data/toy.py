@@ -1,4 +1,4 @@
-"""Hermite: the curve on which the papers on networks of radial basis functions compare, and noisy rows of it."""
+"""The Hermite function, the benchmark of the papers on radial basis function networks, with noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def hermite_curve(x: Floats, *, printed: bool = False) -> Floats:
 def hermite_rows(
     rows: int, noise: float, seed: int, *, even: bool = False, printed: bool = False
 ) -> tuple[Floats, Floats]:
-    """Places, uniform on [-4, 4] or evenly spread, and the curve there plus gaussian noise of this variance."""
+    """x uniform on [-4, 4] or evenly spaced, and the function plus Gaussian noise of this variance."""
     rng = np.random.default_rng(seed)
     x = np.linspace(_LOW, _HIGH, rows) if even else rng.uniform(_LOW, _HIGH, rows)
     return x, hermite_curve(x, printed=printed) + rng.normal(0.0, np.sqrt(noise), rows)

@@ -1,4 +1,4 @@
-"""Cube: some vectors being read, and what reading them leaves behind — shares to write back, and which were used."""
+"""Read vectors dimension by dimension, and build the objects of many models from columns of values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Cube:
-    """Vectors as columns, since they are read a dimension at a time. What is no number is put in the middle."""
+    """Vectors as columns, read one dimension at a time, with their rounded values and which of them were used."""
 
     def __init__(self, vectors: NDArray[np.float64]) -> None:
         self._shares = np.maximum(vectors.T, 0.0, order="C")
@@ -72,11 +72,11 @@ class Cube:
         return values.T
 
     def write_back(self, slot: int, rows: Rows, share: float) -> None:
-        """Another share than the one that was read."""
+        """Replaces the share that was read."""
         self._snapped[slot, rows] = share
 
     def put_out_of_use(self, slot: int, rows: Rows) -> None:
-        """A dimension that turned out to have no effect keeps what it was."""
+        """Marks a dimension as without effect, with its value as it was."""
         self._active[slot, rows] = False
         self._snapped[slot, rows] = self._shares[slot, rows]
 
@@ -93,11 +93,10 @@ def as_vectors(vectors: ArrayLike, n_dimensions: int) -> NDArray[np.float64]:
     return array
 
 
-# --- Column: one piece of many models at once — numbers, blocks, rows of steps — made into objects when they are ------
-# wanted.
+# --- columns ---
 #
-# A batch of vectors is read piece by piece for all rows together, and the objects of a piece are built in one go from
-# those of the pieces inside it. A column knows nothing of the cube; its rows are those it was read for, in their order.
+# A column is one part of many models: numbers, blocks, sequences of steps. A batch of vectors is read part by part for
+# all rows, and the objects of a part are built at once, on demand, from those of the parts inside it.
 
 
 Rows = NDArray[np.intp]
@@ -105,7 +104,7 @@ Flags = NDArray[np.bool_]
 
 
 class Column(Protocol):
-    """Values, or steps: then each object is a tuple of steps, and `empty` says which have none."""
+    """Values, or tuples of steps; for steps, `empty` says which tuples have none."""
 
     def objects(self) -> list[Any]:
         """The objects of all rows."""
@@ -152,7 +151,7 @@ class Plain:
 
 
 class Scaled:
-    """Open reals, or rows of them, as shares of their range until one is wanted; then all are computed."""
+    """Continuous reals, or rows of them, computed for all rows when the first one is needed."""
 
     __slots__ = ("_scale", "_shares", "_values")
 
@@ -178,7 +177,7 @@ class Scaled:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """Objects from a table, by their place in it."""
+    """Objects from a table, by index."""
 
     table: tuple[Any, ...]
     places: NDArray[np.int64]
@@ -196,7 +195,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a function makes of the objects of other columns, list by list; as steps, never empty."""
+    """Objects that a function makes from the lists of objects of other columns."""
 
     make: Callable[..., list[Any]]
     parts: tuple[Column, ...]
@@ -214,7 +213,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """Each row from one of several columns: `places` are those among their objects put one after the other."""
+    """Each row from one of several columns; `places` are indices into their concatenated objects."""
 
     columns: tuple[Column, ...]
     ends: tuple[int, ...]
@@ -238,7 +237,7 @@ class Picked:
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """A column for some of the rows: `rows` are their places; the others have the `missing` object."""
+    """A column for some of the rows, whose indices are `rows`; the others have the `missing` object."""
 
     column: Column
     rows: Rows
@@ -284,7 +283,7 @@ class InRow:
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """Steps in an order of their own for each row: `order` says of which columns, given the row's number."""
+    """Steps in a different order for each row: `order` gives the columns for the number of the row."""
 
     columns: tuple[Column, ...]
     numbers: NDArray[np.int64]
@@ -324,7 +323,7 @@ class Beside:
 
 
 class Kept:
-    """A column whose objects are wanted more than once."""
+    """A column whose objects are needed more than once."""
 
     __slots__ = ("_column", "_objects")
 

@@ -1,4 +1,4 @@
-"""Shape: a space in the form in which it is laid out — one choice where choices nest, nothing that has no effect."""
+"""What each dimension of the unit cube means, and which dimensions belong together; simplify a space before that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msl.space.nodes import Arrange, Choice, Empty, Marked, Node, Permute, Repea
 
 
 def shaped(root: Node) -> Node:
-    """The same models from fewer nodes: `(a | b)?` is one choice of three, a choice of one is no choice."""
+    """The same models with fewer nodes: `(a | b)?` becomes one choice of three, a choice of one its only option."""
     return rebuilt(root, _shaped)
 
 
@@ -42,7 +42,7 @@ def _shaped(node: Node) -> Node:
 
 
 def _options(option: Node) -> Iterator[Node]:
-    """An option, or the options inside it; what a part chooses is then chosen inside the part."""
+    """An option, or the options of a nested choice, each marked with the part that the choice was in."""
     match option:
         case Choice(options=options):
             yield from options
@@ -62,13 +62,13 @@ def _one_or_all(nodes: tuple[Node, ...], kind: type[Sequence] | type[Union] | ty
     return nodes[0] if len(nodes) == 1 else kind(nodes)
 
 
-# --- Layout: what each dimension of the unit cube means, for which alternative, and which dimensions belong together.
+# --- the layout ---
 
 
 Encoding = Literal["shared", "separate"]
-#: Of a dimension: which option, which number of a row of numbers, which members, in which order, which of them in which
-#: order, how often; a number, yes or no; whether a region's unit is on, and where it is placed. `mixed` is a dimension
-#: that alternatives share and use for unlike things.
+#: What a dimension decides: which option (`ordered` if the options are numbers), which members, their order, which of
+#: them in which order, the number of repetitions; a number, a boolean; whether a unit of a region is on, and its place.
+#: `mixed` is a dimension that alternatives share for different kinds.
 Kind = Literal[
     "choice", "ordered", "subset", "order", "arrangement", "count", "int", "real", "bool", "unit", "place", "mixed"
 ]
@@ -76,10 +76,10 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What `width` slots from `slot` on mean where `alternative` is chosen; None where the table decides.
+    """What `width` dimensions from `slot` on mean if `alternative` is chosen; None where it depends on the table.
 
-    `path` is how the parameter is called; `names` are all names that it can be found by. `levels` is the number of
-    values, None for an open real or while bounds depend on the table. `unit` numbers the units of regions.
+    `path` is the name of the parameter, `names` are all names by which it can be found. `levels` is the number of
+    values, None for a continuous real or if bounds depend on the table. `unit` numbers the units of regions.
     """
 
     slot: int | None
@@ -97,7 +97,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One step of the chain with its parameters: what is inherited, tried or shown together."""
+    """The dimensions of one step of the chain and its parameters."""
 
     index: int
     label: str
@@ -106,7 +106,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One dimension: all that it can mean. `levels` is the most values that any meaning has, None if one is open."""
+    """One dimension and all its meanings; `levels` is the most values of any of them, None if one is continuous."""
 
     index: int
     kind: Kind
@@ -118,7 +118,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The dimensions of a space; `dimensions` is None where a vector's size depends on the table."""
+    """The dimensions of a space; `n_dimensions` is None if the size of a vector depends on the table."""
 
     encoding: Encoding
     n_dimensions: int | None
@@ -127,12 +127,12 @@ class Layout:
     dimensions: tuple[Dimension, ...] = field(repr=False)
 
     def dimensions_of(self, name: str) -> tuple[int, ...]:
-        """The dimensions that a path, a part, a block or a parameter name stands for."""
+        """The dimensions of a path, a part, a block or a parameter."""
         return tuple(dimension.index for dimension in self.dimensions if name in dimension.names)
 
 
 def layout_of(encoding: Encoding, n_dimensions: int | None, meanings: Iterable[Meaning], labels: list[str]) -> Layout:
-    """The layout of some meanings; groups without a dimension are left out and the others numbered anew."""
+    """The layout of some meanings; groups without a dimension are left out, and the others renumbered."""
     found = sorted(meanings, key=lambda meaning: math.inf if meaning.slot is None else meaning.slot)
     kept = sorted({meaning.group for meaning in found})
     numbers = {group: number for number, group in enumerate(kept)}
@@ -146,7 +146,7 @@ def layout_of(encoding: Encoding, n_dimensions: int | None, meanings: Iterable[M
 
 
 def _dimensions(meanings: tuple[Meaning, ...]) -> tuple[Dimension, ...]:
-    """Those dimensions whose place is known."""
+    """The dimensions whose position is known."""
     by_slot: dict[int, list[Meaning]] = defaultdict(list)
     for meaning in meanings:
         if meaning.slot is not None and meaning.width is not None:

@@ -1,4 +1,4 @@
-"""Sample: models of a space at random — by choices, or every model as likely as any other."""
+"""Draw random models of a space, by choices or every model equally likely, and enumerate all models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from msl.space.values import Model
 
 By = Literal["choices", "models"]
 
-#: How many points may be tried for each one that is wanted, and at least, before a space counts as almost empty.
+#: How many points may be tried per model, and at least, before a space counts as almost empty.
 _TRIES = 200
 _LEAST_TRIES = 20_000
 _MOST_AT_ONCE = 4_096
@@ -118,7 +118,7 @@ def _almost_empty(codec: Codec, found: int, tries: int, rejected: Counter[str]) 
     return AlmostEmpty(f"{text}; most often {reasons}" if reasons else text, rejected)
 
 
-# --- Grid: all models of a space in turn, each once; open reals at so many values. ------------------------------------
+# --- enumeration ---
 
 
 def enumerate_models(codec: Codec, steps: int | None = None) -> Iterator[Model]:

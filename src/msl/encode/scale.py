@@ -1,9 +1,8 @@
-"""Scale: between a share in [0, 1] and a value — bins of equal width for levels, a line or a logarithm for numbers.
+"""Map shares in [0, 1] to values and back: bins of equal width for levels, linear or logarithmic for numbers.
 
-Reading gives the values and what is written back: the centre of the bin for anything with levels, so that a point
-that moves within a bin is the same point; an open real keeps its clipped share. Open reals are rounded to the decimal
-grid of `msl.space.numbers`: printed models are short, and a model read from a vector is found again from its own vector
-to the last bit, which the inverse of an exponential alone could not promise.
+Reading gives the values and the rounded shares: the centre of the bin for anything with levels, so that all points of a
+bin become the same point; a continuous real keeps its clipped share. Continuous reals are rounded to the decimal grid
+of `msl.space.numbers`: printed models are short, and encoding a decoded model gives the same model to the last bit.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ Values = NDArray[Any]
 
 #: Powers of ten that are exact as doubles.
 _POWERS = 10.0 ** np.arange(23)
-#: How many neighbouring doubles are tried to find a share that reads as the very value.
+#: How many neighbouring doubles are tried to find a share that reads as exactly the value.
 _NUDGES = 64
 
 
 class Scale(Protocol):
-    """`levels` is None where there is no end of values."""
+    """`levels` is None for a continuous real."""
 
     @property
     def levels(self) -> int | None: ...
@@ -44,7 +43,7 @@ class Scale(Protocol):
         ...
 
     def near(self, share: float, step: float) -> list[float]:
-        """The shares of the values next to the one at this share; an open real is moved by a step of the cube."""
+        """The shares of the neighbouring values; a continuous real is moved by a step of the cube."""
         ...
 
 
@@ -130,7 +129,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class LogWhole:
-    """Whole numbers with bins as wide as log(n + ½) - log(n - ½): both ends are as reachable as the rest."""
+    """Whole numbers with bins as wide as log(n + ½) - log(n - ½), so that both ends have a full bin."""
 
     numbers: range
 
@@ -193,7 +192,7 @@ class SteppedReal:
 
 @dataclass(frozen=True, slots=True)
 class OpenReal:
-    """Reals on a line, or on a logarithm."""
+    """Continuous reals on a linear or logarithmic scale."""
 
     node: RealRange
     levels: None = None
@@ -227,7 +226,7 @@ class OpenReal:
         return [moved for moved in (max(share - step, 0.0), min(share + step, 1.0)) if moved != share]
 
     def _nudged(self, share: float, value: float) -> float:
-        """The nearest share that reads as the very value; the inverse may miss it by the last bits."""
+        """The nearest share that reads as exactly the value; the inverse may miss it by the last bits."""
         below = above = share
         for _ in range(_NUDGES):
             for candidate in (below, above):
@@ -238,14 +237,14 @@ class OpenReal:
 
 
 def to_places(values: Values, places: int) -> Values:
-    """Rounded to so many places after the point; as `msl.space.numbers.rounded`."""
+    """Rounded to this many decimals; as `msl.space.numbers.rounded`."""
     power = 10.0 ** abs(places)
     rounded: Values = np.rint(values * power) / power if places >= 0 else np.rint(values / power) * power
     return rounded
 
 
 def significant(values: Values) -> Values:
-    """Positive numbers rounded to twelve digits, each the double nearest to that decimal number."""
+    """Positive numbers rounded to twelve significant digits, each the double nearest to that decimal number."""
     places = (DIGITS - 1) - np.floor(np.log10(values)).astype(np.int64)
     exact = np.abs(places) < len(_POWERS)
     powers = _POWERS[np.abs(places).clip(0, len(_POWERS) - 1)]

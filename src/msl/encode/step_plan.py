@@ -1,6 +1,6 @@
-"""Step plans: how rows of steps are read from the dimensions of the cube — in a row, in any order, side by side.
+"""Plans that decode steps: in sequence, in any order, side by side, repeated.
 
-The objects of their columns are tuples of steps; no step is the empty tuple.
+The objects of their columns are tuples of steps; the empty tuple is no step.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part that requirements speak of: what it comes to is kept for them."""
+    """A part that requirements refer to: its steps are kept for them."""
 
     mark: str
     plan: DecodePlan
@@ -111,7 +111,7 @@ class Arranged:
         if self.takes_all:
             columns = tuple(member.read(cube, rows) for member in self.members)
             present = np.sum([~column.empty() for column in columns], axis=0)
-            cube.put_out_of_use(self.slot, rows[present < 2])  # there is no order to speak of
+            cube.put_out_of_use(self.slot, rows[present < 2])  # one member has no order
         else:
             met, places = np.unique(levels, return_inverse=True)
             taken = np.zeros((len(met), len(self.members)), dtype=bool)
@@ -131,7 +131,7 @@ class Arranged:
             self.members[number].write(inner, vector)
 
     def near(self, share: float, step: float) -> list[float]:
-        """Two members changed over, one more at the end or one fewer."""
+        """Two members exchanged, one more at the end or one fewer."""
         order = self._order(self.scale.level(share))
         found = []
         for i, j in combinations(range(len(order)), 2):
@@ -180,16 +180,16 @@ def _where(plan: DecodePlan, cube: Cube, rows: Rows, flags: Any) -> Column:
     return Sparse(plan.read(cube, rows[places]), places, len(rows), ())
 
 
-# --- Order: orders and arrangements of members by their number, and back. ---------------------------------------------
+# --- arrangements by their number, and back ---
 
 
 def arrangement_count(members: int, low: int, high: int) -> int:
-    """In how many ways `low` to `high` of so many members can stand in a row."""
+    """The number of arrangements of `low` to `high` of the members."""
     return sum(math.perm(members, size) for size in range(low, high + 1))
 
 
 def arrangement(number: int, members: int, low: int, high: int) -> tuple[int, ...]:
-    """The arrangement with this number: short ones first, then in the order of a dictionary."""
+    """The arrangement with this number: short ones first, then in lexicographic order."""
     for size in range(low, high + 1):
         if number < math.perm(members, size):
             return _row(number, members, size)

@@ -1,3 +1,19 @@
+"""Run a search: from a checked spec and a table to a trained winner that the store keeps.
+
+What others use:
+
+- What will a run do, with which digests? -> `plan.make_plan`, `plan.Plan`
+- Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`, `answer_queries`
+- Which stored evaluations will be reused, and how long will it take? -> `reuse`
+- Which versions and revisions do results depend on? -> `versions`
+- Which model wins? -> `verdict`; the ensemble and the last fits -> `ensembles`, `finish`
+- How far may the estimate be off? -> `uncertainty`
+- What does `--json` print? -> `summary`; how far is the run? -> `progress`
+- Save, load and use the winner -> `trained`, `safe_load`
+- Does a run repeat itself? -> `replay`
+- Read a spec in Python, or write a first one for a table -> `spec_source`, `starter_spec`
+"""
+
 from __future__ import annotations
 
 

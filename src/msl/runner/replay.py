@@ -1,4 +1,4 @@
-"""Replay: a run done again from what the store keeps of it, in a store of its own, and compared step by step."""
+"""Repeat a stored run in a temporary store, and find the first step that differs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from msl.store.evaluation import StoredQuery, same_question
 from msl.store.store import Store
 from msl.store.stored_run import Digests, Run
 
-#: What of the record of a run has to come out the same.
+#: The entries of a run's summary that have to be the same.
 _COMPARED = ("best", "objectives", "complexity", "front", "test")
-#: The same, but for a run that the clock or a person has ended: it may have had no time for all of it.
+#: Entries for a run that came to its own end; one that was cut may have had no time for all of them.
 _COMPARED_AT_THE_END = (*_COMPARED, "interval", "ensemble", "ensemble_objectives", "used")
-#: Endings that the clock or a person has brought about, and that a replay has to be told of.
+#: Endings by the clock or by a person, which a replay has to imitate.
 _CUT = ("the time is up", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first thing that did not come out as it was: what it is, what it was, what it is now."""
+    """The first difference: what differs, its value before and now."""
 
     what: str
     before: object
@@ -33,7 +33,7 @@ class Difference:
 
 
 def changed_digests(run: Digests, now: Digests) -> list[str]:
-    """Which parts of a run are no longer what they were, in the order in which they depend on each other."""
+    """The digests that differ, in the order in which they depend on each other."""
     return [
         part for part in ("data", "space", "evaluation", "search", "run") if getattr(run, part) != getattr(now, part)
     ]
@@ -48,7 +48,7 @@ def repeat_run(
     workers: int | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Difference | None:
-    """Runs a commission again, with nothing stored, as far as the run went; None proves that it came out the same."""
+    """Runs a request again, with nothing stored, as far as the run got; None if nothing differs."""
     cut = run.status == "interrupted" or run.result.get("ending") in _CUT
     with tempfile.TemporaryDirectory(prefix="msl-replay-") as folder:
         try:
@@ -70,7 +70,7 @@ def repeat_run(
 
 
 def _without_clock(request: RunRequest) -> RunRequest:
-    """The same without a limit of time for the whole run: it was cut where it was cut."""
+    """The same request without a time limit: a run that was cut is cut at the same place anyway."""
     plan = request.plan
     spec = replace(plan.spec, budget=replace(plan.spec.budget, time=None))
     return replace(request, plan=replace(plan, spec=spec))
@@ -88,9 +88,9 @@ def _first_difference(before: Sequence[StoredQuery], now: Sequence[StoredQuery])
 
 
 def _answer(asked: StoredQuery) -> object:
-    """What a strategy goes by: losses that are known, or that there are none to compare.
+    """What matters to a strategy: exact losses, or that there are none.
 
-    How low a race was bounded does not matter: a store that knew more may have answered it.
+    The bound of a race does not matter: a store that knew more may have given another one.
     """
     if asked.bound or not all(map(math.isfinite, asked.losses)):
         return "no better"

@@ -1,8 +1,8 @@
-"""Safe load: an estimator from a skops file that a stranger may have written, or the reason why not.
+"""Load an estimator safely from a skops file that anybody may have written.
 
-Loading runs no code of the file's choice: its types have to be classes of packages that are trusted, or one of the few
-functions that estimators of scikit-learn keep. What compiled code follows without looking, the links of trees, is
-checked before the estimator is handed out.
+Loading runs no code that the file chooses: its types have to be classes of trusted packages, or one of the few
+functions that estimators of scikit-learn keep. The links of trees, which compiled code follows unchecked,
+are checked first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FUNCTIONS = frozenset(
 )
 
 
-#: Containers of the standard library that estimators keep: they hold what is put in and call nothing.
+#: Containers of the standard library that estimators keep; making one calls nothing.
 _CONTAINERS = frozenset({"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
 
 
@@ -53,27 +53,27 @@ class ModelFileError(UserError):
 
 def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> Any:
     """The estimator in the bytes of a skops file; `name` is what messages call it."""
-    import skops.io  # here, because it takes a second, and not every command gets this far
+    import skops.io  # here, because it takes a second
 
     try:
         check_model_file(content)
         content = with_current_names(content)
         types = skops.io.get_untrusted_types(data=content)
-    except Exception as reason:  # bytes that somebody has chosen may be complained of in any way
+    except Exception as reason:  # crafted bytes may raise anything
         raise _damaged(name, reason) from None
     strange = [each for each in types if not _is_trusted(each, trusted)]
     if strange:
         raise _strange(name, strange)
     try:
         estimator = skops.io.loads(content, trusted=types)
-    except Exception as reason:  # classes may complain in any way of a state that is not theirs
+    except Exception as reason:  # a wrong state may raise anything
         raise _damaged(name, reason) from None
     try:
         for tree, width in _trees(estimator):
             _check_links(tree, width, name)
     except ModelFileError:
         raise
-    except Exception as reason:  # what should be arrays of numbers may be anything
+    except Exception as reason:  # what should be arrays may be anything
         raise _damaged(name, reason) from None
     return estimator
 
@@ -102,7 +102,7 @@ def _is_harmless(module: str, type_name: str) -> bool:
 def _strange(name: str, types: list[str]) -> ModelFileError:
     shown = ", ".join(f"`{each}`" for each in types[:5]) + (f" and {len(types) - 5} more" if len(types) > 5 else "")
     packages = sorted({each.partition(".")[0] for each in types})
-    known = _PACKAGES | {"msl"} | sys.stdlib_module_names  # whose functions no model has to hold
+    known = _PACKAGES | {"msl"} | sys.stdlib_module_names  # a model needs none of their functions
     asked = [f"--trust {package}" for package in packages if package not in known]
     help = "do not use it unless you know who wrote it"
     if asked and len(asked) == len(packages):
@@ -119,7 +119,7 @@ def _damaged(name: str, reason: BaseException) -> ModelFileError:
 
 
 def _trees(root: Any) -> Iterator[tuple[Any, int]]:
-    """Every tree in an estimator, wherever it is kept, with the number of columns that all around it agree to."""
+    """Every tree in an estimator with the number of columns that its rows have."""
     pending, seen = [(root, 2**31)], set()
     while pending:
         each, width = pending.pop()
@@ -136,7 +136,7 @@ def _trees(root: Any) -> Iterator[tuple[Any, int]]:
 
 
 def _held(each: Any) -> Iterable[Any]:
-    """What an object keeps."""
+    """The objects that an object holds."""
     if isinstance(each, np.ndarray):
         return each.ravel().tolist() if each.dtype == object else ()
     if isinstance(each, Mapping):
@@ -147,7 +147,7 @@ def _held(each: Any) -> Iterable[Any]:
 
 
 def _check_links(tree: Tree | TreePredictor, width: int, name: str) -> None:
-    """Refuses a tree whose links lead out of it or back up, or that asks for a column that its rows do not have."""
+    """Refuses a tree with links outside or upwards, or with a column that its rows do not have."""
     if isinstance(tree, Tree):
         left, right, feature = tree.children_left, tree.children_right, tree.feature
         inner, width = left != -1, min(width, tree.n_features)
@@ -161,15 +161,14 @@ def _check_links(tree: Tree | TreePredictor, width: int, name: str) -> None:
         raise _damaged(name, ValueError("the links of a tree do not make a tree"))
 
 
-# --- Model file: whether the bytes of a skops file are what skops writes, looked at before anything is made of them.
+# --- The bytes of a skops file, checked before they are used. ---------------------------------------------------------
 #
-# A file that a stranger has written may be small and still ask for all memory or all time: compressed a thousandfold,
-# an array that says it is larger than its bytes, parts that hold each other over and over. Files of ours have none of
-# this.
+# A small file may still take all memory or time: by compression, by an array that claims to be larger than its bytes,
+# by parts that contain each other again and again. Files that MSL writes have none of this.
 
 
 _SCHEMA = "schema.json"
-#: Sparse matrices are packed by scipy: so many bytes may they have when unpacked.
+#: scipy compresses sparse matrices; the most bytes that they may have when unpacked.
 _MOST_UNPACKED = 500_000_000
 
 
@@ -178,7 +177,7 @@ class MalformedModelFile(ValueError):
 
 
 def check_model_file(content: bytes) -> None:
-    """Raises OddFile, or whatever reading raises, for a file that skops has not written."""
+    """Raises MalformedModelFile, or whatever reading raises, for a file that skops has not written."""
     with ZipFile(io.BytesIO(content)) as archive:
         files = {entry.filename: entry for entry in archive.infolist()}
         if any(entry.compress_type != ZIP_STORED for entry in files.values()):
@@ -229,10 +228,10 @@ def _rename_classes(schema: Any) -> bool:
 
 
 def _named_files(schema: Any) -> list[tuple[int | None, str]]:
-    """The files that nodes name, with the ids of the nodes; nodes that hold one another are refused.
+    """The files that nodes name, with the ids of the nodes; nodes that contain one another are refused.
 
-    An object that is held at several places is written at each of them, with one id. Where all that has one id is of
-    one size, following ids instead of what is written leads neither in circles nor to more than there is.
+    An object that is used at several places is written at each of them, with the same id. If all nodes with one id have
+    the same size, following ids can neither loop nor lead to more than the file holds.
     """
     files: list[tuple[int | None, str]] = []
     ids: list[int | None] = []
@@ -253,7 +252,7 @@ def _named_files(schema: Any) -> list[tuple[int | None, str]]:
             ids.append(identity)
             counts.append(1)
             parents.append(parent)
-    for place in range(len(counts) - 1, -1, -1):  # what is inside comes after what it is inside of
+    for place in range(len(counts) - 1, -1, -1):  # children come after their parents
         if parents[place] >= 0:
             counts[parents[place]] += counts[place]
     sizes: dict[int, int] = {}

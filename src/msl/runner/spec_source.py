@@ -1,4 +1,4 @@
-"""Spec source: a spec as Python code gives it — a path or a text — checked, or an error that shows what is wrong."""
+"""Read and check a spec that Python code passes as a path or as text."""
 
 from __future__ import annotations
 

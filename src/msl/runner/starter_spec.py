@@ -1,4 +1,4 @@
-"""Starter: from a table to a commented spec that runs on it as it is — somewhere to start editing."""
+"""Write a first, commented spec for a table, as `msl init` does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trained: the winner of a run, fitted on every row of its table, with all that is needed to predict other tables."""
+"""The winner of a run, fitted on every row: predict other tables with it, save it and load it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PredictionError(UserError):
 class Trained:
     """A fitted model or ensemble that reads tables as the one it was trained on."""
 
-    #: The model as MSL, a file that stands on its own.
+    #: The model as MSL, as a complete file.
     text: str
     schema: Schema
     #: Takes the arrays of a table, gives classes by their codes.
@@ -131,7 +131,7 @@ def _ranges(X: Floats) -> Floats:
     return bounds
 
 
-# --- Schema record: the schema of a table as JSON values and back, checked on the way in. -----------------------------
+# --- The schema of a table as JSON, checked when it is read. ----------------------------------------------------------
 
 
 _LISTS = ("ignore", "missing", "categorical", "numeric")
@@ -187,14 +187,14 @@ def _label(value: Any) -> str | int | float:
     return value
 
 
-# --- Saved: a trained winner on disk — its model as MSL, the schema of its table as JSON, its estimator through skops.
+# --- The files of a winner: its model as MSL, the schema of its table as JSON, its estimator as skops. ----------------
 #
-# The three files stand side by side in the store, named after the run. The JSON is written last and knows the digest of
-# the estimator's file, so a model is there as a whole or not at all.
+# The three files are named after the run. The JSON is written last and has the digest of the estimator's file, so that
+# a model is complete or counts as missing.
 
 
 FORMAT = 1
-#: What stands between the id of a run and the ends of the files of its best model alone, where an ensemble is used.
+#: In the names of files: the best model alone, where an ensemble is used.
 BEST_ALONE = ".best"
 
 
@@ -212,7 +212,7 @@ def save_trained(files: Files, run: str, trained: Trained, part: str = "") -> Pa
 
 
 def load_trained(files: Files, run: str, trusted: Collection[str] = (), *, best: bool = False) -> Trained:
-    """The model of a run, from files that need not be ours; raises ModelProblem where they cannot be used.
+    """The model of a run, from files that anybody may have written; raises ModelFileError if they cannot be used.
 
     With `best` it is the best model alone, also where the run found its ensemble to be better.
     """
@@ -241,8 +241,8 @@ def load_trained(files: Files, run: str, trusted: Collection[str] = (), *, best:
 
 
 def estimator_bytes(trained: Trained) -> bytes:
-    """The estimator as skops writes it, ready to predict on its own with `predict` and the labels of the table."""
-    import skops.io  # here, because it takes a second, and a run has other things to do first
+    """The estimator as a skops file, whose `predict` returns the labels of the table."""
+    import skops.io  # here, because it takes a second
 
     estimator = trained.estimator
     estimator.n_features_in_ = len(trained.schema.columns)

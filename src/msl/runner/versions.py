@@ -22,12 +22,12 @@ from msl.space.nodes import blocks_in
 from msl.space.spec import Space
 from msl.space.values import Model
 
-#: What our own blocks compute with: another version may give other digits.
+#: The libraries behind our own blocks: another version may give other digits.
 _BEHIND_MSL = ("numpy", "scipy", "scikit-learn")
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
-#: The name of what all models are built with, among the revisions of blocks.
+#: The name, among the revisions of blocks, of the code that all models are built with.
 CHAIN = f"{PACKAGE}:chain"
 
 
@@ -50,14 +50,14 @@ def versions_of_targets(targets: frozenset[str]) -> Mapping[str, str]:
 
 
 def block_revisions(space: Space) -> dict[str, str]:
-    """The revisions of the blocks of ours: a run that was interrupted before an edit is not continued after it."""
+    """The revisions of our own blocks: a run that was interrupted before an edit is not continued after it."""
     return {name: of for name, of in versions_of_space(space).items() if name.startswith(f"{PACKAGE}:")}
 
 
 def changed_since(before: Mapping[str, str]) -> list[str]:
-    """What has another version now than an evaluation was made with: packages, and targets of blocks of ours.
+    """The packages and blocks that have another version now than an evaluation was made with.
 
-    Evaluations from before blocks had revisions know none of them, so that all of them count as changed.
+    Evaluations from before blocks had revisions record none, so that all of them count as changed.
     """
     unknown = [] if CHAIN in before else [CHAIN]
     return [*unknown, *(name for name, version in before.items() if _current(name) != version)]
@@ -74,7 +74,7 @@ def _current(name: str) -> str | None:
 
 @cache
 def versions_of_packages(packages: frozenset[str]) -> Mapping[str, str]:
-    """The versions of some packages; ours comes with those of the libraries that its blocks compute with."""
+    """The versions of some packages; for ours, also those of the libraries behind its blocks."""
     found: dict[str, str] = {}
     for package in sorted(packages):
         if package == "msl":
@@ -99,7 +99,7 @@ def _providers() -> Mapping[str, list[str]]:
 
 
 def _source_digest(package: str) -> str:
-    """Local code has no version: its text is what changes."""
+    """A digest of local code, which has no version."""
     spec = importlib.util.find_spec(package) if package not in sys.modules else sys.modules[package].__spec__
     origin = None if spec is None else spec.origin
     if origin is None:

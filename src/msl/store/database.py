@@ -1,6 +1,6 @@
-"""Database: one SQLite file with short transactions, patience with other processes, problems instead of exceptions.
+"""Open an SQLite file, wait for other processes that use it, and translate its errors.
 
-Not carried over a fork: each process opens its own.
+Transactions are short. A database must not be used after a fork: each process opens its own.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from typing import Any
 from msl.store.schema import MIGRATIONS, has_programs, is_foreign, migrate, schema_version
 from msl.store.store_error import StoreError, damaged, not_writable, translated
 
-#: Seconds to wait for other processes.
+#: Seconds to wait for locks of other processes.
 PATIENCE = 30.0
 
-#: Seconds between commits that wait for the disk. Nothing but a loss of power can undo the commits between them, and
-#: it undoes them whole; waiting each time would cost some milliseconds a batch.
+#: Seconds between commits that wait for the disk. Only a loss of power can undo the commits between them, each as a
+#: whole; waiting each time would cost some milliseconds a batch.
 _FLUSH_EVERY = 1.0
 _LARGEST_JOURNAL = 16_000_000
-_HIGHEST_VERSION = 10_000  # beyond it, a number is damage rather than the future
+_HIGHEST_VERSION = 10_000  # a higher number is damage, not a future version
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 Row = tuple[Any, ...]
 
 
 class Database:
-    """A store's database, opened, and brought to the newest schema where it may be written.
+    """The open database of a store, migrated to the newest schema if it may be written.
 
-    `note` says in one sentence what the folder does not allow, or is empty.
+    `note` is a sentence about what the folder does not allow, or empty.
     """
 
     def __init__(self, path: Path, *, patience: float = PATIENCE, read_only: bool = False) -> None:
@@ -58,7 +58,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[sqlite3.Connection]:
-        """All that is written inside happens at once or not at all; without `keep` it is tried and undone."""
+        """All writes inside are committed together or not at all; without `keep` they are rolled back."""
         if self.read_only:
             raise not_writable(self.path, "it was opened to be read")
         with self._lock, translated(self.path):
@@ -73,7 +73,7 @@ class Database:
                 self._patiently("COMMIT" if keep else "ROLLBACK")
             except BaseException:
                 if self._connection.in_transaction:
-                    with suppress(sqlite3.Error):  # what went wrong first is what matters
+                    with suppress(sqlite3.Error):  # the first error is the one to report
                         self._connection.execute("ROLLBACK")
                 raise
             finally:
@@ -83,7 +83,7 @@ class Database:
                 self._flushed = monotonic()
 
     def shrink(self) -> None:
-        """Gives the room of deleted rows back to the disk, unless another process is in the way."""
+        """Frees the disk space of deleted rows, unless another process uses the database."""
         with self._lock, suppress(sqlite3.OperationalError):
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -100,7 +100,7 @@ class Database:
 
     def _prepare(self) -> None:
         connection = self._connection
-        self._patiently("PRAGMA schema_version")  # reads the header, so that a file of garbage is found out here
+        self._patiently("PRAGMA schema_version")  # reads the header, so that a file that is no database fails here
         if is_foreign(connection):
             raise StoreError(
                 "MSL510",
@@ -135,7 +135,7 @@ class Database:
                 migrate(connection, MIGRATIONS)
 
     def _choose_journal(self) -> str:
-        """Write-ahead logging, by which readers and a writer do not wait for each other, where the folder allows it."""
+        """Write-ahead logging where the folder allows it, so that readers and a writer do not wait for each other."""
         wanted = "delete" if is_on_network(self.path.parent) else "wal"
         mode = str(self._patiently(f"PRAGMA journal_mode = {wanted}").fetchone()[0])
         if mode != "wal":
@@ -147,7 +147,7 @@ class Database:
         return mode
 
     def _patiently(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """SQLite waits by itself for most locks, but answers at once where waiting might be a deadlock."""
+        """Executes a statement and waits for locks: SQLite itself does not wait where that might be a deadlock."""
         deadline = monotonic() + self.patience
         pause = 0.001
         while True:
@@ -166,12 +166,12 @@ def _connect(path: Path, mode: str, patience: float) -> sqlite3.Connection:
         uri=True,
         timeout=patience,
         isolation_level=None,
-        check_same_thread=False,  # a lock of our own takes its place
+        check_same_thread=False,  # `_lock` takes its place
     )
 
 
 def _connect_to_read(path: Path, patience: float) -> sqlite3.Connection:
-    """SQLite must write beside the file even to read it, for its locks; where it may not, a copy is read."""
+    """Opens to read. SQLite writes locks beside the file even then; where it may not, a copy is read."""
     connection = _connect(path, "ro", patience)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema")
@@ -186,7 +186,7 @@ def _connect_to_read(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy that may be changed without a trace; closes what it copies."""
+    """A copy in memory, which may be changed; closes the original."""
     memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     with closing(connection):
         connection.backup(memory)
@@ -194,7 +194,7 @@ def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def copy_database(path: Path, copy: Path) -> Path:
-    """Copies what there is of a database and its journal, under another name."""
+    """Copies a database and its journal, as far as they exist, to another name."""
     for file, new in ((path, copy), (journal_of(path), journal_of(copy))):
         if file.exists():
             shutil.copyfile(file, new)
@@ -202,7 +202,7 @@ def copy_database(path: Path, copy: Path) -> Path:
 
 
 def journal_of(path: Path) -> Path:
-    """Where SQLite writes ahead what is not yet in the database itself."""
+    """The write-ahead log of a database."""
     return path.with_name(path.name + "-wal")
 
 
@@ -215,13 +215,13 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 
 
 def _refuse_lost_file(path: Path) -> None:
-    """Over an empty file SQLite would throw away the journal, and with it what may be saved from it."""
+    """Refuses a journal without its database: SQLite would delete it, and all that could be recovered from it."""
     journal = journal_of(path)
     if journal.exists() and journal.stat().st_size and not (path.exists() and path.stat().st_size):
         raise damaged(path, "it is empty or gone, but its journal is still there")
 
 
-# --- Network folder: whether a folder lies on another machine, where processes cannot share memory through a file. ----
+# --- Folders on a network, where processes cannot share memory through a file. ----------------------------------------
 
 
 _MOUNTS = Path("/proc/self/mountinfo")

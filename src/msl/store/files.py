@@ -1,4 +1,4 @@
-"""Files: models and reports beside the database, named after their run, written whole or not at all."""
+"""Models and reports beside the database: named after their run, and written atomically."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Files:
             make_folder(folder)
 
     def model(self, run: str, suffix: str = ".skops") -> Path:
-        """Where a model of a run is kept; `suffix` tells several apart, as in `.member3.skops`."""
+        """The path of a model of a run; `suffix` distinguishes several, as in `.best.skops`."""
         return self.models / f"{_named(run)}{suffix}"
 
     def report(self, run: str, suffix: str = ".html") -> Path:
-        """Where a report of a run is kept."""
+        """The path of a report of a run."""
         return self.reports / f"{_named(run)}{suffix}"
 
     def of_run(self, run: str) -> list[Path]:
@@ -39,8 +39,8 @@ class Files:
         return [file for file in self.everything() if run_of_file(file) == run]
 
     def everything(self) -> list[Path]:
-        """All models and reports, and what is being written of them."""
-        # What is behind a link is not the store's, and would be removed as the files of no run.
+        """All models and reports, and parts of those that are being written."""
+        # Files behind a link do not belong to the store, and must not be removed as files of no run.
         folders = [folder for folder in (self.models, self.reports) if folder.is_dir() and not folder.is_symlink()]
         return [file for folder in folders for file in sorted(folder.iterdir()) if file.is_file()]
 
@@ -50,7 +50,7 @@ class Files:
 
 
 def make_folder(folder: Path) -> None:
-    """A folder for models or reports, where there is none; a link is refused, which may lead anywhere."""
+    """Makes a folder for models or reports; a link, which may lead anywhere, is refused."""
     folder.mkdir(exist_ok=True)
     if folder.is_symlink():
         raise StoreError(
@@ -61,26 +61,26 @@ def make_folder(folder: Path) -> None:
 
 
 def _named(run: str) -> str:
-    """The name of a run, which leads to no other folder."""
+    """The id of a run, checked so that it cannot lead to another folder."""
     if not is_run_id(run):
         raise StoreError("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
     return run
 
 
 def is_orphan(file: Path, runs: Collection[str]) -> bool:
-    """Whether a file belongs to none of these runs; one that is half written belongs to whoever writes it."""
+    """Whether a file belongs to none of these runs; a part belongs to the process that writes it."""
     if found := _PART.fullmatch(file.name):
         return is_alive(Process(this_process().host, int(found[1]))) is False
     return run_of_file(file) not in runs
 
 
 def run_of_file(file: Path) -> str:
-    """An id has no dot in it; what follows the first one is the suffix."""
+    """The id in a file's name: all before the first dot."""
     return file.name.partition(".")[0]
 
 
 def write_whole(path: Path, content: bytes | str) -> None:
-    """Writes a file so that it has the old content or the new one at every moment, even when power is lost."""
+    """Writes a file atomically: it has the old or the new content at any time, even if power is lost."""
     data = content.encode() if isinstance(content, str) else content
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     with translated(path):
@@ -99,7 +99,7 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 def _clear_halves(path: Path) -> None:
-    """Removes what processes that were killed had written of this file."""
+    """Removes parts of this file that killed processes have left."""
     for part in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
         if is_orphan(part, ()):
             part.unlink(missing_ok=True)

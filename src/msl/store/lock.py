@@ -1,4 +1,4 @@
-"""Lock: `SPEC.lock` says what a spec came to on a table — digests, bounds, versions, seed — for version control."""
+"""Write, read and compare `SPEC.lock`: the digests, bounds, versions and seed of a spec on a table."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def write_lock(lock: Lock, path: Path) -> None:
 
 
 def read_lock(path: Path) -> Lock:
-    """The lock in a file; a StoreProblem says what is wrong with it."""
+    """The lock in a file; raises StoreError if there is none, or it is damaged."""
     if not path.exists():
         raise StoreError("MSL513", f"there is no lock file {path}", "write it with `msl lock SPEC DATA`")
     with translated(path):

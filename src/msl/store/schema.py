@@ -1,4 +1,4 @@
-"""Schema: the tables of a store, and how a store of each older version becomes one of the next."""
+"""Define the tables of a store, migrate older stores, and convert values for SQLite."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zlib import crc32
 #: "MSL1" in the header of the file: tells a store from any other database.
 APPLICATION = 0x4D534C31
 
-#: Every table with its columns in the order in which rows are written and saved from a damaged file.
+#: Every table with its columns, in the order in which rows are written.
 TABLES: dict[str, tuple[str, ...]] = {
     "runs": tuple(
         "id name spec space_digest run_digest data_digest evaluation_digest search_digest seed versions options status"
@@ -31,7 +31,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 
 
 def insertion(table: str, otherwise: str = "") -> str:
-    """The statement that writes a whole row; `otherwise` is what to do about one that is there, such as `OR IGNORE`."""
+    """The statement that writes a whole row; `otherwise` resolves conflicts, such as `OR IGNORE`."""
     columns = TABLES[table]
     return f"INSERT {otherwise} INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
@@ -45,13 +45,13 @@ Migration = Callable[[sqlite3.Connection], None]
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Tables first, indexes after them, which is also how VACUUM lays a file out: the tables begin at known pages."""
+    """Tables first, then indexes, as VACUUM orders a file: so the tables begin at known pages."""
     for statement in _FIRST_SCHEMA.split(";"):
         connection.execute(statement)
 
 
-# Every table has a rowid, so that a damaged one can be read in pieces. Keys of evaluations are no foreign keys: an
-# ask may outlive its evaluation, which is then made again.
+# Every table has a rowid, so that a damaged one can be read in pieces. Keys of evaluations are no foreign keys: a query
+# may remain without its evaluation, which is then repeated.
 _FIRST_SCHEMA = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, spec TEXT NOT NULL,
@@ -99,7 +99,7 @@ def schema_version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Brings a store to the newest version. Inside a transaction: it arrives there whole, or stays what it was."""
+    """Migrates a store to the newest version. Call it inside a transaction, so that it happens fully or not at all."""
     for version in range(schema_version(connection), len(migrations)):
         migrations[version](connection)
         connection.execute(f"PRAGMA user_version = {version + 1}")
@@ -107,7 +107,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
 
 
 def is_foreign(connection: sqlite3.Connection) -> bool:
-    """Whether the file is someone else's database. A new file is nobody's yet; one with all our tables is ours."""
+    """Whether the file is a database of another program: neither empty, nor with all our tables."""
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     if application == APPLICATION:
         return False
@@ -116,12 +116,12 @@ def is_foreign(connection: sqlite3.Connection) -> bool:
 
 
 def has_programs(connection: sqlite3.Connection) -> bool:
-    """Whether the file brings something that SQLite would run by itself."""
+    """Whether the file has triggers, views or virtual tables, which SQLite would run by itself."""
     query = "SELECT count(*) FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
     return bool(connection.execute(query).fetchone()[0])
 
 
-# --- Clock: the time of day as the store writes it, given from outside so that tests can set it. ----------------------
+# --- Times. -----------------------------------------------------------------------------------------------------------
 
 
 Clock = Callable[[], datetime]
@@ -140,21 +140,21 @@ def text_to_moment(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-# --- Storable: texts, numbers and figures as SQLite takes them and gives them back, and a checksum for each row. ------
+# --- Values, and a checksum for each row. -----------------------------------------------------------------------------
 #
-# SQLite has no checksums of its own: a number that a failing disk has changed would go unseen.
+# SQLite has no checksums of its own: a number that a failing disk has changed would go unnoticed.
 
 
 class BadRow(ValueError):
-    """A row that is not what was once written."""
+    """A row that is not as it was written."""
 
 
-#: What reading a row may raise that somebody has written on purpose: other types, other names, JSON without an end.
+#: What reading a crafted row may raise: for other types, other names, endless JSON.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, struct.error)
 
 
 def checksum(values: Sequence[Any]) -> int:
-    """Of the values of a row, all in the form in which they are read again."""
+    """The checksum of the values of a row, in the form in which they are read."""
     return crc32(repr(tuple(values)).encode("utf-8", "surrogatepass"))
 
 
@@ -172,17 +172,17 @@ def unsealed(row: Sequence[Any]) -> Sequence[Any]:
 
 
 def storable_text(text: str) -> str:
-    """Half characters, which come from names of files that are no text, are spelt out."""
+    """The text with lone surrogates, as in names of files that are not UTF-8, escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def storable_real(number: float | None) -> float | None:
-    """SQLite knows neither NaN, which becomes nothing, nor a negative zero."""
+    """SQLite has neither NaN, which becomes NULL, nor a negative zero."""
     return None if number is None or number != number else float(number) + 0.0
 
 
 def stored_real(stored: float | None) -> float:
-    """The number again, where there always is one."""
+    """The inverse for columns that always have a number."""
     return float("nan") if stored is None else stored
 
 
@@ -208,7 +208,7 @@ def losses_of(text: Any) -> tuple[float, ...]:
 
 
 def text_of(stored: Any) -> str:
-    """What was stored as a text; SQLite would keep anything in its place."""
+    """The value, if it is a text; SQLite does not enforce types."""
     if not isinstance(stored, str):
         raise BadRow(f"a {type(stored).__name__} is in the place of a text")
     return stored

@@ -1,4 +1,4 @@
-"""Store: the folder `.msl` — a database of evaluations and runs, and files of models and reports beside it."""
+"""Open the folder `.msl`, with its database of evaluations and runs and its files, and find stores and runs by name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ DATABASE = "store.sqlite"
 
 
 def store_folder(spec: Path) -> Path:
-    """Where the store of a spec is when nobody says otherwise: beside it."""
+    """The default place of the store of a spec: beside it."""
     return spec.absolute().parent / ".msl"
 
 
 class Store:
-    """One store, open. Any number of processes may have it open at once; within one, threads take turns.
+    """An open store. Any number of processes may have it open at once; within one, threads take turns.
 
-    `note` says in one sentence what the folder does not allow, or is empty. Use it in a `with`, or `close` it.
+    `note` is a sentence about what the folder does not allow, or empty. Use it in a `with`, or `close` it.
     """
 
     def __init__(self, folder: Path, database: Database, clock: Clock) -> None:
@@ -42,7 +42,7 @@ class Store:
     def open(
         cls, folder: Path, *, read_only: bool = False, clock: Clock = utc_now, patience: float = PATIENCE
     ) -> Store:
-        """Opens a store, after making it or bringing it up to date where need be; to read, it must be there."""
+        """Opens a store, and creates or migrates it if needed; with `read_only` it has to exist."""
         path = folder / DATABASE
         if read_only:
             if not path.exists() and not journal_of(path).exists():
@@ -67,9 +67,9 @@ class Store:
         asks: Sequence[StoredQuery] = (),
         events: Iterable[Event] = (),
     ) -> None:
-        """Writes a batch of a run down at once: what was evaluated, what was asked, what was told.
+        """Stores a batch of a run in one transaction: its evaluations, queries and events.
 
-        A batch that is recorded again, as a replay does, changes nothing; one that differs is a problem.
+        A batch that is recorded again, as in a replay, changes nothing; one that differs is an error.
         """
         with self.database.transaction() as connection:
             self.evaluations.put(connection, evaluations, run)
@@ -96,7 +96,7 @@ def no_store(folder: Path) -> StoreError:
     )
 
 
-# --- Whereabouts: in which folder a run is looked for, and which run of that store its name means. --------------------
+# --- Finding stores and runs. -----------------------------------------------------------------------------------------
 #
 # A run is named alone (`@`, `@1`, the start of an id), with the folder of its spec before it (`specs/@1`), or by its
 # spec (`specs/psms.msl`), which means the latest run of that spec.
@@ -114,7 +114,7 @@ class Place:
     name: str
 
     def run_in(self, store: Store) -> Run:
-        """The run that is meant, in this store; raises StoreProblem where there is none."""
+        """The run in this store; raises StoreError where there is none."""
         if not self.name.endswith(_SPEC):
             return store.runs.get(find_run_id(self.name, store.runs.ids()))
         own = [run for run in store.runs.all() if PurePath(run.spec).name == self.name]
@@ -144,7 +144,7 @@ def find_store(named: Path | None = None) -> Path:
 
 
 def has_store(folder: Path) -> bool:
-    """Whether there is a database, or what is left of one."""
+    """Whether there is a database, or at least its journal."""
     return (folder / DATABASE).exists() or journal_of(folder / DATABASE).exists()
 
 

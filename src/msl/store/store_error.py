@@ -1,4 +1,4 @@
-"""StoreProblem: what can go wrong with a store, in words for people; no raw exception of SQLite leaves this package."""
+"""Errors of stores and lock files, with codes and advice; no raw exception of SQLite leaves this package."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ class StoreError(UserError):
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turns what SQLite or the system says about `path` into a StoreProblem."""
+    """Turns exceptions of SQLite and of the system about `path` into a StoreError."""
     try:
         yield
     except sqlite3.Error as error:
         raise sqlite_problem(error, path) from error
-    except UnicodeDecodeError as error:  # SQLite complains of damage in the damaged words themselves
+    except UnicodeDecodeError as error:  # messages of SQLite about damage may quote damaged text
         raise damaged(path, str(error)) from error
     except OSError as error:
         raise system_problem(error, path) from error
 
 
 def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreError:
-    """The problem behind an exception of SQLite, told by its result code."""
+    """The error for an exception of SQLite, by its result code."""
     name = getattr(error, "sqlite_errorname", None) or ""
     if not name and isinstance(error, sqlite3.OperationalError):
-        return damaged(path, str(error))  # what Python says by itself of a text that is none
+        return damaged(path, str(error))  # raised by Python for bytes that are no text
     match name.removeprefix("SQLITE_").split("_")[0]:
         case "FULL":
             return disk_full(path)
@@ -88,7 +88,7 @@ def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def system_problem(error: OSError, path: Path) -> StoreError:
-    """The problem behind an exception of the operating system."""
+    """The error for an exception of the operating system."""
     place = Path(error.filename) if isinstance(error.filename, str) else path
     if error.errno in _FULL:
         return disk_full(place)
@@ -148,5 +148,5 @@ def _space_left(path: Path) -> str:
 
 
 def _lower(reason: str) -> str:
-    """The words of others as the end of a sentence."""
+    """A message of SQLite or the system as the end of a sentence."""
     return reason[:1].lower() + reason[1:].rstrip(".")

@@ -1,4 +1,4 @@
-"""Run: one search from beginning to end — what was asked for, who works on it, how it stands."""
+"""Runs as they are stored: what they do, their status, the process that works on them, and their ids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Status = Literal["running", "finished", "interrupted", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Which space, which table, how models are judged and searched; `run` is of all of it together, seed included."""
+    """Digests of the space, the table, the evaluation and the search; `run` is that of all of them and the seed."""
 
     space: str
     run: str
@@ -32,7 +32,7 @@ class Digests:
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """What a run is to do.
+    """What a new run is going to do.
 
     `sources` holds the text of every file it reads under the name the spec uses for it; `spec` is the main one's.
     `options` and `versions` are kept for the reports.
@@ -53,10 +53,10 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as the store knows it; `sources` are read apart.
+    """A stored run; its `sources` are read separately.
 
-    `status` is what it is now: a run that says it is going on, but whose process is gone, is interrupted. `seen` is
-    when it last wrote something; `result` is whatever it was finished with.
+    `status` is the present one: a run that is stored as running, but whose process is gone, is interrupted. `seen` is
+    when it last wrote something; `result` is its summary.
     """
 
     id: str
@@ -78,18 +78,18 @@ class Run:
 class Event:
     """Something that happened in a run, and its figures.
 
-    What the strategy tells has a `position`, counted from 0, and happens again in a replay. What befell the run itself
+    An event of the strategy has a `position`, counted from 0, and happens again in a replay. An event of the run itself
     (it was resumed, its time was up) has none.
     """
 
     kind: str
     figures: Mapping[str, Any] = field(default_factory=dict)
     position: int | None = None
-    #: The store's: it fills it in.
+    #: Filled in by the store.
     at: datetime | None = None
 
 
-# --- Process: who works on a run, and whether it still does. ----------------------------------------------------------
+# --- The process that works on a run. ---------------------------------------------------------------------------------
 
 
 _PROC = Path("/proc")
@@ -97,7 +97,7 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """`born` tells a process from a later one with the same number; it is empty where the system does not say."""
+    """`born` distinguishes a process from a later one with the same id; it is empty where it is unknown."""
 
     host: str
     pid: int
@@ -110,7 +110,7 @@ def this_process() -> Process:
 
 
 def is_alive(process: Process) -> bool | None:
-    """None where it cannot be known: on another machine, or on a system that does not say."""
+    """Whether a process runs; None if unknown: on another machine, or on some systems."""
     if process.host != socket.gethostname():
         return None
     if process.pid == os.getpid():
@@ -121,9 +121,9 @@ def is_alive(process: Process) -> bool | None:
 
 
 def _born(pid: int) -> str | None:
-    """The boot and the tick at which a process began; None for one that is gone or only waits to be buried."""
+    """The boot and the tick at which a process started; None for one that has ended, zombies included."""
     try:
-        # The name of the command stands in brackets and may hold anything; what follows the last one is fixed.
+        # The name of the command, in brackets, may contain anything; the fields after the last bracket are fixed.
         fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return None
@@ -141,7 +141,7 @@ def _boot() -> str:
 
 def _exists(pid: int) -> bool | None:
     if os.name != "posix":
-        return None  # there, signal 0 is not a question but Ctrl-C
+        return None  # on Windows, signal 0 is Ctrl-C
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -151,7 +151,7 @@ def _exists(pid: int) -> bool | None:
     return True
 
 
-# --- Run name: the names of runs — made so that they sort by time and can be said aloud, and found again from a part.
+# --- Ids of runs: they sort by time, can be pronounced, and are found by a part. --------------------------------------
 
 
 _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
@@ -160,21 +160,21 @@ _ID = re.compile(rf"[0-9]{{8}}-[0-9]{{6}}-(?:[{_CONSONANTS}][{_VOWELS}]){{2}}[{_
 
 
 def make_run_id(digest: str, started: datetime, attempt: int = 0) -> str:
-    """Such as `20251116-025301-lusab`: when it started in UTC, and a word for what it is.
+    """Such as `20251116-025301-lusab`: its start in UTC, and a word made from its digest.
 
-    Another `attempt` gives another word, for a run of the same thing in the same second.
+    Another `attempt` gives another word, for runs of the same digest in the same second.
     """
     bits = int(content_hash(("msl run id", digest, started.isoformat(), attempt))[:4], 16)
     return f"{started.astimezone(UTC):%Y%m%d-%H%M%S}-{_word(bits)}"
 
 
 def is_run_id(text: object) -> bool:
-    """Whether a name is one that `make_run_id` makes. Ids become names of files and words of code: no other is used."""
+    """Whether a text has the form of an id. Ids become names of files and parts of code: no other form is accepted."""
     return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
 def _word(bits: int) -> str:
-    """Sixteen bits as a word that people can say: consonant, vowel, consonant, vowel, consonant."""
+    """Sixteen bits as a word that can be pronounced: consonant, vowel, consonant, vowel, consonant."""
     letters = []
     for place, kind in enumerate((_CONSONANTS, _VOWELS, _CONSONANTS, _VOWELS, _CONSONANTS)):
         shift = (0, 4, 6, 10, 12)[place]
@@ -183,7 +183,7 @@ def _word(bits: int) -> str:
 
 
 def find_run_id(name: str, ids: Sequence[str]) -> str:
-    """The run that a name means, among those given from the latest to the oldest.
+    """The id that a name stands for, among ids from the latest to the oldest.
 
     A name is a full id, `@` for the latest, `@1` for the one before, or the beginning of an id or of its word.
     """
