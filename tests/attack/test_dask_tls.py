@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import msl
 from msl.cli.main import command_line
-from msl.diagnostics.user_error import UserError
+from msl.workers.dask import ClusterUnreachable
 from msl.workers.dask_address import Scheduler
 
 distributed = pytest.importorskip("distributed")
@@ -171,7 +171,7 @@ def test_whoever_reaches_a_scheduler_runs_code(address: str, is_warned: bool) ->
 
 def test_the_warning_is_told(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object) -> None:
-        raise UserError("no Dask scheduler answers")
+        raise ClusterUnreachable("no Dask scheduler answers")
 
     monkeypatch.setattr("msl.runner.session.open_executor", refuse)
     shown = run("--on", "dask://cluster.example.org:8786")

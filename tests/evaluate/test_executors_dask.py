@@ -31,7 +31,7 @@ def count_arrivals() -> None:
         return arrive(content)
 
     counted.times = 0  # type: ignore[attr-defined]
-    counted.__qualname__ = "_arrived"
+    counted.__qualname__ = "_unpickled"
     counted.__module__ = shared_arrays.__name__
     shared_arrays._unpickled = counted  # type: ignore[assignment]
 
