@@ -45,7 +45,7 @@ from msl.blocks.learners.rbf_batch import batch_gcv
 from msl.blocks.preprocessing.scalers import Normalize, Standardize
 from msl.blocks.selection.orthogonal import PrincipalComponents
 from msl.blocks.selection.rankers import FTestRanker, ReliefRanker
-from msl.blocks.similarity.learners import KNNClassifier
+from msl.blocks.similarity.knn import KNNClassifier
 from msl.blocks.similarity.leave_one_out import LeaveOneOut
 
 

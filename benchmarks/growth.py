@@ -23,10 +23,10 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.evaluate.evaluator import Evaluator
 from msl.runner.session import run_plan
-from msl.runner.spec_source import sound_spec
+from msl.runner.spec_source import checked_spec
 from msl.search.base import Observation, SearchSpace
-from msl.search.setting import Setting
 from msl.search.stages import load_strategy
+from msl.search.strategy_context import Setting
 from msl.space.values import Model
 
 _REPEATS = 3
@@ -105,7 +105,7 @@ def _evaluation(learner: str, rows: int, columns: int) -> float:
 
 def _steps(dimensions: int, population: int) -> float:
     """The processor time of ten steps of a swarm beside the evaluations."""
-    spec, _ = sound_spec(Source("s.msl", _spec("naive", f"pso(swarm = {population}, iterations = 12)")))
+    spec, _ = checked_spec(Source("s.msl", _spec("naive", f"pso(swarm = {population}, iterations = 12)")))
     rng = np.random.default_rng(0)
     setting = Setting(SearchSpace.continuous(dimensions), dict(spec.search[0].call.options), np.random.default_rng(0))
     running = load_strategy("pso")(setting)

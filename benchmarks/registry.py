@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from benchmarks import peers
 from benchmarks.benchmark import Benchmark
-from benchmarks.papers import challenge, hermite, kms, mopso, psms, sbm
+from benchmarks.papers import challenge, hermite, kms, kms_classifiers, kms_consensus, mopso, psms, psms_settings, sbm
 
 BENCHMARKS: dict[str, Benchmark] = {
     each.name: each
     for each in (
         psms.BENCHMARK,
+        psms_settings.BENCHMARK,
         kms.BENCHMARK,
+        kms_consensus.BENCHMARK,
+        kms_classifiers.BENCHMARK,
         hermite.BENCHMARK,
         mopso.BENCHMARK,
         sbm.BENCHMARK,

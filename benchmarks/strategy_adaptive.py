@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmarks.strategy_problems import Arena, larger_searches, made_up, real_searches
 from msl.search.stages import load_strategy
-from msl.testing.play import options_of, play
+from msl.testing.conformance import options_of, play
 
 Figure = tuple[str, float, float | None, str]
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from msl.search.base import Observation, SearchSpace
-from msl.search.setting import Setting
 from msl.search.stages import load_strategy
-from msl.testing.play import options_of
+from msl.search.strategy_context import Setting
+from msl.testing.conformance import options_of
 
 Figure = tuple[str, float, float | None, str]
 

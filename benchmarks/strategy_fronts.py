@@ -11,7 +11,7 @@ import numpy as np
 from msl.search.base import SearchSpace, Vector
 from msl.search.operators.pareto import hypervolume, losses_of
 from msl.search.stages import load_strategy
-from msl.testing.play import options_of, play
+from msl.testing.conformance import options_of, play
 from msl.testing.toy_problems import Problem
 
 Figure = tuple[str, float, float | None, str]

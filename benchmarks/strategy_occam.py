@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from benchmarks.significance import trimmed_mean
 from msl.blocks.numerics.kmeans import k_means
-from msl.data.toy import hermite_curve, hermite_rows
 from msl.search.base import SearchSpace, Vector
 from msl.search.stages import load_strategy
-from msl.testing.play import options_of, play
-from msl.testing.toy_problems import Problem
+from msl.testing.conformance import options_of, play
+from msl.testing.toy_problems import Problem, hermite_curve, hermite_rows
 
 Figure = tuple[str, float, float | None, str]
 Floats = NDArray[np.float64]

@@ -19,7 +19,7 @@ from msl.runner.plan import make_plan
 from msl.runner.search_space import ModelSearchSpace
 from msl.search.base import Observation, Query, SearchSpace, Vector
 from msl.space.values import Model
-from msl.testing.play import exact
+from msl.testing.conformance import exact
 from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
 from msl.workers.executor import Executor
 from msl.workers.local import open_executor

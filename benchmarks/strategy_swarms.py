@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import wilcoxon
 
 from msl.search.stages import load_strategy
-from msl.testing.play import options_of, play
+from msl.testing.conformance import options_of, play
 from msl.testing.toy_problems import Problem, conditional, mixed, rastrigin, rosenbrock, sphere
 
 Figure = tuple[str, float, float | None, str]

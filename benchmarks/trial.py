@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from benchmarks.datasets import TARGET, Split
 from msl.data.read import read_like, read_table
 from msl.diagnostics.source import Source
-from msl.runner.loop import Search, search
+from msl.language.override import override_text, text_to_override
+from msl.runner.choose_winner import choose_winner, refit, winner_chain
+from msl.runner.loop import SearchResult, search
 from msl.runner.plan import Plan, make_plan
 from msl.runner.session import Result, RunRequest, run_plan, start_or_resume
-from msl.runner.spec_source import sound_spec, statement_to_options
-from msl.runner.verdict import judge, refit, winner_chain
+from msl.runner.spec_source import checked_spec, statement_to_options
 from msl.space.values import Model
 from msl.store.store import Store
 from msl.workers.local import open_executor
@@ -33,11 +34,11 @@ class Watched:
     """A search with all that its strategy did on the way."""
 
     plan: Plan
-    found: Search
+    found: SearchResult
 
     def best(self) -> Model:
         """The model that the run would give: the lowest loss of all, the simplest on ties."""
-        winner = judge(self.plan, self.found).best
+        winner = choose_winner(self.plan, self.found).best
         assert winner is not None, "a benchmark has models that can be evaluated"
         return winner.model
 
@@ -47,6 +48,13 @@ class Watched:
         search_space = self.plan.search_spaces[-1]
         models = [search_space.decode(told.vector) for told in (events[-1].chosen if events else ())]
         return [model for model in models if isinstance(model, Model)]
+
+
+def shipped_spec(name: str, *changes: str) -> str:
+    """The text of a spec of `specs/`, changed as `--set` does: `shipped_spec("psms", "search.swarm=10")`."""
+    path = SPECS / f"{name}.msl"
+    source = Source(path.name, path.read_text(encoding="utf-8"), str(path))
+    return override_text(source, [text_to_override(change) for change in changes]).source.text
 
 
 def run_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Result:
@@ -69,14 +77,16 @@ def watch_spec(text: str, frame: pl.DataFrame, seed: int, folder: Path) -> Watch
 def commissioned(text: str, frame: pl.DataFrame, seed: int) -> RunRequest:
     """A spec made ready to run on a table."""
     source = Source("benchmark.msl", text, str(SPECS / "benchmark.msl"))
-    spec, _ = sound_spec(source)
+    spec, _ = checked_spec(source)
     table = read_table(frame, options=statement_to_options(spec.data))
-    spec, checked = sound_spec(source, table.facts)
+    spec, checked = checked_spec(source, table.facts)
     return RunRequest(make_plan(replace(spec, seed=seed), table), source, checked.sources)
 
 
-def try_spec(text: str, split: Split, seed: int, folder: Path) -> dict[str, Any]:
-    """What a cell keeps of a search: the estimate, the test error, the winner, where the time went."""
+def try_spec(
+    text: str, split: Split, seed: int, folder: Path, more: Callable[[Result], Mapping[str, Any]] = lambda result: {}
+) -> dict[str, Any]:
+    """What a cell keeps of a search: the estimate, the test error, the winner, where the time went, and `more`."""
     start = process_time()
     result = run_spec(text, split.train, seed, folder)
     searched = process_time() - start
@@ -92,6 +102,7 @@ def try_spec(text: str, split: Split, seed: int, folder: Path) -> dict[str, Any]
         "cpu": round(searched, 2),
         "learners": _learners(result.evaluations),
         "origin": split.origin,
+        **more(result),
     }
 
 

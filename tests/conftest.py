@@ -7,9 +7,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from slow_tests import is_slow
 from winner_cases import CASES, Case, Finished, finished_run
 
@@ -18,12 +19,21 @@ os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="msl-tests-config-")
 atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
 
 # How long a case takes says nothing on a machine that does other things too, so that none has a deadline. `fast` is for
-# a first look: `pytest --hypothesis-profile=fast`.
+# a first look: `pytest --hypothesis-profile=fast`. `unshrunk` is for those who only ask whether a test fails.
 settings.register_profile("default", deadline=None)
 settings.register_profile("fast", settings.get_profile("default"), max_examples=10)
+settings.register_profile("unshrunk", settings.get_profile("fast"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("default")
 #: Where Hypothesis keeps what `@settings` says of a test; it has no public way to change that later.
 _SETTINGS = "_hypothesis_internal_use_settings"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A first look does not even import slow files, except those that are asked for by name."""
+    if config.option.markexpr != "not slow" or not collection_path.is_file() or not is_slow(collection_path):
+        return None
+    named = {config.invocation_params.dir / argument.partition("::")[0] for argument in config.args}
+    return None if collection_path in named else True
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,7 +2,9 @@
 
     pytest -n 2 -m "not slow" --hypothesis-profile=fast
 
-Files are named here; in a file that is quick otherwise, `@pytest.mark.slow` marks a test that takes a second or more.
+Files are named here, and a first look does not even import them. In a file that is quick otherwise, `@pytest.mark.slow`
+marks a test that takes more than its share: with all its cases about a third of a second, or more cases than a first
+look needs. All of a first look takes some 90 seconds of processor time, a third of that to import and collect.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ FILES = {
     ),
     "texts and spaces beyond all measure": (
         "test_check_fuzz.py",
-        "test_foreign_mistakes.py",
+        "test_help.py",
         "test_limit.py",
         "test_limits.py",
+        "test_mistakes_of_other_tools.py",
         "test_syntax_fuzz.py",
     ),
     "searches of many evaluations": (
@@ -32,6 +35,7 @@ FILES = {
         "test_extremes.py",
         "test_kills.py",
         "test_run.py",
+        "test_run_streams.py",
         "test_summary.py",
         "test_vote_estimate.py",
     ),

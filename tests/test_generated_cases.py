@@ -49,7 +49,7 @@ def test_a_deadline_would_be_found(tmp_path: Path) -> None:
     assert timed_settings(path) == ["test_it.py:1: deadline=200"]
 
 
-@pytest.mark.parametrize(("profile", "own", "usual"), [("default", 77, 100), ("fast", 10, 10)])
+@pytest.mark.parametrize(("profile", "own", "usual"), [("default", 77, 100), ("fast", 10, 10), ("unshrunk", 10, 10)])
 def test_a_profile_says_how_many_cases_there_are(tmp_path: Path, profile: str, own: int, usual: int) -> None:
     for name in ("conftest.py", "slow_tests.py", "winner_cases.py"):
         shutil.copy(TESTS / name, tmp_path)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 from slow_tests import FILES, FOLDERS, is_slow
 
 TESTS = Path(__file__).parent
@@ -25,3 +29,26 @@ def test_a_whole_run_leaves_nothing_out() -> None:
     """Markers are only looked at by those who ask."""
     options = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8").partition("[tool.pytest.ini_options]")[2]
     assert "-m" not in options.partition("addopts = ")[2].splitlines()[0].split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "imported"),
+    [
+        ((), {"slow", "quick"}),
+        (("-m", "not slow"), {"quick"}),
+        (("-m", "not slow", "test_limits.py::test_it", "test_quick.py"), {"slow", "quick"}),
+    ],
+)
+def test_a_first_look_imports_slow_files_only_by_name(
+    tmp_path: Path, arguments: tuple[str, ...], imported: set[str]
+) -> None:
+    for name in ("conftest.py", "slow_tests.py", "winner_cases.py"):
+        shutil.copy(TESTS / name, tmp_path)
+    for name, word in (("test_limits.py", "slow"), ("test_quick.py", "quick")):
+        text = f"print('imported', '{word}')\n\n\ndef test_it():\n    pass\n"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stdout
+    assert {word for word in ("slow", "quick") if f"imported {word}" in done.stdout} == imported

@@ -33,8 +33,9 @@ def test_the_quick_spec_stands_alone(tmp_path: Path) -> None:
 
 
 def quick_parts(name: str) -> list[str]:
-    """The statements that make the space, without their layout."""
-    words = " ".join((SPECS / name).read_text(encoding="utf-8").split())
+    """The statements that make the space, without their layout and without comments."""
+    lines = (line.partition("#")[0] for line in (SPECS / name).read_text(encoding="utf-8").splitlines())
+    words = " ".join(" ".join(lines).split())
     return words[words.index("part preprocess") : words.index("minimize")].split("part ")
 
 

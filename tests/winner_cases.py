@@ -11,12 +11,12 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 import msl.runner.finish as engine_finish
 from msl.cli.shared.load_spec import Loaded, load
+from msl.runner.choose_winner import choose_winner
 from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import FinalTasks, final_costs, finish
 from msl.runner.loop import search
 from msl.runner.plan import Plan, make_plan
-from msl.runner.trained import Trained, save_trained
-from msl.runner.verdict import judge
+from msl.runner.trained_model import Trained, save_trained
 from msl.store.store import Store
 from msl.store.stored_run import NewRun
 from msl.workers.local import open_executor
@@ -109,7 +109,7 @@ def finished_run(case: Case, folder: Path) -> Finished:
         run = store.runs.start(order).id
         found = search(plan, store, run, executor)
         tasks = FinalTasks(executor, TimeLimit(), final_costs(plan, found))
-        done = finish(plan, found, judge(plan, found), tasks)
+        done = finish(plan, found, choose_winner(plan, found), tasks)
         assert isinstance(done, engine_finish.Finished)
         save_trained(store.files, run, done.used)
         store.runs.end(run, "finished", {})

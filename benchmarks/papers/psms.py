@@ -1,8 +1,15 @@
-"""PSMS: full model selection by particle swarm against pattern search (Escalante, Montes and Sucar, 2009, table 4)."""
+"""PSMS: full model selection by particle swarm against pattern search (Escalante, Montes and Sucar, 2009).
+
+Table 4 and figure 2 of the paper are run with specs/psms.msl, the original program, and with specs/psms_paper.msl, the
+printed text. Nothing of ours is mixed in: what we added to the method (walls that reflect, the best models evaluated
+again on new splits, a vote) is run as a method of its own and shown in a table of its own.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from benchmarks.baselines import try_baseline
@@ -11,203 +18,302 @@ from benchmarks.cell import Cell, Record
 from benchmarks.datasets import published_split
 from benchmarks.report import Claim, Report, Table, made_by, origins
 from benchmarks.significance import compare_pairs, mean, standard_error, verdict_on
-from benchmarks.trial import try_spec
+from benchmarks.trial import shipped_spec, try_spec
+from msl.runner.session import Result
 
-#: Test BER in percent of PATSMS and of PSMS.
+#: Of PATSMS and of PSMS: test BER in percent, and the mean BER in cross-validation of all models tried.
 PAPER = {
-    "breast_cancer": (36.98, 33.59),
-    "diabetis": (26.07, 25.37),
-    "flare_solar": (32.87, 32.65),
-    "german": (28.65, 28.28),
-    "heart": (19.50, 17.35),
-    "image": (3.58, 2.50),
-    "splice": (13.94, 9.46),
-    "thyroid": (10.84, 5.98),
-    "titanic": (29.94, 29.60),
+    "breast_cancer": ((36.98, 33.59), (32.64, 32.96)),
+    "diabetis": ((26.07, 25.37), (25.39, 26.48)),
+    "flare_solar": ((32.87, 32.65), (32.69, 33.13)),
+    "german": ((28.65, 28.28), (31.00, 31.02)),
+    "heart": ((19.50, 17.35), (16.96, 19.93)),
+    "image": ((3.58, 2.50), (11.54, 15.88)),
+    "splice": ((13.94, 9.46), (18.01, 19.15)),
+    "thyroid": ((10.84, 5.98), (11.15, 15.49)),
+    "titanic": ((29.94, 29.60), (27.19, 27.32)),
 }
 SPLITS = 10
-#: With fewer a mean says too little to judge a claim by.
-LEAST_SPLITS = 5
 FULL, QUICK = (10, 100), (5, 9)
-#: `pso` and `pattern` keep this share of their evaluations to judge their best models again on new splits, so many
-#: times. `clipped` is the swarm as the paper prints it, without that: with an inertia above 1 and no bound on its
-#: velocities particles stay on the walls of the cube, so that it tries little more than the first and the last option
-#: of each choice; `pso` is thrown back from the walls. Both depart from the paper's text, so all are run and shown.
+
+#: The original program, its pattern search, the printed text, and the swarm with our own improvements.
+PROGRAM, PATTERN, PRINTED, IMPROVED = "program", "pattern", "printed", "improved"
+#: Models of the space as they come, with a bias after them: what a search is worth can be told from them.
+PLAIN = ("zarbi", "naive", "klogistic", "gkridge")
+CONTROLS = ("svm", "forest", *PLAIN)
+METHODS = (PROGRAM, PATTERN, PRINTED, IMPROVED, *CONTROLS)
+#: `improved` keeps this share of its evaluations to evaluate its best models again on new splits, so many times.
 CONFIRMED, REPEATS = 0.15, 5
-METHODS = ("pso", "pattern", "clipped", "svm", "forest", "naive", "gkridge")
-#: Two models of the space that nobody searched for: what a search is worth can be told from them.
-PLAIN = ("naive", "gkridge")
-#: The paper speaks of ten random splits and does not say which. Whether the first ten published ones are hard can be
-#: told from others, drawn with the same sizes.
-FURTHER_DATA, FURTHER_SPLITS = ("breast_cancer", "heart", "titanic"), range(10, 30)
-FURTHER_METHODS = ("pso", "svm", *PLAIN)
 
 #: By data set and method, the figure of every split.
 Found = Mapping[tuple[str, str], Mapping[int, float]]
 
-_SPEC = """msl 1
+_IMPROVED = """msl 1
 use "psms.msl"
 minimize ber by cv(folds = 2)
-search {search}
+search pso(swarm = {swarm}, iterations = {iterations}, c1 = 2, c2 = 2, inertia = ramp(1.2, 0.4, over = 0.5),
+  wall = reflect) then confirm(top = {top}, repeats = {repeats})
 """
-_PLAIN_SPEC = """msl 1
+_VOTE = "ensemble vote(top = 9, voting = hard, always = true)\n"
+_PLAIN = """msl 1
 use clop
-chain plain = standardize(center = true) >> {learner} >> bias
+chain plain = {learner} >> bias
 minimize ber by cv(folds = 2)
 search grid
 """
-_VOTE = "ensemble vote(top = 9, voting = hard, always = true)\n"
 
 
 def cells(quick: bool) -> list[Cell]:
     """Split by split, so that every data set has as many."""
-    swarm, iterations = QUICK if quick else FULL
-    budget = f"{swarm} × {iterations + 1} evaluations"
-    if quick:
-        return [Cell(name, 0, method, budget) for method in METHODS for name in ("heart", "thyroid", "titanic")]
-    first = [Cell(name, split, method, budget) for split in range(SPLITS) for method in METHODS for name in PAPER]
-    further = [
-        Cell(name, split, method, budget)
-        for split in FURTHER_SPLITS
-        for method in FURTHER_METHODS
-        for name in FURTHER_DATA
-    ]
-    return first + further
+    budget = _budget(*(QUICK if quick else FULL))
+    names, splits = (("heart", "thyroid", "titanic"), range(1)) if quick else (tuple(PAPER), range(SPLITS))
+    return [Cell(name, split, method, budget) for split in splits for method in METHODS for name in names]
+
+
+def _budget(swarm: int, iterations: int) -> str:
+    return f"{swarm} × {iterations + 1} evaluations"
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
-    """The winner; beside it the one that would have won unconfirmed, and the vote of the best."""
     split = published_split(place.data, cell.data, cell.split)
     if cell.method in ("svm", "forest"):
         return try_baseline(cell.method, split, cell.split)
     if cell.method in PLAIN:
-        return try_spec(_PLAIN_SPEC.format(learner=cell.method), split, cell.split, place.folder)
-    search, more = _search(cell)
-    found = try_spec(_SPEC.format(search=search + more), split, cell.split, place.folder)
-    if not more:
-        return found
-    # Everything is in the store: these only look up, choose otherwise and fit.
-    alone = try_spec(_SPEC.format(search=search), split, cell.split, place.folder)
-    voted = try_spec(_SPEC.format(search=search + more) + _VOTE, split, cell.split, place.folder)
-    return {**found, "unconfirmed": alone["ber"], "unconfirmed estimate": alone["estimate"], "vote": voted["ber"]}
+        return try_spec(_PLAIN.format(learner=cell.method), split, cell.split, place.folder)
+    if cell.method != IMPROVED:
+        return try_spec(_spec(cell), split, cell.split, place.folder, _tried)
+    text = _improved(cell)
+    found = try_spec(text, split, cell.split, place.folder)
+    # Everything is in the store: this only looks up, votes and fits.
+    return {**found, "vote": try_spec(text + _VOTE, split, cell.split, place.folder)["ber"]}
 
 
-def _search(cell: Cell) -> tuple[str, str]:
-    """The search, and how its best are confirmed within the same number of evaluations."""
-    swarm, moves = (int(part) for part in cell.budget.removesuffix(" evaluations").split(" × "))
-    inertia = "c1 = 2, c2 = 2, inertia = ramp(1.2, 0.4, over = 0.5)"
-    if cell.method == "clipped":
-        return f"pso(swarm = {swarm}, iterations = {moves - 1}, {inertia})", ""
+def _spec(cell: Cell) -> str:
+    swarm, moves = _sizes(cell)
+    if cell.method == PATTERN:
+        return shipped_spec("patsms", f"search.evaluations={swarm * moves}")
+    sizes = (f"search.swarm={swarm}", f"search.iterations={moves - 1}")
+    if cell.method == PRINTED:
+        return shipped_spec("psms_paper", *sizes)
+    return shipped_spec("psms", *sizes, f"search.inertia={program_inertia(moves - 1)}")
+
+
+def program_inertia(iterations: int) -> str:
+    """From 1.2 to 0.4 over half of the iterations; the program starts in the second and stops one step short of 0.4."""
+    steps = iterations // 2
+    return f"ramp(1.2, {0.4 + 0.8 / steps:.6g}, over = {(steps - 1) / iterations:.6g})"
+
+
+def _improved(cell: Cell) -> str:
+    swarm, moves = _sizes(cell)
     top = max(round(CONFIRMED * swarm * moves / REPEATS), 2)
-    more = f" then confirm(top = {top}, repeats = {REPEATS})"
     left = swarm * moves - top * REPEATS
-    if cell.method == "pattern":
-        return f"pattern(evaluations = {left})", more
-    return f"pso(swarm = {swarm}, iterations = {left // swarm - 1}, {inertia}, wall = reflect)", more
+    return _IMPROVED.format(swarm=swarm, iterations=left // swarm - 1, top=top, repeats=REPEATS)
+
+
+def _sizes(cell: Cell) -> tuple[int, int]:
+    swarm, moves = cell.budget.removesuffix(" evaluations").split(" × ")
+    return int(swarm), int(moves)
+
+
+SELECTORS = frozenset("ftest ttest aucfs odds_ratio relief rffs svcrfe pearson zfilter gs s2n pc_extract".split())
+PREPROCESSING = frozenset("normalize standardize shift_scale".split())
+
+
+def _tried(result: Result) -> dict[str, Any]:
+    """The mean loss of all models tried, the share that failed, and how often each method was in them."""
+    losses = _losses(result.evaluations)
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in ("learners", "selectors", "preprocessing", "order")}
+    for row in result.evaluations:
+        names = [step.split("(")[0].strip() for step in row["model"].split(" >> ")]
+        selected = [place for place, name in enumerate(names) if name in SELECTORS]
+        prepared = [place for place, name in enumerate(names) if name in PREPROCESSING]
+        counts["learners"][names[-2]] += 1
+        counts["selectors"][names[selected[0]] if selected else "none"] += 1
+        counts["preprocessing"][" + ".join(sorted(names[place] for place in prepared)) or "none"] += 1
+        if selected and prepared:
+            counts["order"]["preprocessing first" if prepared[0] < selected[0] else "selection first"] += 1
+    return {
+        "mean loss": mean(losses),
+        "failed share": sum(row["failure"] is not None for row in result.evaluations) / len(result.evaluations),
+        "tried": {kind: dict(found.most_common()) for kind, found in counts.items()},
+    }
+
+
+def _losses(evaluations: Sequence[Mapping[str, Any]]) -> list[float]:
+    """The error rates of the models that could be fitted, by whichever metric was minimised."""
+    metrics = ("ber", "ber_at_best_threshold")
+    return [row[name] for row in evaluations for name in metrics if row.get(name) is not None]
+
+
+# --- The report -------------------------------------------------------------------------------------------------------
 
 
 def report(records: Sequence[Record]) -> Report:
-    found = _percents(record for record in records if record.cell.split < SPLITS)
-    further = _percents(record for record in records if record.cell.split >= SPLITS)
-    rows = [_row(name, found) for name in PAPER if any((name, method) in found for method in METHODS)]
-    columns = ("data", "splits", "paper", "pso", "s.e.", "difference", "verdict", "paper, pattern", *_OTHERS)
-    note = (
-        "Test BER in percent. `pso` and `pattern` spend 15 % of their evaluations on judging their 30 best models "
-        "again on five new splits; `unconfirmed` is what the lowest estimate would have given, `vote` the vote of the "
-        "nine best. `clipped` is the swarm as printed. The SVM (tuned by a grid) and the forest (500 balanced trees) "
-        "are controls of the space, not of the paper; `naive` and `gkridge` are models of the space as they come, "
-        "standardized before and with a bias behind. Splits are the published ones of breast_cancer, german, heart "
-        "and titanic; the others are drawn with the published sizes."
-    )
-    tables = [Table("Full model selection", columns, tuple(rows), (note,))]
-    if further:
-        tables.append(_further_table(found, further))
-    figures = [_figures_claim(found, suffix) for suffix in ("", " vote")]
-    pairs = [_pairs_claim(found, suffix) for suffix in ("", " unconfirmed", " vote")]
-    claims = (*figures, *pairs)
-    counts = {name: len(found.get((name, "pso"), {})) for name in PAPER}
-    budgets = sorted({record.cell.budget for record in records if record.cell.method == "pso"})
+    records = [record for record in records if record.cell.method in METHODS]
+    counts = {name: len([r for r in records if (r.cell.data, r.cell.method) == (name, PROGRAM)]) for name in PAPER}
+    budgets = sorted({record.cell.budget for record in records if record.cell.method == PROGRAM})
     ran = (
-        f"Swarm and pattern search with {', '.join(budgets) or 'nothing yet'} each, 2-fold BER, on "
+        f"Swarm and pattern search with {', '.join(budgets) or 'nothing yet'} each, 2-fold cross-validation, on "
         f"{sum(count > 0 for count in counts.values())} of 9 data sets with {min(counts.values())} to "
-        f"{max(counts.values())} of 10 splits ({origins(r for r in records if r.cell.split < SPLITS)})."
+        f"{max(counts.values())} of 10 splits ({origins(records)})."
     )
-    return Report(
-        "papers.psms", "PSMS: full model selection by particle swarm", ran, tuple(tables), claims, made_by(records)
-    )
+    tables = (*_table_4(records), _cv_table(records), _figure_2(records), _ours(records))
+    claims = (_figures_claim(records), _pairs_claim(records), _variety_claim(records))
+    return Report("papers.psms", "PSMS: full model selection by particle swarm", ran, tables, claims, made_by(records))
 
 
-def _percents(records: Iterable[Record]) -> Found:
+def _percents(records: Iterable[Record], figure: str = "ber") -> Found:
     found: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
-        for figure, suffix in (("ber", ""), ("unconfirmed", " unconfirmed"), ("vote", " vote")):
-            if figure in record.outcome:
-                of_method = found.setdefault((record.cell.data, record.cell.method + suffix), {})
-                of_method[record.cell.split] = 100 * record.outcome[figure]
+        if record.outcome.get(figure) is not None:
+            of_method = found.setdefault((record.cell.data, record.cell.method), {})
+            of_method[record.cell.split] = 100 * record.outcome[figure]
     return found
 
 
-def _further_table(first: Found, further: Found) -> Table:
-    """The same on further splits: whether the first ten are hard."""
-    methods = ("pso", "pso vote", "svm", *PLAIN)
-    pairs = [column for method in methods for column in (f"{method}, first ten", method)]
-    rows = []
-    for name in FURTHER_DATA:
-        ours = list(further.get((name, "pso"), {}).values())
-        if ours:
-            figures = [_mean(found.get((name, method), {})) for method in methods for found in (first, further)]
-            rows.append((name, len(ours), PAPER[name][1], standard_error(ours), *figures))
-    note = "Test BER in percent. These splits are drawn with the published sizes; the first ten are the published ones."
-    return Table("Further splits", ("data", "splits", "paper", "s.e.", *pairs), tuple(rows), (note,))
+def _table_4(records: Sequence[Record]) -> Iterable[Table]:
+    """Test BER, on published and on drawn splits apart: the paper does not say which splits it had."""
+    note = (
+        "Test BER in percent. `program` is specs/psms.msl, the original program; `pattern` is specs/patsms.msl with as "
+        "many evaluations; `printed` is specs/psms_paper.msl, the text of the paper. No model is evaluated twice, and "
+        "no wall reflects. The verdict is on `program`."
+    )
+    columns = (
+        "data",
+        "splits",
+        "paper",
+        "program",
+        "s.e.",
+        "difference",
+        "verdict",
+        "paper, pattern",
+        "pattern",
+        "printed",
+    )
+    for origin in ("published", "drawn"):
+        found = _percents(record for record in records if record.outcome.get("origin", "drawn") == origin)
+        rows = [_test_row(name, found) for name in PAPER if (name, PROGRAM) in found]
+        yield Table(f"Table 4, test BER: {origin} splits", columns, tuple(rows), (note,))
+
+
+def _test_row(name: str, found: Found) -> tuple[str | float | int | None, ...]:
+    (paper_pattern, paper), _ = PAPER[name]
+    ours = list(found[name, PROGRAM].values())
+    others = (_mean(found.get((name, method), {})) for method in (PATTERN, PRINTED))
+    verdict = verdict_on(ours, paper)
+    return name, len(ours), paper, mean(ours), standard_error(ours), mean(ours) - paper, verdict, paper_pattern, *others
+
+
+def _cv_table(records: Sequence[Record]) -> Table:
+    found, failed = _percents(records, "mean loss"), _percents(records, "failed share")
+    rows = [
+        (
+            name,
+            cv_pattern,
+            _mean(found.get((name, PATTERN), {})),
+            cv_swarm,
+            _mean(found.get((name, PROGRAM), {})),
+            _mean(failed.get((name, PROGRAM), {})),
+            _mean(found.get((name, PRINTED), {})),
+        )
+        for name, (_, (cv_pattern, cv_swarm)) in PAPER.items()
+        if (name, PROGRAM) in found
+    ]
+    columns = ("data", "paper, pattern", "pattern", "paper, swarm", "program", "failed", "printed")
+    note = (
+        "BER in cross-validation in percent, the mean over all models tried that could be fitted; `failed` is the "
+        "share of those of `program` that could not, which the original gives a BER of 100."
+    )
+    return Table("Table 4, CV BER", columns, tuple(rows), (note,))
+
+
+def _figure_2(records: Sequence[Record]) -> Table:
+    """How often each learner, selector and set of preprocessing steps was in the models tried."""
+    rows: list[tuple[str | float | None, ...]] = []
+    for kind in ("learners", "selectors", "preprocessing", "order"):
+        shares = {method: _shares(records, method, kind) for method in (PROGRAM, PRINTED)}
+        for name, share in sorted(shares[PROGRAM].items(), key=lambda item: -item[1]):
+            rows.append((kind, name, 100 * share, 100 * shares[PRINTED].get(name, 0.0)))
+    note = (
+        "Percent of all models tried. In the paper nothing is in more than 27 % of the models; zarbi leads the "
+        "learners with about 23 %, ftest the selectors, standardize with shift_scale the preprocessing, and in 70.1 % "
+        "preprocessing comes before selection."
+    )
+    return Table("Figure 2", ("of", "method", "program", "printed"), tuple(rows), (note,))
+
+
+def _shares(records: Iterable[Record], method: str, kind: str) -> dict[str, float]:
+    counts: Counter[str] = Counter()
+    for record in records:
+        if record.cell.method == method:
+            counts.update(record.outcome.get("tried", {}).get(kind, {}))
+    return {name: count / counts.total() for name, count in counts.items()}
+
+
+def _ours(records: Sequence[Record]) -> Table:
+    found, voted = _percents(records), _percents(records, "vote")
+    rows = [
+        (
+            name,
+            PAPER[name][0][1],
+            _mean(found.get((name, PROGRAM), {})),
+            _mean(found.get((name, IMPROVED), {})),
+            _mean(voted.get((name, IMPROVED), {})),
+            *(_mean(found.get((name, method), {})) for method in CONTROLS),
+        )
+        for name in PAPER
+        if any((name, method) in found for method in METHODS)
+    ]
+    note = (
+        "Test BER in percent, all splits. `improved` is ours: walls that reflect, and 15 % of the evaluations spent on "
+        "evaluating the best models again on five new splits; `vote` is the vote of its nine best. The SVM (tuned by a "
+        "grid) and the forest (500 balanced trees) are controls of the space; the others are learners of the space as "
+        "they come, with a bias after them."
+    )
+    columns = ("data", "paper", "program", "improved", "vote", *CONTROLS)
+    return Table("Our own additions, and controls", columns, tuple(rows), (note,))
 
 
 def _mean(values: Mapping[int, float]) -> float | None:
     return mean(list(values.values())) if values else None
 
 
-_OTHERS = ("pattern", "pso unconfirmed", "pattern unconfirmed", "pso vote", "clipped", "svm", "forest", *PLAIN)
+# --- Claims -----------------------------------------------------------------------------------------------------------
 
 
-def _row(name: str, found: Found) -> tuple[str | float | int | None, ...]:
-    paper_pattern, paper = PAPER[name]
-    ours = list(found.get((name, "pso"), {}).values())
-    means = [_mean(found.get((name, method), {})) for method in _OTHERS]
-    verdict = verdict_on(ours, paper) if ours else "not run"
-    return (
-        name,
-        len(ours),
-        paper,
-        mean(ours),
-        standard_error(ours),
-        mean(ours) - paper,
-        verdict,
-        paper_pattern,
-        *means,
-    )
+def _figures_claim(records: Sequence[Record]) -> Claim:
+    found = _percents(records)
+    program = {name: list(found.get((name, PROGRAM), {}).values()) for name in PAPER}
+    known = {name: values for name, values in program.items() if len(values) == SPLITS}
+    verdicts = Counter(verdict_on(values, PAPER[name][0][1]) for name, values in known.items())
+    near = verdicts["reached"] + verdicts["within 1 s.e."]
+    text = "test BER of `program` at or below the paper's, or within one standard error, on every data set"
+    seen = f"{verdicts['reached']} reached, {verdicts['within 1 s.e.']} within one standard error, of {len(known)}"
+    return Claim(text, near == len(PAPER) if len(known) == len(PAPER) else None, seen)
 
 
-def _figures_claim(found: Found, suffix: str) -> Claim:
-    ours = {name: list(found.get((name, f"pso{suffix}"), {}).values()) for name in PAPER}
-    known = {name: verdict_on(values, PAPER[name][1]) for name, values in ours.items() if values}
-    reached = sum(verdict == "reached" for verdict in known.values())
-    near = sum(verdict == "within 1 s.e." for verdict in known.values())
-    enough = all(len(values) >= LEAST_SPLITS for values in ours.values())
-    holds = None if not enough else reached >= 7 and reached + near == len(PAPER)
-    text = "test BER at or below the paper's on at least 7 of 9 data sets, within one standard error on the rest"
-    return Claim(f"pso{suffix}: {text}", holds, f"{reached} reached, {near} within one standard error, of {len(known)}")
-
-
-def _pairs_claim(found: Found, suffix: str) -> Claim:
+def _pairs_claim(records: Sequence[Record]) -> Claim:
+    """The paper: better on 68.9 % of 90 pairs, worse on 22.2 %, by Wilcoxon's test."""
+    found = _percents(records)
     pairs = [
-        (found[name, f"pso{suffix}"][split], value)
+        (found[name, PROGRAM][split], value)
         for name in PAPER
-        for split, value in found.get((name, f"pattern{suffix}"), {}).items()
-        if split in found.get((name, f"pso{suffix}"), {})
+        for split, value in found.get((name, PATTERN), {}).items()
+        if split in found.get((name, PROGRAM), {})
     ]
     compared = compare_pairs([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
-    holds = None if len(pairs) < 20 else compared.wins > compared.losses and compared.p_value < 0.05
-    text = f"pso{suffix} is better than pattern{suffix} over the pairs"
-    return Claim(text, holds, f"{len(pairs)} pairs: {compared}")
+    holds = None if len(pairs) < len(PAPER) * SPLITS else compared.wins > compared.losses and compared.p_value < 0.05
+    text = "the swarm is significantly better than pattern search with as many evaluations, over all pairs"
+    return Claim(text, holds, f"{len(pairs)} pairs: {compared} (paper: 68.9 % won, 22.2 % lost)")
+
+
+def _variety_claim(records: Sequence[Record]) -> Claim:
+    kinds = ("learners", "selectors", "preprocessing")
+    most = {kind: max(_shares(records, PROGRAM, kind).items(), key=itemgetter(1), default=("-", 0.0)) for kind in kinds}
+    text = "no learner, selector or set of preprocessing steps is in more than 27 % of the models tried"
+    seen = ", ".join(f"{kind}: {name} {share:.0%}" for kind, (name, share) in most.items())
+    return Claim(text, None if not records else all(share <= 0.27 for _, share in most.values()), seen)
 
 
 BENCHMARK = Benchmark("papers.psms", cells, work, report)

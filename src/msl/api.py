@@ -11,11 +11,11 @@ from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.diagnostics.diagnostic import Diagnostic
 from msl.diagnostics.user_error import UserError
+from msl.runner.loop import Progress
 from msl.runner.plan import make_plan
-from msl.runner.progress import Progress
 from msl.runner.session import Result, RunRequest, run_plan
-from msl.runner.spec_source import SpecError, read_spec, sound_spec, statement_to_options, with_seed
-from msl.runner.trained import Trained, load_trained
+from msl.runner.spec_source import SpecError, checked_spec, read_spec, statement_to_options, with_seed
+from msl.runner.trained_model import Trained, load_trained
 from msl.space.spec import Spec
 from msl.store.store import Store, store_folder
 from msl.store.stored_run import find_run_id
@@ -36,9 +36,9 @@ def load(spec: str | Path, data: Any = None, *, chain: str | None = None) -> Spe
     Raises a `SpecError` (a ValueError) that shows what is wrong and where.
     """
     source = read_spec(spec)
-    found, _ = sound_spec(source, chain=chain)
+    found, _ = checked_spec(source, chain=chain)
     if data is not None:
-        found, _ = sound_spec(source, _table(found, data).facts, chain)
+        found, _ = checked_spec(source, _table(found, data).facts, chain)
     return found
 
 
@@ -75,7 +75,7 @@ def run(
     ----------
     spec : a path, or the text itself
     data : the table with its target: a path, or a frame of polars or pandas
-    test : another such table, to judge the winner on rows that the search has never seen
+    test : another such table, to score the winner on rows that the search has never seen
     seed : instead of the spec's
     jobs : worker processes; with 1 everything happens in this process, without limits of time and memory, unless
         packages are trusted: their code may change anything in its process, and gets others
@@ -92,9 +92,9 @@ def run(
     """
     where, workers = executor_choice(jobs, on)
     source = with_seed(read_spec(spec), seed)
-    found, _ = sound_spec(source, chain=chain)
+    found, _ = checked_spec(source, chain=chain)
     table = _table(found, data)
-    found, checked = sound_spec(source, table.facts, chain)
+    found, checked = checked_spec(source, table.facts, chain)
     request = RunRequest(
         make_plan(found, table, tuple(trusted)),
         source,

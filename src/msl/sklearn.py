@@ -34,7 +34,7 @@ from msl.data.target import spell_label
 from msl.diagnostics.user_error import UserError
 from msl.runner.plan import make_plan
 from msl.runner.session import RunRequest, run_plan
-from msl.runner.spec_source import declared_task, read_spec, sound_spec, statement_to_options, with_seed
+from msl.runner.spec_source import checked_spec, declared_task, read_spec, statement_to_options, with_seed
 
 Floats = NDArray[np.float64]
 _TASKS = ("classification", "regression")
@@ -119,11 +119,11 @@ class ModelSearch(BaseEstimator):
             raise UserError(f"task must be classification, regression or None; got {self.task!r}")
         where, workers = executor_choice(self.jobs)
         source = with_seed(read_spec(self.spec), self.seed)
-        spec, _ = sound_spec(source, chain=self.chain)
+        spec, _ = checked_spec(source, chain=self.chain)
         rows, target = self._training(X, y)
         options = self._options(statement_to_options(spec.data), rows)
         table = self._table(rows, target, options, declared_task(spec))
-        spec, checked = sound_spec(source, table.facts, self.chain)
+        spec, checked = checked_spec(source, table.facts, self.chain)
         request = RunRequest(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
         with tempfile.TemporaryDirectory() as forgotten:
             folder = Path(forgotten if self.store is None else self.store)
@@ -151,8 +151,8 @@ class ModelSearch(BaseEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """The accuracy, or R² for regression."""
-        measure = r2_score if self._task() == "regression" else accuracy_score
-        return float(measure(y, self.predict(X)))
+        metric = r2_score if self._task() == "regression" else accuracy_score
+        return float(metric(y, self.predict(X)))
 
     # --- rows ---
 
@@ -251,6 +251,6 @@ def _is_frame(X: Any) -> bool:
 def _task_of_spec(spec: str, chain: str | None) -> str | None:
     """The task of a spec; None also for one with errors, which `fit` reports."""
     try:
-        return declared_task(sound_spec(read_spec(spec), chain=chain)[0])
+        return declared_task(checked_spec(read_spec(spec), chain=chain)[0])
     except UserError:
         return None

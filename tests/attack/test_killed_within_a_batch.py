@@ -108,9 +108,9 @@ def content(folder: Path) -> dict[str, Any]:
         counted = ("evaluations", "new", "reused", "failures", "outside", "best", "objectives")
         return {
             "status": run.status,
-            "asks": store.runs.asks(run.id),
+            "asks": store.runs.queries(run.id),
             "events": [(event.position, event.kind, event.figures) for event in store.runs.events(run.id)],
-            "evaluations": {one.key: (one.text, one.losses, one.bound, one.trouble) for one in evaluations},
+            "evaluations": {one.key: (one.text, one.losses, one.bound, one.failure) for one in evaluations},
             "result": {name: run.result[name] for name in counted},
         }
 
@@ -128,7 +128,7 @@ def test_what_had_arrived_is_stored_and_not_evaluated_again(here: Path, name: st
     process.communicate()
     with Store.open(here / "killed", read_only=True) as store:
         (run,) = store.runs.all()
-        assert (run.status, store.runs.count_asks(run.id)) == ("interrupted", 0)  # no batch had come to its end
+        assert (run.status, store.runs.count_queries(run.id)) == ("interrupted", 0)  # no batch had come to its end
     before = fits(here)
     again = start(here, "killed")
     _, said = again.communicate(timeout=_PATIENCE)
@@ -155,9 +155,9 @@ def test_sigterm_within_a_batch_ends_soon_and_tells_the_best(here: Path) -> None
     assert "interrupted: run the same command again to continue" in told
     with Store.open(here / "cut", read_only=True) as store:
         (run,) = store.runs.all()
-        asked = [one.position for one in store.runs.asks(run.id)]
+        asked = [one.position for one in store.runs.queries(run.id)]
         assert (run.status, len(asked), run.result["best"] is not None) == ("interrupted", BATCH - 1, True)
-        assert store.runs.count_asks(run.id) == BATCH - 1
+        assert store.runs.count_queries(run.id) == BATCH - 1
     program = [sys.executable, "-c", "from msl.cli.main import main; main()"]
     replayed = subprocess.run(
         [*program, "replay", "@", "--store", "cut", "--trust", "held_block", "--quiet"],

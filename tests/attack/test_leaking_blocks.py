@@ -115,7 +115,7 @@ def searched(
         only = None if most is None else range(most)
         ending = search(plan, store, run, executor, only=only).ending
         store.runs.end(run, ending, {})
-        return store.runs.asks(run)
+        return store.runs.queries(run)
 
 
 def commissioned(folder: Path) -> RunRequest:

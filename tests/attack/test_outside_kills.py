@@ -137,7 +137,7 @@ def test_a_daemon_ends_with_its_evaluation(tmp_path: Path) -> None:
         wait_until(none_alive(noted(tmp_path / "note")))
 
 
-EVALUATE = str(Path(__file__).parents[1] / "evaluate")
+WORKERS = str(Path(__file__).parents[1] / "workers")
 PROGRAM = """
 import sys, time
 import executor_models as em
@@ -159,7 +159,7 @@ with ForkServer() as fork_server, LocalExecutor(em.job(), 1, fork_server) as exe
 def test_a_daemon_ends_with_whoever_is_killed(tmp_path: Path, who: str) -> None:
     note = tmp_path / "note"
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(note)], cwd=EVALUATE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, str(note)], cwd=WORKERS, stdout=subprocess.PIPE, text=True
     ) as program:
         try:
             assert program.stdout is not None

@@ -17,7 +17,7 @@ from sklearn.neighbors import RadiusNeighborsClassifier
 from msl.api import run
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import learner_outputs
-from msl.blocks.base.outputs import SURE, BadOutputs
+from msl.blocks.base.check_outputs import SURE, BadOutputs
 from msl.check.check_spec import check_source
 from msl.check.names.scoring_declarations import metric_named
 from msl.cli.main import main
@@ -27,7 +27,7 @@ from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Outcome
-from msl.runner.trained import PredictionError
+from msl.runner.trained_model import PredictionError
 from msl.space.formulas import Facts
 from msl.space.values import BlockType, BlockValue, Model
 
@@ -323,7 +323,7 @@ def test_a_prediction_for_new_rows_that_is_none_is_told(
 
 def test_a_class_that_raises_on_new_rows_is_no_bug_of_ours(tmp_path: Path) -> None:
     result = a_run(tmp_path, "RaisesLater")
-    with pytest.raises(PredictionError, match="cannot be asked of this table: never seen such a thing"):
+    with pytest.raises(PredictionError, match="cannot predict this table: never seen such a thing"):
         result.trained.predict(result.trained.read(str(write_iris(tmp_path / "odd.csv", oddly=6))))
 
 

@@ -17,8 +17,8 @@ import pytest
 from skops.io._protocol import PROTOCOL
 
 from msl.runner.safe_load import ModelFileError, load_estimator
-from msl.runner.trained import load_trained
-from msl.store.files import Files
+from msl.runner.trained_model import load_trained
+from msl.store.store import Files
 
 Get = Callable[[str], Any]
 

@@ -21,10 +21,9 @@ from winner_cases import write_table
 from msl import run as msl_run
 from msl.cli.main import main
 from msl.store.doctor import examine, repair
-from msl.store.files import Files, write_whole
 from msl.store.run_table import run_checksum
 from msl.store.schema import TABLES, checksum, selection
-from msl.store.store import DATABASE, Store
+from msl.store.store import DATABASE, Files, Store, write_atomically
 from msl.store.store_error import StoreError
 from msl.store.stored_run import is_run_id, make_run_id
 
@@ -191,7 +190,7 @@ def test_a_half_written_file_is_never_a_link(tmp_path: Path) -> None:
     target = tmp_path / "precious"
     target.write_text("mine", encoding="utf-8")
     (tmp_path / f"m.skops.{os.getpid()}.part").symlink_to(target)
-    write_whole(tmp_path / "m.skops", b"model")
+    write_atomically(tmp_path / "m.skops", b"model")
     assert (target.read_text(), (tmp_path / "m.skops").read_bytes()) == ("mine", b"model")
 
 

@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from benchmarks.strategy_adaptive import adaptive_calls, best_within, mean_ranks, single_calls
 from benchmarks.strategy_problems import Arena, made_up, pipelines
 from msl.search.base import Observation
-from msl.testing.play import exact, options_of
+from msl.testing.conformance import exact, options_of
 from msl.testing.toy_problems import sphere
 
 

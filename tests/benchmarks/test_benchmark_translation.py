@@ -41,6 +41,7 @@ def test_every_model_of_chance_is_in_the_space(text: str) -> None:
         deriver.derive(choose_model(space, chance))
 
 
+@pytest.mark.slow
 def test_chance_reaches_every_structure() -> None:
     space = space_of(SMALL)
     chance = Chance(np.random.default_rng(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from msl.blocks.base.build import ColumnKinds, adapt_model
+from msl.blocks.base.insert_encoders import ColumnKinds, adapt_model
 from msl.blocks.base.load import BlockProblem
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
@@ -15,6 +15,7 @@ TARGETS = {
     "standardize": ("msl.blocks:Standardize", "transformer"),
     "standard_scaler": ("sklearn.preprocessing:StandardScaler", "transformer"),
     "impute": ("sklearn.impute:SimpleImputer", "transformer"),
+    "fill_nearest": ("msl.blocks:FillNearest", "transformer"),
     "missing_indicator": ("sklearn.impute:MissingIndicator", "selector"),
     "one_hot": ("sklearn.preprocessing:OneHotEncoder", "selector"),
     "ordinal": ("sklearn.preprocessing:OrdinalEncoder", "transformer"),
@@ -75,6 +76,9 @@ SPLIT = Branches(((use("columns", kind="symbolic"), use("one_hot")), (use("colum
         (GAPS, (use("impute"), use("svc")), "impute >> svc"),
         (MIXED, (use("impute"), use("svc")), "encode[1, 3] >> impute >> svc"),
         (MIXED, (use("missing_indicator"), use("svc")), "missing_indicator >> svc"),
+        # similar rows fill in symbols, too, so that nothing is encoded before a learner needs it
+        (MIXED, (use("fill_nearest"), use("svc")), "fill_nearest[1, 3] >> encode[1, 3] >> svc"),
+        (MIXED, (use("fill_nearest"), use("sbm")), "fill_nearest[1, 3] >> sbm[1, 3]"),
         # encoders take symbols, those that keep missing values are followed by an imputer
         (MIXED, (use("one_hot"), use("svc")), "one_hot >> svc"),
         (MIXED, (use("ordinal"), use("svc")), "ordinal >> impute[] >> svc"),

@@ -1,4 +1,4 @@
-"""Bias against all thresholds, and against no offset."""
+"""Bias against all thresholds, and, for more than two classes, against no offset."""
 
 from __future__ import annotations
 
@@ -42,19 +42,41 @@ def cases(draw: st.DrawFn, n_classes: st.SearchStrategy[int], values: st.SearchS
 grid = st.integers(-40, 40).map(lambda eighths: eighths / 8)
 
 
+def errors_of_thresholds(margins: Outputs, y: Labels) -> list[tuple[float, float]]:
+    """Each candidate with its balanced error: the midpoints, and the ends, which call all rows the same."""
+    values = np.unique(margins)
+    found = [(float(values[0]), 0.5), (float(values[-1]), 0.5)]
+    for threshold in (values[1:] + values[:-1]) / 2:
+        above = margins > threshold
+        found.append((float(threshold), float((~above[y == 1]).mean() + above[y == 0].mean()) / 2))
+    return found
+
+
 @settings(max_examples=300)
 @given(cases(st.just(2), grid))
-def test_two_classes_get_the_best_of_all_thresholds(case: tuple[Outputs, Labels]) -> None:
+def test_two_classes_get_the_median_of_the_best_thresholds(case: tuple[Outputs, Labels]) -> None:
     outputs, y = case
-    margins = np.unique(outputs[:, 1] - outputs[:, 0])
-    thresholds = [margins[0] - 1, *(margins[1:] + margins[:-1]) / 2, margins[-1] + 1, 0.0]
-    best = min(training_error(outputs - np.array([0.0, threshold]), y) for threshold in thresholds)
-    assert training_error(with_bias(outputs, y), y) == pytest.approx(best, abs=1e-12)
+    candidates = errors_of_thresholds(outputs[:, 1] - outputs[:, 0], y)
+    least = min(error for _, error in candidates)
+    best = [threshold for threshold, error in candidates if error < least + 1e-12]
+    biased = with_bias(outputs, y)
+    np.testing.assert_array_equal(biased, outputs - np.array([0.0, np.median(best)]))
+    if len(best) == 1:
+        assert training_error(biased, y) == pytest.approx(least, abs=1e-12)
+
+
+def test_the_median_of_two_equally_good_thresholds_is_between_them() -> None:
+    y = np.array([0, 1, 0, 1])
+    outputs = np.column_stack([np.zeros(4), [-4.0, -0.5, 0.5, 4.5]])
+    block = Bias().fit(outputs, y)
+    # Thresholds of -2.25 and 2.5 make one error each; the one between them makes two, as it would in CLOP.
+    assert block.offsets_.tolist() == [0.0, -0.125]
+    assert training_error(block.transform(outputs), y) == 0.5
 
 
 @settings(max_examples=200)
-@given(cases(st.integers(2, 5), st.floats(-1e300, 1e300)))
-def test_offsets_never_make_it_worse(case: tuple[Outputs, Labels]) -> None:
+@given(cases(st.integers(3, 5), st.floats(-1e300, 1e300)))
+def test_offsets_of_more_classes_never_make_it_worse(case: tuple[Outputs, Labels]) -> None:
     outputs, y = case
     biased = with_bias(outputs, y)
     assert np.isfinite(biased).all()
@@ -87,11 +109,10 @@ def test_the_error_is_that_of_scikit_learn(case: tuple[Outputs, Labels]) -> None
     assert training_error(outputs, y) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_good_threshold_is_left_alone() -> None:
+def test_a_gap_is_cut_in_the_middle() -> None:
     outputs = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.2, 0.8]])
     block = Bias().fit(outputs, [0, 0, 1, 1])
-    assert block.offsets_.tolist() == [0.0, 0.0]
-    assert np.array_equal(block.transform(outputs), outputs)
+    assert block.offsets_ == pytest.approx([0.0, 0.1])  # the middle of -0.6 and 0.4
     assert block.complexity() == 0.0
 
 

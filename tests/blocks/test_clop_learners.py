@@ -1,4 +1,4 @@
-"""What all learners of the clop catalogue, and naive_bayes of kms, must do alike."""
+"""What all learners of the clop and extras catalogues, and naive_bayes of kms, must do alike."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from msl.blocks.kernels.ridge import (
 )
 from msl.blocks.kernels.svm import SVC
 from msl.blocks.learners.forest import ForestClassifier, ForestRegressor
+from msl.blocks.learners.linear_logistic import LinearLogistic
+from msl.blocks.learners.linear_rules import PooledBayes, Zarbi
 from msl.blocks.learners.logitboost import LogitBoost
 from msl.blocks.learners.naive_bayes import GaussianBayes, NaiveBayes
 from msl.blocks.learners.neural import NeuralClassifier, NeuralRegressor
-from msl.blocks.learners.zarbi import Zarbi
 
 CLASSIFIERS = [
     Zarbi(),
+    PooledBayes(),
+    LinearLogistic(),
     NaiveBayes(),
     GaussianBayes(),
     KernelLogistic(),
@@ -52,8 +55,8 @@ REGRESSORS = [
 LEARNERS = CLASSIFIERS + REGRESSORS
 BLOCKS = {
     "zarbi": [Zarbi],
-    "naive": [NaiveBayes],
-    "klogistic": [KernelLogistic],
+    "naive": [PooledBayes],
+    "klogistic": [LinearLogistic],
     "gkridge": [GKRidgeClassifier, GKRidgeRegressor],
     "logitboost": [LogitBoost],
     "neural": [NeuralClassifier, NeuralRegressor],
@@ -116,9 +119,12 @@ def test_constructors_have_the_parameters_of_the_catalogue(block):
         )
         assert class_path.split(":")[0] in (learner.__module__, "msl.blocks.kernels.ridge")
         signature = inspect.signature(learner).parameters
-        assert set(signature) - {"random_state"} == set(parameters)
+        assert set(signature) - {"random_state", "mtry_in_roots"} == set(parameters)
         for name, written in parameters.items():
             default = signature[name].default
+            if name == "mtry":  # √features, which a declaration cannot say
+                assert default is None
+                continue
             assert default == (written == "true" if isinstance(default, bool) else float(written)), name
 
 
@@ -305,7 +311,8 @@ def test_fifty_classes(learner):
     outputs = quiet_outputs(model, X)
     assert outputs.shape == (200, 50)
     assert np.isfinite(outputs).all()
-    if not isinstance(learner, Zarbi | NeuralClassifier):  # four units and one direction a class are not enough
+    # Four units, or one direction a class, are not enough.
+    if not isinstance(learner, Zarbi | LinearLogistic | NeuralClassifier):
         assert (outputs.argmax(axis=1) == y).mean() > 0.7
 
 

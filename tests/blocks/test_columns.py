@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from msl.blocks.preprocessing.prepare import Columns, Passthrough
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [Passthrough(), Columns(), Columns(kind="all"), Columns(kind="symbolic", symbolic_columns=[0])]
 )

@@ -13,7 +13,7 @@ from msl.blocks.learners import forest
 from msl.blocks.learners.forest import ForestClassifier, ForestRegressor
 
 
-@pytest.mark.parametrize(("mtry", "max_features"), [(1, 4), (3, 12), (10, 17)])
+@pytest.mark.parametrize(("mtry", "max_features"), [(None, 4), (1, 1), (10, 10), (30, 17)])
 @pytest.mark.parametrize("balance", [False, True])
 def test_classes_are_scikit_learns(mtry, max_features, balance):
     X, y = make_classification(90, 17, n_informative=6, n_classes=3, weights=[0.6, 0.3], random_state=0)
@@ -27,10 +27,18 @@ def test_classes_are_scikit_learns(mtry, max_features, balance):
 
 def test_numbers_are_scikit_learns():
     X, y = make_regression(80, 9, noise=5.0, random_state=0)
-    ours = ForestRegressor(units=12, mtry=2, random_state=3).fit(X, y)
+    ours = ForestRegressor(units=12, mtry=6, random_state=3).fit(X, y)
     theirs = RandomForestRegressor(12, max_features=6, random_state=3).fit(X, y)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
     assert ours.complexity() == sum(tree.get_n_leaves() for tree in theirs.estimators_)
+
+
+def test_features_are_tried_in_multiples_of_the_root_if_asked_for():
+    X, y = make_classification(90, 17, n_informative=6, random_state=0)
+    for mtry, max_features in ((1, 4), (3, 12), (10, 17)):
+        ours = ForestClassifier(units=5, mtry=mtry, mtry_in_roots=True, random_state=3).fit(X, y)
+        counted = ForestClassifier(units=5, mtry=max_features, random_state=3).fit(X, y)
+        np.testing.assert_array_equal(ours.predict_proba(X), counted.predict_proba(X))
 
 
 def test_balance_changes_nothing_for_numbers():

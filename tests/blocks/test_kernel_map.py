@@ -39,6 +39,7 @@ def test_by_explicit_loop(references, points, distance):
     train, test = X[::2], X[1::2]
     measure = DISTANCES[distance]()
     chosen = KernelMap(references, 7, "centers", distance, "linear", random_state=3).fit(train).regions_.points
+    first_six = chosen[:6]
     if points == "centroids":
         cells = measure.pairwise(train, chosen).argmin(axis=1)
         if references == "density":  # those removed together, not the nearest ones
@@ -50,6 +51,8 @@ def test_by_explicit_loop(references, points, distance):
         own = [row[cell] for row in distances if row.argmin() == cell]
         others = [length for length in measure.pairwise(chosen, chosen)[cell] if length > 0]
         sigma.append(max(own, default=0.0) or min(others))
+    if references == "fft":  # the row farthest from the first six centres was the seventh
+        sigma = [measure.pairwise(train, first_six).min(axis=1).max()] * len(chosen)
     for kernel, formula in FORMULAS.items():
         mapped = KernelMap(references, 7, points, distance, kernel, random_state=3).fit(train).transform(test)
         expected = np.empty_like(mapped)
@@ -80,7 +83,18 @@ def test_a_reference_alone_takes_the_distance_to_the_next():
 def test_equal_rows_map_to_finite_numbers():
     X = np.ones((6, 2))
     for kernel in KERNELS:
-        assert np.all(np.isfinite(KernelMap("random_rows", 3, kernel=kernel).fit(X).transform(X)))
+        for references in ("random_rows", "fft"):
+            assert np.all(np.isfinite(KernelMap(references, 3, kernel=kernel).fit(X).transform(X)))
+
+
+def test_the_width_of_a_traversal_covers_every_row_and_separates_every_two_centres():
+    X, _ = load_iris(return_X_y=True)
+    fitted = KernelMap("fft", 12, "centers", "euclidean", "gaussian", random_state=1).fit(X).regions_
+    (sigma,) = set(fitted.sigma.tolist())
+    to_rows = np.linalg.norm(X[:, None] - fitted.points, axis=2)
+    between = np.linalg.norm(fitted.points[:, None] - fitted.points, axis=2) + np.diag([np.inf] * 12)
+    assert to_rows.min(axis=1).max() <= sigma
+    assert between.min() == pytest.approx(sigma)
 
 
 def test_regions_are_shared_between_kernels():
@@ -101,7 +115,7 @@ def test_complexity_is_the_number_of_references():
 
 def test_only_references_by_class_need_a_target():
     needs = {name for name in REFERENCES if KernelMap(name).needs_target}
-    assert needs == {"edited", "condensed", "lvq"}
+    assert needs == {"condensed", "edited", "lvq", "coulomb", "on_line"}
 
 
 def test_references_by_class_refuse_numbers():

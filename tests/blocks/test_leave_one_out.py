@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msl.blocks.similarity.distances import DISTANCES, Minkowski
-from msl.blocks.similarity.learners import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
 from msl.blocks.similarity.leave_one_out import LeaveOneOut
-from msl.blocks.similarity.voting import WEIGHTINGS, GaussianWeighting
+from msl.blocks.similarity.weightings import WEIGHTINGS, GaussianWeighting
 
 
 def refitted(learner, X, y, n_classes):
@@ -69,6 +69,7 @@ def test_what_was_asked_before_leaves_no_trace(setting, radius):
         np.testing.assert_array_equal(used.outputs_of(learner), LeaveOneOut(*table, n_classes).outputs_of(learner))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["euclidean", "manhattan", "canberra"])
 @pytest.mark.parametrize("k", [1, 4])
 def test_a_search_over_weights_stays_exact(distance, k):

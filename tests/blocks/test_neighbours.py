@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from msl.blocks.numerics.matrices import sorted_lines, upper_bounds
 from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean
 from msl.blocks.similarity.fitted_distance import fit_metric
-from msl.blocks.similarity.neighbours import Neighbours
+from msl.blocks.similarity.neighbour_search import Neighbours
 
 
 def metric_on(X, distance, importance=None):
@@ -44,7 +44,7 @@ def brute_force(lengths, k, tolerance=1e-7):
 )
 def test_all_rows_at_the_kth_distance_are_neighbours(X, Q, k, name, product_work):
     distance = DISTANCES[name]()
-    with patch("msl.blocks.similarity.neighbours.PRODUCT_WORK", product_work):
+    with patch("msl.blocks.similarity.neighbour_search.PRODUCT_WORK", product_work):
         hood = neighbours(X, Q, distance).nearest(k)
     lengths = distance.pairwise(Q, X)
     for row in range(len(Q)):
@@ -55,10 +55,11 @@ def test_all_rows_at_the_kth_distance_are_neighbours(X, Q, k, name, product_work
         np.testing.assert_allclose(hood.reach[row], found[-1], rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(DISTANCES))
 @pytest.mark.parametrize("shape", [(700, 1), (700, 3), (700, 40)])
 def test_large_tables_are_searched_in_parts(name, shape, monkeypatch):
-    monkeypatch.setattr("msl.blocks.similarity.neighbours.CHUNK", 1 << 15)
+    monkeypatch.setattr("msl.blocks.similarity.neighbour_search.CHUNK", 1 << 15)
     rng = np.random.default_rng(2)
     X, Q = rng.normal(size=shape), rng.normal(size=(300, shape[1]))
     distance = DISTANCES[name]()
@@ -84,7 +85,7 @@ def test_siblings_get_the_same_as_alone():
 @pytest.mark.parametrize("name", sorted(DISTANCES))
 @pytest.mark.parametrize("product_work", [0, 1 << 40])
 def test_leaving_one_out_leaves_out_the_row_itself_and_no_equal_row(name, product_work, monkeypatch):
-    monkeypatch.setattr("msl.blocks.similarity.neighbours.PRODUCT_WORK", product_work)
+    monkeypatch.setattr("msl.blocks.similarity.neighbour_search.PRODUCT_WORK", product_work)
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, (30, 2)).astype(float)
     lengths = DISTANCES[name]().pairwise(X, X)
@@ -94,7 +95,7 @@ def test_leaving_one_out_leaves_out_the_row_itself_and_no_equal_row(name, produc
 
 
 def test_equal_rows_are_at_distance_zero_even_far_from_the_origin(monkeypatch):
-    monkeypatch.setattr("msl.blocks.similarity.neighbours.PRODUCT_WORK", 0)
+    monkeypatch.setattr("msl.blocks.similarity.neighbour_search.PRODUCT_WORK", 0)
     rng = np.random.default_rng(0)
     X = 1e8 + rng.normal(size=(50, 10))
     X[25:] = X[:25]
@@ -104,7 +105,7 @@ def test_equal_rows_are_at_distance_zero_even_far_from_the_origin(monkeypatch):
 
 
 def test_close_rows_far_from_the_origin_keep_their_order(monkeypatch):
-    monkeypatch.setattr("msl.blocks.similarity.neighbours.PRODUCT_WORK", 0)
+    monkeypatch.setattr("msl.blocks.similarity.neighbour_search.PRODUCT_WORK", 0)
     X = np.zeros((8, 6))
     X[:, 0] = 1e7 + np.arange(8) * 1e-3
     X[0] = -1e7
@@ -113,7 +114,7 @@ def test_close_rows_far_from_the_origin_keep_their_order(monkeypatch):
 
 
 def test_clusters_far_from_each_other_are_searched_exactly(monkeypatch):
-    monkeypatch.setattr("msl.blocks.similarity.neighbours.PRODUCT_WORK", 0)
+    monkeypatch.setattr("msl.blocks.similarity.neighbour_search.PRODUCT_WORK", 0)
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 4)) * 1e-3 + shift for shift in (1e6, -1e6, 0.0)])
     lengths = Euclidean().pairwise(X, X)

@@ -1,4 +1,4 @@
-"""The neural networks: gradient against finite differences, optimum against scikit-learn's."""
+"""The neural networks: gradient against finite differences, value against its formula, fits against an optimiser."""
 
 from __future__ import annotations
 
@@ -6,65 +6,65 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 from sklearn.datasets import make_classification, make_moons
-from sklearn.neural_network import MLPClassifier
 
 from msl.blocks.learners.neural import NetworkObjective, NetworkShape, NeuralClassifier, NeuralRegressor
 
 
-def objective(of_classes, seed=0):
+def signs(y):
+    return np.where(y == 1, 1.0, -1.0)[:, np.newaxis]
+
+
+def objective(n_outputs, seed=0):
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(12, 3))
-    targets = np.eye(4)[rng.integers(4, size=12)] if of_classes else rng.normal(size=(12, 1))
-    shape = NetworkShape(3, 5, targets.shape[1])
-    return NetworkObjective(shape, X, targets, rng.random(12) + 0.5, 0.3, of_classes), rng.normal(size=shape.n_weights)
+    shape = NetworkShape(3, 5, n_outputs)
+    X, targets, row_weights = rng.normal(size=(12, 3)), rng.normal(size=(12, n_outputs)), rng.random(12) + 0.5
+    return NetworkObjective(shape, X, targets, row_weights, 0.3), rng.normal(size=shape.n_weights)
 
 
-@pytest.mark.parametrize("of_classes", [True, False])
-def test_the_gradient_matches_finite_differences(of_classes):
-    function, weights = objective(of_classes)
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_the_gradient_matches_finite_differences(n_outputs):
+    function, weights = objective(n_outputs)
     _, gradient = function(weights)
     numerical = approx_fprime(weights, lambda w: function(w)[0], 1e-7)
     np.testing.assert_allclose(gradient, numerical, atol=1e-6)
     assert np.abs(gradient).max() > 0.01
 
 
-@pytest.mark.parametrize("of_classes", [True, False])
-def test_the_value_is_its_formula(of_classes):
-    function, weights = objective(of_classes)
+@pytest.mark.parametrize("n_outputs", [1, 4])
+def test_the_value_is_its_formula(n_outputs):
+    function, weights = objective(n_outputs)
     hidden, hidden_bias, output, output_bias = function.shape.layers(weights)
     total = 0.0
     for x, target, weight in zip(function.X, function.targets, function.row_weights, strict=True):
         values = output_bias + sum(np.tanh(hidden_bias[u] + x @ hidden[:, u]) * output[u] for u in range(5))
-        if of_classes:
-            total -= weight * np.log((np.exp(values) / np.exp(values).sum())[target == 1][0])
-        else:
-            total += weight * (values[0] - target[0]) ** 2 / 2
-    total += 0.3 / 2 * ((hidden**2).sum() + (output**2).sum())
+        total += weight * ((values - target) ** 2).sum() / 2
+    total += 0.3 / 2 * sum((layer**2).sum() for layer in (hidden, hidden_bias, output, output_bias))
     assert function(weights)[0] == pytest.approx(total / 12, rel=1e-12)
 
 
-def test_the_loss_is_scikit_learns():
-    """Their weights put into our network: the same probabilities, and our objective cannot be lowered from there."""
-    X, y = make_classification(80, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
-    theirs = MLPClassifier(
-        (6,), activation="tanh", solver="lbfgs", alpha=2.0, max_iter=5000, tol=1e-8, max_fun=100000, random_state=0
-    ).fit(X, y)
-    ours = NeuralClassifier(units=6, shrinkage=2.0, maxiter=1, random_state=0).fit(X, y)
-    (hidden, output), (hidden_bias, output_bias) = theirs.coefs_, theirs.intercepts_
-    ours.weights_ = np.concatenate([hidden.ravel(), hidden_bias, output.ravel(), output_bias])
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
-    function = NetworkObjective(ours.shape_, X, np.eye(3)[y], np.ones(80), 2.0, True)
-    value, gradient = function(ours.weights_)
-    assert np.abs(gradient).max() < 1e-4
-    assert value == pytest.approx(theirs.loss_, rel=1e-6)
+def test_initial_weights_have_the_variance_of_one_over_the_inputs_of_a_unit():
+    shape = NetworkShape(99, 24, 50)
+    hidden, _, output, _ = shape.layers(shape.initial(np.random.RandomState(0)))
+    assert hidden.std() == pytest.approx(1 / 10, rel=0.05)
+    assert output.std() == pytest.approx(1 / 5, rel=0.05)
 
 
-def test_a_fit_of_many_steps_is_a_minimum():
+def test_classes_are_numbers_of_plus_and_minus_one():
     X, y = make_moons(60, noise=0.2, random_state=0)
     model = NeuralClassifier(units=4, shrinkage=1.0, maxiter=2000, random_state=0).fit(X, y)
-    function = NetworkObjective(model.shape_, X, np.eye(2)[y], np.ones(60), 1.0, True)
+    function = NetworkObjective(model.shape_, X, signs(y), np.ones(60), 1.0)
     polished = minimize(function, model.weights_, jac=True, method="BFGS", options={"gtol": 1e-7})
     assert function(model.weights_)[0] == pytest.approx(polished.fun, abs=1e-4)
+    assert model.outputs(X).shape == (60, 2)
+    np.testing.assert_array_equal(model.outputs(X)[:, 0], -model.outputs(X)[:, 1])
+
+
+def test_more_than_two_classes_are_one_against_the_rest():
+    X, y = make_classification(80, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=0)
+    model = NeuralClassifier(units=6, maxiter=200, random_state=0).fit(X, y)
+    expected = np.where(y[:, np.newaxis] == np.arange(3), 1.0, -1.0)
+    assert model.outputs(X).shape == (80, 3)
+    assert ((model.outputs(X) - expected) ** 2).mean() < 0.3
 
 
 def test_more_steps_lower_the_loss():
@@ -72,7 +72,7 @@ def test_more_steps_lower_the_loss():
     losses = []
     for steps in (1, 10, 100):
         model = NeuralClassifier(maxiter=steps, random_state=0).fit(X, y)
-        losses.append(NetworkObjective(model.shape_, X, np.eye(2)[y], np.ones(100), 0.01, True)(model.weights_)[0])
+        losses.append(NetworkObjective(model.shape_, X, signs(y), np.ones(100), 1e-4)(model.weights_)[0])
     assert losses[0] > losses[1] > losses[2]
 
 
@@ -109,4 +109,4 @@ def test_a_constant_target_is_predicted_as_such():
 
 def test_complexity_counts_weights():
     X, y = make_moons(20, random_state=0)
-    assert NeuralClassifier(units=5, random_state=0).fit(X, y).complexity() == (2 + 1) * 5 + (5 + 1) * 2
+    assert NeuralClassifier(units=5, random_state=0).fit(X, y).complexity() == (2 + 1) * 5 + (5 + 1) * 1

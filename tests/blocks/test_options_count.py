@@ -17,10 +17,10 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.preprocessing import KBinsDiscretizer, minmax_scale, scale
 from threadpoolctl import threadpool_limits
 
-from msl.blocks.base.build import step_to_estimator
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.base.load import _SINCE as SINCE
 from msl.blocks.base.load import VERSION
+from msl.blocks.base.recipe import step_to_estimator
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
@@ -31,12 +31,14 @@ from msl.space.formulas import Facts
 from msl.space.resolve import resolve
 from msl.space.values import BlockValue, SymbolValue
 
-CATALOGUES = ("clop", "sbm", "kms", "rbf", "sklearn")
+CATALOGUES = ("clop", "extras", "sbm", "kms", "rbf", "sklearn")
 ROLES = ("transformer", "selector", "learner", "post")
 #: Where a parameter needs company to count.
 COMPANY = {
-    ("relief", "knum"): "fmax = 3",
+    ("relief", "knum"): "fmax = 5",
+    ("relieff", "knum"): "fmax = 3",
     ("lssvm", "coef0"): "degree = 2",  # to a linear kernel it adds what the bias takes away
+    ("lssvm_log", "coef0"): "degree = 2",
     ("sbm", "weighting"): "k = 7",
     ("sbm", "distance"): "k = 7",
     ("sbm", "references"): "k = 3",
@@ -51,11 +53,16 @@ NO_EFFECT = {
     ("neural", "regression", "balance"): "classes are balanced, and there are none",
     ("rf", "regression", "balance"): "classes are balanced, and there are none",
     ("lssvm", "regression", "balance"): "classes are balanced, and there are none",
+    ("neural_log", "regression", "balance"): "classes are balanced, and there are none",
+    ("root_forest", "regression", "balance"): "classes are balanced, and there are none",
+    ("lssvm_log", "regression", "balance"): "classes are balanced, and there are none",
+    ("zfilter", "regression", "wmin"): "no column of the tables has fewer than two values that are not zero",
+    ("zfilter", "classification", "wmin"): "no column of the tables has fewer than two values that are not zero",
 }
 NON_NEGATIVE = {"nmf", "topics", "rbm", "additive_chi2", "multinomial_nb", "complement_nb"}
 SYMBOLS = {"one_hot", "ordinal", "target_encode", "target_encode_mean", "categorical_nb"}
-WITH_GAPS = {"impute", "knn_impute", "missing_indicator"}
-TABLES = {"regression": ("diabetes",), "classification": ("wine", "cancer")}
+WITH_GAPS = {"fill_nearest", "impute", "knn_impute", "missing_indicator"}
+TABLES = {"regression": ("diabetes",), "classification": ("wine", "cancer", "noisy")}
 #: Of a range, so many values are tried, the lowest first, until two of them differ.
 STEPS = 3
 MOST_MODELS = 60
@@ -99,6 +106,10 @@ def parameters() -> Iterator[Parameter]:
 
 @cache
 def table(name: str) -> tuple[Any, Any, int]:
+    if name == "noisy":  # classes that no neighbourhood separates: several models are as good as each other elsewhere
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(90, 4))
+        return X, (X[:, 0] * X[:, 1] + rng.normal(0.0, 0.7, 90) > 0).astype(np.intp), 2
     X, y = {"diabetes": load_diabetes, "wine": load_wine, "cancer": load_breast_cancer}[name](return_X_y=True)
     step = {"diabetes": 8, "wine": 3, "cancer": 10}[name]
     # Scaled, but for half the columns not to the same variance.

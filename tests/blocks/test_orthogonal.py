@@ -1,4 +1,4 @@
-"""Gram-Schmidt against explicit least squares and QR; components against scikit-learn's."""
+"""Gram-Schmidt against explicit least squares and QR; components against scikit-learn's and a plain decomposition."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from msl.blocks.numerics.matrices import PrincipalAxes
 from msl.blocks.selection.orthogonal import ForwardSelection, GramSchmidt, PrincipalComponents
 
 
-def forward_by_least_squares(X: NDArray[np.float64], targets: NDArray[np.float64], count: int) -> list[int]:
+def forward_by_least_squares(
+    X: NDArray[np.float64], targets: NDArray[np.float64], count: int, intercept: bool = True
+) -> list[int]:
     """At each step the feature whose addition leaves the smallest residual of the least squares fit."""
+    constant = np.ones((len(X), int(intercept)))
     chosen: list[int] = []
     for _ in range(count):
         residuals = np.full(X.shape[1], np.inf)
         for candidate in set(range(X.shape[1])) - set(chosen):
-            design = np.column_stack([np.ones(len(X)), X[:, [*chosen, candidate]]])
+            design = np.column_stack([constant, X[:, [*chosen, candidate]]])
             fit = design @ np.linalg.lstsq(design, targets, rcond=None)[0]
             residuals[candidate] = ((targets - fit) ** 2).sum()
         chosen.append(int(residuals.argmin()))
@@ -40,8 +43,10 @@ def forward_by_orthogonalisation(X: NDArray[np.float64], target: NDArray[np.floa
     return chosen
 
 
-def in_order(X: NDArray[np.float64], y: NDArray[np.generic], n_classes: int, count: int) -> list[int]:
-    return GramSchmidt().prepare(X, y, n_classes).first(count).tolist()
+def in_order(
+    X: NDArray[np.float64], y: NDArray[np.generic], n_classes: int, count: int, center: bool = False
+) -> list[int]:
+    return GramSchmidt(center=center).prepare(X, y, n_classes).first(count).tolist()
 
 
 @settings(max_examples=30)
@@ -56,13 +61,15 @@ def test_numbers_are_explained_as_by_explicit_gram_schmidt(seed: int, shape: tup
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_classes_are_explained_as_by_least_squares_on_indicators(n_classes: int) -> None:
+def test_classes_are_explained_as_by_least_squares_on_signs(n_classes: int) -> None:
     rng = np.random.default_rng(n_classes)
-    y = np.arange(80) % n_classes
-    X = rng.normal(size=(80, 10)) + rng.normal(size=(n_classes, 10))[y]
-    indicators = (y[:, np.newaxis] == np.arange(n_classes)).astype(float)
-    indicators = (indicators - indicators.mean(axis=0)) / indicators.std(axis=0)
-    assert in_order(X, y, n_classes, 10) == forward_by_least_squares(X, indicators, 10)
+    y = np.minimum(np.arange(80) % (n_classes + 2), n_classes - 1)
+    X = rng.normal(size=(80, 10)) + rng.normal(size=(n_classes, 10))[y] + rng.normal(size=10)
+    signs = np.where(y[:, np.newaxis] == np.arange(n_classes), 1.0, -1.0)
+    as_they_are = forward_by_least_squares(X, signs, 10, intercept=False)
+    assert in_order(X, y, n_classes, 10) == as_they_are
+    centred = (signs - signs.mean(axis=0)) / signs.std(axis=0)
+    assert in_order(X, y, n_classes, 10, center=True) == forward_by_least_squares(X, centred, 10) != as_they_are
 
 
 def test_nearly_dependent_features_keep_their_digits() -> None:
@@ -104,7 +111,9 @@ def test_components_are_those_of_scikit_learn(shape: tuple[int, int], fmax: int 
     rank = min(shape[0] - 1, shape[1])
     reference = PCA(n_components=min(fmax or rank, rank), svd_solver="full").fit(X)
     new = rng.normal(size=(5, shape[1]))
-    np.testing.assert_allclose(block.transform(new), reference.transform(new), rtol=1e-6, atol=1e-6)
+    expected = reference.transform(new) / reference.singular_values_
+    np.testing.assert_allclose(block.transform(new), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose((block.transform(X) ** 2).sum(axis=0), 1.0, rtol=1e-6)
     np.testing.assert_allclose(block.deviations_**2, reference.explained_variance_, rtol=1e-6)
     assert block.complexity() == reference.n_components_
 
@@ -156,11 +165,11 @@ def test_directions_without_variance_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("exponent", [-990, 980])
-def test_components_keep_the_scale_of_the_data(exponent: int) -> None:
+def test_components_do_not_depend_on_the_scale_of_the_data(exponent: int) -> None:
     X = np.random.default_rng(0).normal(size=(20, 4))
     scaled = np.ldexp(X, exponent)
     plain = PrincipalComponents(fmax=2).fit(X).transform(X)
-    assert np.array_equal(PrincipalComponents(fmax=2).fit(scaled).transform(scaled), np.ldexp(plain, exponent))
+    assert np.array_equal(PrincipalComponents(fmax=2).fit(scaled).transform(scaled), plain)
 
 
 def test_long_tables_are_added_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

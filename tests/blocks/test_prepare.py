@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Prepare
 
 
+@pytest.mark.slow
 @parametrize_with_checks([Prepare()])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

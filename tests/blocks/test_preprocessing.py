@@ -15,20 +15,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from msl.blocks.base.block import BlockTransformer
 from msl.blocks.calibration import Bias
-from msl.blocks.preprocessing.scalers import Normalize, Scaler, ShiftScale, Standardize
+from msl.blocks.preprocessing.scalers import Normalize, RangeScale, Scaler, ShiftScale, Standardize
+from msl.blocks.selection.odds import MedianOddsRanker, OddsRatioRanker
 from msl.blocks.selection.orthogonal import GramSchmidt, PrincipalComponents
 from msl.blocks.selection.rankers import (
     AucRanker,
     ForestImportanceRanker,
     FTestRanker,
-    OddsRatioRanker,
     PearsonRanker,
-    ReliefRanker,
     SignalToNoiseRanker,
     TTestRanker,
     ZFilterRanker,
 )
-from msl.blocks.selection.selectors import FeatureSelector, KeepFeatures, SVCElimination
+from msl.blocks.selection.relief import ReliefFRanker, ReliefRanker
+from msl.blocks.selection.selectors import FeatureSelector, KeepFeatures, Ranker, SVCElimination
 
 Table = tuple[NDArray[np.float64], NDArray[Any], int]
 
@@ -39,17 +39,29 @@ SCALERS = [
     Standardize(center=False),
     ShiftScale(),
     ShiftScale(take_log=True),
+    RangeScale(),
+    RangeScale(take_log=True),
 ]
-FOR_CLASSES = [TTestRanker(), AucRanker(), OddsRatioRanker(), ZFilterRanker(), SignalToNoiseRanker()]
+FOR_CLASSES = [
+    TTestRanker(),
+    TTestRanker(equal_variance=False, relative=True),
+    AucRanker(),
+    OddsRatioRanker(),
+    MedianOddsRanker(relative=True),
+    SignalToNoiseRanker(),
+]
 FOR_BOTH = [
     FTestRanker(),
+    FTestRanker(relative=True),
     PearsonRanker(),
     ReliefRanker(),
+    ReliefFRanker(relative=True),
     ForestImportanceRanker(units=5),
     SVCElimination(),
     GramSchmidt(),
+    GramSchmidt(center=True),
 ]
-WITHOUT_TARGET = [PrincipalComponents(), KeepFeatures()]
+WITHOUT_TARGET = [PrincipalComponents(), KeepFeatures(), ZFilterRanker()]
 SELECTORS = [*FOR_CLASSES, *FOR_BOTH, *WITHOUT_TARGET]
 ALL = [*SCALERS, *SELECTORS]
 
@@ -291,11 +303,12 @@ def test_awkward_data_give_finite_numbers(block: BlockTransformer, make: Callabl
     X, y, n_classes = make()
     if n_classes == 0 and type(block) in map(type, FOR_CLASSES):
         pytest.skip("serves classification alone")
-    if make is the_hugest_numbers and isinstance(block, PrincipalComponents):
-        pytest.skip("overflows, see the test of its error")
     for fmax in (1, 3, 1000):
         with warnings.catch_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
             warnings.simplefilter("error")
+            if isinstance(block, Ranker) and make in NOTHING_TO_RANK and not block.relative:
+                refused_or_fitted(block, X, y, n_classes)
+                return
             fitted = fitted_on_arrays(with_fmax(block, fmax), X, y, n_classes)
             Z = fitted.transform_arrays(X)
         assert Z.shape[0] == len(X)
@@ -306,18 +319,37 @@ def test_awkward_data_give_finite_numbers(block: BlockTransformer, make: Callabl
             assert fitted.complexity() == 0.0
         else:
             assert fitted.complexity() == Z.shape[1] <= fmax or isinstance(block, KeepFeatures)
-        for name in ("scores_", "weights_", "pvalues_"):
+        for name in ("scores_", "pvalues_"):
             values = getattr(fitted, name, None)
             assert values is None or not np.isnan(values).any()
 
 
-def test_components_that_overflow_are_a_clear_error() -> None:
-    X, y, n_classes = the_hugest_numbers()
-    with pytest.raises(ValueError, match="their components overflow; standardize them first"):
-        fitted_on_arrays(PrincipalComponents(), X, y, n_classes)
+#: Tables on which no feature tells anything about the target, so that no score may be above zero.
+NOTHING_TO_RANK = [
+    nothing_but_one_value,
+    one_class_left,
+    one_row,
+    two_rows,
+    rows_of_their_own,
+    constant_target,
+    two_numbers,
+]
 
 
-@pytest.mark.parametrize("block", [*FOR_CLASSES, *FOR_BOTH], ids=str)
+def refused_or_fitted(block: Ranker, X: NDArray[np.float64], y: NDArray[Any], n_classes: int) -> None:
+    """A ranker fails if no feature has a score above zero, and says so."""
+    ranking = clone(block).prepare(X, y, n_classes)
+    assert not np.isnan(ranking.scores).any()
+    if (ranking.scores > 0.0).any():
+        assert fitted_on_arrays(block, X, y, n_classes).complexity() >= 1
+    else:
+        with pytest.raises(ValueError, match="keeps no feature"):
+            fitted_on_arrays(block, X, y, n_classes)
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in (*FOR_CLASSES, *FOR_BOTH) if not isinstance(block, ReliefRanker)], ids=str
+)
 @pytest.mark.parametrize("factor", [2.0**-990, 2.0**-120, 2.0**990])
 def test_what_is_chosen_does_not_depend_on_the_scale_of_columns(block: FeatureSelector, factor: float) -> None:
     X, y, n_classes = normal_table()

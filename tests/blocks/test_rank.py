@@ -15,12 +15,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.metrics import roc_auc_score
 
-from msl.blocks.selection import rankers
+from msl.blocks.calibration import Bias
+from msl.blocks.learners.linear_rules import PooledBayes
+from msl.blocks.selection import selectors
+from msl.blocks.selection.odds import MedianOddsRanker, OddsRatioRanker
 from msl.blocks.selection.rankers import (
     AucRanker,
     ForestImportanceRanker,
     FTestRanker,
-    OddsRatioRanker,
     PearsonRanker,
     SignalToNoiseRanker,
     TTestRanker,
@@ -72,7 +74,7 @@ def test_differences_far_from_zero_keep_their_digits() -> None:
     y = classes(n_classes=3)
     near = np.round(64 * table()[:, [0, 6, 7]]) / 64
     far = near + 2.0**40  # exact, so every statistic must be the same
-    for ranker in (FTestRanker, TTestRanker, ZFilterRanker, SignalToNoiseRanker, PearsonRanker):
+    for ranker in (FTestRanker, TTestRanker, SignalToNoiseRanker, PearsonRanker):
         np.testing.assert_allclose(ranker().fit(far, y).scores_, ranker().fit(near, y).scores_, rtol=1e-10)
     numbers = near @ [1.0, 2.0, 3.0]
     np.testing.assert_allclose(
@@ -109,10 +111,11 @@ def test_correlation_with_classes_is_that_of_the_best_indicator(n_classes: int) 
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_t_is_that_of_welch(n_classes: int) -> None:
+@pytest.mark.parametrize("equal_variance", [True, False])
+def test_t_is_that_of_scipy(n_classes: int, equal_variance: bool) -> None:
     X, y = table(), classes(n_classes=n_classes)
-    block = TTestRanker().fit(X, y)
-    expected = [stats.ttest_ind(X[one], X[~one], equal_var=False) for one in against_rest(y)]
+    block = TTestRanker(equal_variance=equal_variance).fit(X, y)
+    expected = [stats.ttest_ind(X[one], X[~one], equal_var=equal_variance) for one in against_rest(y)]
     np.testing.assert_allclose(block.scores_, np.max([np.abs(each.statistic) for each in expected], axis=0), **CLOSE)
     smallest = np.min([each.pvalue for each in expected], axis=0)
     np.testing.assert_allclose(block.pvalues_, np.minimum(len(expected) * smallest, 1.0), **CLOSE)
@@ -121,38 +124,49 @@ def test_t_is_that_of_welch(n_classes: int) -> None:
 def test_t_of_a_class_of_one_row_is_pooled() -> None:
     X, y = table(), (np.arange(70) == 11).astype(int)
     expected = stats.ttest_ind(X[y == 1], X[y == 0])
-    block = TTestRanker().fit(X, y)
+    block = TTestRanker(equal_variance=False).fit(X, y)
     np.testing.assert_allclose(block.scores_, np.abs(expected.statistic), **CLOSE)
     np.testing.assert_allclose(block.pvalues_, expected.pvalue, **CLOSE)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
-def test_z_has_the_pooled_standard_error(n_classes: int) -> None:
-    X, y = table(), classes(n_classes=n_classes)
-    expected = [np.abs(stats.ttest_ind(X[one], X[~one], equal_var=True).statistic) for one in against_rest(y)]
-    np.testing.assert_allclose(ZFilterRanker().fit(X, y).scores_, np.max(expected, axis=0), **CLOSE)
+def test_values_that_are_not_zero_are_counted_whatever_the_target() -> None:
+    X = np.where(np.random.default_rng(0).random((50, 6)) < np.linspace(0, 1, 6), 0.0, -3.0)
+    X[0, 5] = np.nextafter(0, 1)
+    for y in (np.arange(50) % 2, np.linspace(0, 1, 50), None):
+        block = ZFilterRanker(fmax=2).fit(X, y)
+        assert block.scores_.tolist() == [sum(value != 0 for value in column) for column in X.T]
+        assert block.selected_.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_signal_to_noise_is_as_defined(n_classes: int) -> None:
     X, y = table(), classes(n_classes=n_classes)
     expected = [
-        np.abs(X[one].mean(axis=0) - X[~one].mean(axis=0)) / (X[one].std(axis=0, ddof=1) + X[~one].std(axis=0, ddof=1))
+        np.abs(X[one].mean(axis=0) - X[~one].mean(axis=0)) / ((X[one].std(axis=0) + X[~one].std(axis=0)) / 2)
         for one in against_rest(y)
     ]
     np.testing.assert_allclose(SignalToNoiseRanker().fit(X, y).scores_, np.max(expected, axis=0), **CLOSE)
 
 
+def standard_errors_from_half(column: NDArray[np.float64], one: NDArray[np.bool_]) -> float:
+    """|AUC - ½| without half a pair, over the deviation of AUC if the classes do not differ, corrected for ties."""
+    n, pairs = len(column), int(one.sum()) * int((~one).sum())
+    ties = np.unique(column, return_counts=True)[1]
+    variance = pairs / 12 * (n + 1 - (ties**3 - ties).sum() / (n * (n - 1)))
+    distance = max(pairs * abs(roc_auc_score(one, column) - 0.5) - 0.5, 0.0)
+    return distance / np.sqrt(variance) if variance > 0 else 0.0
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("block_size", [1, 200, 1 << 18])
-def test_auc_is_that_of_scikit_learn_and_mann_whitney(
+def test_auc_counts_in_the_standard_errors_of_mann_whitney(
     n_classes: int, block_size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rankers, "BLOCK", block_size)
+    monkeypatch.setattr(selectors, "BLOCK", block_size)
     X, y = table(), classes(n_classes=n_classes)
     block = AucRanker().fit(X, y)
-    areas = [[abs(roc_auc_score(one, column) - 0.5) for column in X.T] for one in against_rest(y)]
-    np.testing.assert_allclose(block.scores_, np.max(areas, axis=0), **CLOSE)
+    scores = [[standard_errors_from_half(column, one) for column in X.T] for one in against_rest(y)]
+    np.testing.assert_allclose(block.scores_, np.max(scores, axis=0), **CLOSE)
     tests = [stats.mannwhitneyu(X[one], X[~one], method="asymptotic").pvalue for one in against_rest(y)]
     np.testing.assert_allclose(block.pvalues_, np.minimum(len(tests) * np.min(tests, axis=0), 1.0), **CLOSE)
 
@@ -162,14 +176,28 @@ def test_auc_is_that_of_scikit_learn_and_mann_whitney(
 def test_auc_of_many_ties_is_exact(X: NDArray[np.float64], data: st.DataObject) -> None:
     y = data.draw(arrays(np.intp, len(X), elements=st.integers(0, 1)))
     y[:2] = 0, 1
-    expected = [abs(roc_auc_score(y, column) - 0.5) for column in X.T]
-    np.testing.assert_allclose(AucRanker().fit(X, y).scores_, expected, atol=1e-12)
+    expected = [standard_errors_from_half(column, y == 1) for column in X.T]
+    np.testing.assert_allclose(AucRanker(relative=True).fit(X, y).scores_, expected, atol=1e-9)
 
 
-def counted_odds(column: NDArray[np.float64], one: NDArray[np.bool_]) -> tuple[float, float]:
-    """The log odds ratio and Wald's p-value, one row at a time."""
+def above_the_median(column: NDArray[np.float64], one: NDArray[np.bool_]) -> NDArray[np.bool_]:
     median = np.median(column)
-    above = column > median if (column > median).any() else column >= median
+    return column > median if (column > median).any() else column >= median
+
+
+def decided_by_naive_and_bias(column: NDArray[np.float64], one: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """What the two blocks say of one feature; a feature with two values says it itself."""
+    if len(np.unique(column)) == 2:
+        return column == column.max()
+    learner, post = PooledBayes(), Bias()
+    learner.fit_arrays(column[:, np.newaxis], one.astype(int), 2)
+    outputs = learner.outputs(column[:, np.newaxis])
+    post.fit_arrays(outputs, one.astype(int), 2)
+    return post.transform_arrays(outputs).argmax(axis=1) == 1
+
+
+def counted_odds(above: NDArray[np.bool_], one: NDArray[np.bool_]) -> tuple[float, float]:
+    """The log odds ratio and Wald's p-value, one row at a time."""
     cells = [[0.5, 0.5], [0.5, 0.5]]
     for is_above, is_one in zip(above, one, strict=True):
         cells[int(is_above)][int(is_one)] += 1
@@ -181,10 +209,13 @@ def counted_odds(column: NDArray[np.float64], one: NDArray[np.bool_]) -> tuple[f
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("n_rows", [69, 70])
-def test_odds_are_those_of_a_counted_table(n_classes: int, n_rows: int) -> None:
+@pytest.mark.parametrize(
+    ("ranker", "above"), [(OddsRatioRanker, decided_by_naive_and_bias), (MedianOddsRanker, above_the_median)]
+)
+def test_odds_are_those_of_a_counted_table(n_classes: int, n_rows: int, ranker: Any, above: Any) -> None:
     X, y = table(n_rows), classes(n_rows, n_classes)
-    block = OddsRatioRanker().fit(X, y)
-    expected = np.array([[counted_odds(column, one) for column in X.T] for one in against_rest(y)])
+    block = ranker().fit(X, y)
+    expected = np.array([[counted_odds(above(column, one), one) for column in X.T] for one in against_rest(y)])
     np.testing.assert_allclose(block.scores_, expected[:, :, 0].max(axis=0), **CLOSE)
     smallest = expected[:, :, 1].min(axis=0)
     np.testing.assert_allclose(block.pvalues_, np.minimum(len(expected) * smallest, 1.0), **CLOSE)
@@ -193,18 +224,39 @@ def test_odds_are_those_of_a_counted_table(n_classes: int, n_rows: int) -> None:
 def test_a_flag_that_is_mostly_on_has_odds_and_a_constant_has_none() -> None:
     y = np.arange(60) % 5 == 0
     flag = np.where(y, 0.0, 1.0)
-    block = OddsRatioRanker().fit(np.column_stack([flag, np.ones(60), -flag]), y)
-    assert block.scores_[0] == pytest.approx(block.scores_[2])
-    assert block.scores_[0] > 5
-    assert (block.scores_[1], block.pvalues_[1]) == (0.0, 1.0)
+    for ranker in (OddsRatioRanker, MedianOddsRanker):
+        block = ranker().fit(np.column_stack([flag, np.ones(60), -flag]), y)
+        assert block.scores_[0] == pytest.approx(block.scores_[2])
+        assert block.scores_[0] > 5
+        assert (block.scores_[1], block.pvalues_[1]) == (0.0, 1.0)
+
+
+def test_discoveries_are_counted_in_the_order_of_the_evidence_for_odds() -> None:
+    """A large ratio in few rows is less certain than a smaller one in many."""
+    y = np.repeat([0, 1], 50)
+    few, many = np.zeros(100), np.zeros(100)
+    few[50:53] = 1
+    many[np.r_[0:15, 50:85]] = 1
+    block = OddsRatioRanker().fit(np.column_stack([few, many]), y)
+    assert block.scores_[0] > block.scores_[1]
+    assert block.pvalues_[0] > block.pvalues_[1]
+    rates = false_discovery(block.pvalues_, np.array([1, 0]))
+    assert OddsRatioRanker(fdrmax=rates[0] * 0.999).fit(np.column_stack([few, many]), y).selected_.tolist() == [1]
+    assert OddsRatioRanker(fdrmax=rates[0]).fit(np.column_stack([few, many]), y).complexity() == 2
 
 
 def test_forest_importances_are_those_of_the_forest() -> None:
     X, y = table(), classes(n_classes=3)
     unit = (X - (X.max(axis=0) + X.min(axis=0)) / 2) / np.ptp(X, axis=0)
-    forest = RandomForestClassifier(n_estimators=20, random_state=4).fit(unit, y)
+    forest = RandomForestClassifier(n_estimators=20, max_features=3, random_state=4).fit(unit, y)
     block = ForestImportanceRanker(units=20, random_state=4).fit(X, y)
-    assert np.array_equal(block.scores_, forest.feature_importances_)
+    decreases = np.zeros(X.shape[1])
+    for tree in (each.tree_ for each in forest.estimators_):
+        impure = tree.weighted_n_node_samples * tree.impurity
+        for node in np.flatnonzero(tree.feature >= 0):
+            children = tree.children_left[node], tree.children_right[node]
+            decreases[tree.feature[node]] += impure[node] - sum(impure[child] for child in children)
+    np.testing.assert_allclose(block.scores_, decreases / 20, rtol=1e-10)
     assert not np.array_equal(ForestImportanceRanker(units=20, random_state=5).fit(X, y).scores_, block.scores_)
 
 
@@ -217,8 +269,14 @@ def test_a_forest_sees_differences_of_any_size() -> None:
 
 
 @given(arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1)))
-def test_false_discovery_is_that_of_scipy(pvalues: NDArray[np.float64]) -> None:
-    np.testing.assert_allclose(false_discovery(pvalues), stats.false_discovery_control(pvalues), rtol=1e-12)
+def test_false_discovery_is_the_p_value_times_features_over_rank(pvalues: NDArray[np.float64]) -> None:
+    order = np.argsort(pvalues, kind="stable")
+    rates = false_discovery(pvalues, order)
+    for rank, column in enumerate(order, start=1):
+        assert rates[column] == pytest.approx(min(pvalues[column] * len(pvalues) / rank, 1.0))
+    # Benjamini and Hochberg take the smallest rate from each rank on.
+    monotone = np.minimum.accumulate(rates[order][::-1])[::-1]
+    np.testing.assert_allclose(monotone, stats.false_discovery_control(pvalues)[order], rtol=1e-12)
 
 
 @given(arrays(np.float64, st.integers(1, 20), elements=st.one_of(st.floats(-10, 1e300), st.just(np.inf))))
@@ -236,46 +294,55 @@ def test_weights_are_parts_of_the_best_score(scores: NDArray[np.float64]) -> Non
 @given(
     fmax=st.one_of(st.none(), st.integers(1, 30)), wmin=st.floats(0, 1), pval=st.floats(0, 1), fdrmax=st.floats(0, 1)
 )
-def test_a_feature_stays_if_it_passes_every_threshold(
-    fmax: int | None, wmin: float, pval: float, fdrmax: float
+@pytest.mark.parametrize("relative", [False, True])
+def test_the_best_that_pass_every_threshold_stay(
+    fmax: int | None, wmin: float, pval: float, fdrmax: float, relative: bool
 ) -> None:
     rng = np.random.default_rng(2)
     X = rng.normal(size=(60, 20)) + np.outer(np.arange(60) % 2, np.linspace(0, 1.5, 20))
     y = np.arange(60) % 2
     f, pvalues = f_classif(X, y)
-    discovery = stats.false_discovery_control(pvalues)
     by_score = np.argsort(-f)
     stays = [
         int(column)
-        for column in by_score[:fmax]
-        if f[column] / f.max() >= wmin and pvalues[column] <= pval and discovery[column] <= fdrmax
-    ]
-    block = FTestRanker(fmax=fmax, wmin=wmin, pval=pval, fdrmax=fdrmax).fit(X, y)
-    assert block.selected_.tolist() == sorted(stays or [int(by_score[0])])
+        for rank, column in enumerate(by_score, start=1)
+        if (f[column] >= wmin * f.max() if relative else f[column] > wmin)
+        and pvalues[column] <= pval
+        and min(pvalues[column] * 20 / rank, 1.0) <= fdrmax
+    ][:fmax]
+    block = FTestRanker(fmax=fmax, wmin=wmin, pval=pval, fdrmax=fdrmax, relative=relative)
+    if stays or relative:
+        assert block.fit(X, y).selected_.tolist() == sorted(stays or [int(by_score[0])])
+    else:
+        with pytest.raises(ValueError, match="keeps no feature: none of 20 passes its thresholds"):
+            block.fit(X, y)
 
 
-def test_thresholds_of_other_rankers_are_weights_alone() -> None:
+def test_a_threshold_is_on_the_score_itself() -> None:
     X, y = table(), classes()
-    block = ZFilterRanker(fmax=5, wmin=0.5).fit(X, y)
-    best = np.argsort(-block.scores_)[:5]
-    assert block.selected_.tolist() == sorted(c for c in best if block.scores_[c] >= 0.5 * block.scores_.max())
+    scores = SignalToNoiseRanker().fit(X, y).scores_
+    between = (np.sort(scores)[4] + np.sort(scores)[5]) / 2
+    assert SignalToNoiseRanker(wmin=between).fit(X, y).selected_.tolist() == np.flatnonzero(scores > between).tolist()
+    assert SignalToNoiseRanker(wmin=np.sort(scores)[4]).fit(X, y).complexity() == len(scores) - 5
+    with pytest.raises(ValueError, match=r"wmin = 1\) at n_samples = 70; the best score is 0\."):
+        SignalToNoiseRanker(wmin=1.0).fit(X, y)
 
 
-@pytest.mark.parametrize("ranker", [TTestRanker, AucRanker, OddsRatioRanker, PearsonRanker, FTestRanker])
+@pytest.mark.parametrize("ranker", [TTestRanker, AucRanker, MedianOddsRanker, PearsonRanker, FTestRanker])
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_noise_is_not_significant_whatever_the_number_of_classes(ranker: Any, n_classes: int) -> None:
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(200, 1000)), np.arange(200) % n_classes
     share = (ranker().fit(X, y).pvalues_ <= 0.05).mean()
-    # Three standard errors above the nominal share; OddsRatio's table is discrete and may be well below.
+    # Three standard errors above the nominal share; a table of odds is discrete and may be well below.
     assert share <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
-    assert ranker(fdrmax=0.01).fit(X, y).complexity() <= 3
+    assert ranker(fdrmax=0.01, relative=True).fit(X, y).complexity() <= 3
 
 
 def test_equal_columns_rank_in_their_order() -> None:
     X, y = table(n_columns=6), classes()
     X = np.hstack([X, X])
-    for ranker in (FTestRanker, TTestRanker, AucRanker, OddsRatioRanker, ZFilterRanker, SignalToNoiseRanker):
+    for ranker in (FTestRanker, TTestRanker, AucRanker, OddsRatioRanker, MedianOddsRanker, SignalToNoiseRanker):
         best = int(np.argmax(ranker().fit(X[:, :6], y).scores_))
         assert ranker(fmax=1).fit(X, y).selected_.tolist() == [best]
 
@@ -283,7 +350,7 @@ def test_equal_columns_rank_in_their_order() -> None:
 def test_a_perfect_feature_is_infinitely_good_and_leaves_no_weight_to_others() -> None:
     X, y = table(n_columns=6), classes(n_classes=3)
     X[:, 4] = np.array([0.1, 0.7, 0.3])[y]
-    block = FTestRanker(wmin=1e-9).fit(X, y)
+    block = FTestRanker(wmin=1e-9, relative=True).fit(X, y)
     assert block.scores_[4] == np.inf
     assert block.pvalues_[4] == 0.0
     assert block.selected_.tolist() == [4]
@@ -291,7 +358,7 @@ def test_a_perfect_feature_is_infinitely_good_and_leaves_no_weight_to_others() -
 
 
 @pytest.mark.parametrize("n_rows", [30, 101, 3000])
-@pytest.mark.parametrize("ranker", [FTestRanker, TTestRanker, ZFilterRanker, SignalToNoiseRanker])
+@pytest.mark.parametrize("ranker", [FTestRanker, TTestRanker, SignalToNoiseRanker])
 def test_rounded_means_do_not_hide_perfect_features(ranker: Any, n_rows: int) -> None:
     """The mean of equal numbers is rounded: deviations from it look like variance, more so the more rows there are."""
     rng = np.random.default_rng(n_rows)
@@ -310,8 +377,8 @@ def test_order_of_rows_does_not_matter() -> None:
         TTestRanker,
         AucRanker,
         OddsRatioRanker,
+        MedianOddsRanker,
         PearsonRanker,
-        ZFilterRanker,
         SignalToNoiseRanker,
     ):
         np.testing.assert_allclose(ranker().fit(X, y).scores_, ranker().fit(X[mixed], y[mixed]).scores_, rtol=1e-10)

@@ -17,6 +17,7 @@ from msl.blocks.learners.rbf import (
 from msl.blocks.numerics.kmeans import k_means
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         RBFNetworkClassifier(),
@@ -135,6 +136,7 @@ def test_all_rows_interpolate():
     np.testing.assert_allclose(RBFNetworkRegressor("all_rows", overlap=0.1).fit(X, y).predict(X), y, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BASES)
 @pytest.mark.parametrize("overlap", [0.0, 1.0])
 @pytest.mark.parametrize("centers", ["kmeans", "all_rows", [[0.2, 0.2, 0.2], None, [1.0, 1.0, 1.0]]])

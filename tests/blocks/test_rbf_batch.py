@@ -33,6 +33,7 @@ def explicit_gcv(Z, targets, ridge):
     return np.square(rest @ targets).sum() / rows / (np.trace(rest) / rows) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share_on", [0.6, 1.0])
 def test_random_populations_by_loop_over_lstsq(share_on):
     X, y = curve()

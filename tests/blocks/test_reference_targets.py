@@ -5,7 +5,7 @@ import pytest
 
 from msl.blocks.similarity.distances import Difference, Euclidean
 from msl.blocks.similarity.fitted_distance import fit_metric
-from msl.blocks.similarity.references import ReferencePoints, TrainingRows, class_probabilities, number_values
+from msl.blocks.similarity.reference_points import ReferencePoints, TrainingRows, class_probabilities, number_values
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 

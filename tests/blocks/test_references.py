@@ -7,6 +7,8 @@ from sklearn.datasets import load_iris
 
 from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
 from msl.blocks.similarity.fitted_distance import fit_metric
+from msl.blocks.similarity.incremental_references import OnLine
+from msl.blocks.similarity.reference_points import TrainingRows
 from msl.blocks.similarity.references import (
     LVQ,
     REFERENCES,
@@ -17,7 +19,6 @@ from msl.blocks.similarity.references import (
     FarthestFirst,
     KMeans,
     RandomRows,
-    TrainingRows,
 )
 
 
@@ -218,3 +219,40 @@ def test_references_are_parameter_objects_and_the_seed_decides(name, iris):
 def test_parameters_out_of_range_are_named(chooser, iris):
     with pytest.raises(ValueError, match=r"neighbours|epochs|rate"):
         chooser.choose(training_on(*iris, 2), 3, rng())
+
+
+# --- on-line learning -------------------------------------------------------------------------------------------------
+
+
+def online_by_hand(X, y, size, forget):
+    """Rows one by one, each compared with a list of those kept."""
+    memory, record = [], {}
+    for row in range(len(X)):
+        gaps = [np.sqrt(((X[row] - X[kept]) ** 2).sum()) for kept in memory]
+        near = [kept for kept, gap in zip(memory, gaps, strict=True) if gap <= min(gaps) * (1 + 1e-9)]
+        for kept in near:
+            record[kept] += 1 if y[kept] == y[row] else -1
+        own = sum(y[kept] == y[row] for kept in near)
+        if own == 0 or own <= max((sum(y[kept] == other for kept in near) for other in set(y) - {y[row]}), default=0):
+            if len(memory) == size:
+                memory.remove(min(memory, key=record.get) if forget == "worst" else memory[0])
+            memory.append(row)
+            record[row] = 0
+    return sorted(memory)
+
+
+@pytest.mark.parametrize("size", [100, 9])
+@pytest.mark.parametrize("forget", ["worst", "oldest"])
+def test_on_line_learning_keeps_misclassified_rows_and_forgets_when_it_is_full(iris, size, forget):
+    X, y = iris
+    found = OnLine(1, forget).choose(training_on(X, y, 2), size, rng()).rows.tolist()
+    assert found == online_by_hand(X, y, size, forget)
+    assert len(found) <= size
+
+
+def test_on_line_learning_asks_several_neighbours():
+    X, y = np.array([[0.0], [1.0], [4.0], [4.4], [5.0], [4.1]]), np.array([0, 1, 1, 0, 1, 1])
+    # With one neighbour, row 2 is right by row 1, and rows 4 and 5 are wrong by row 3. With three, row 2 is a tie
+    # between rows 0 and 1, and then rows 1 and 2 outvote row 3.
+    kept = {k: OnLine(k).choose(training_on(X, y, 2), 6, rng()).rows.tolist() for k in (1, 3)}
+    assert kept == {1: [0, 1, 3, 4, 5], 3: [0, 1, 2, 3]}

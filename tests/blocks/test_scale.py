@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from msl.blocks.numerics.safe_scaling import mean_and_deviation, range_scaling, standard_columns, unit_range
-from msl.blocks.preprocessing.scalers import Normalize, ShiftScale, Standardize
+from msl.blocks.preprocessing.scalers import Normalize, RangeScale, ShiftScale, Standardize
 
 tables = arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 5)), elements=st.floats(-1e6, 1e6, width=32))
 any_tables = arrays(np.float64, st.tuples(st.integers(1, 8), st.integers(1, 4)), elements=st.floats(-1e307, 1e307))
@@ -101,6 +101,30 @@ def test_the_logarithm_of_smaller_values_than_ever_seen_is_zero() -> None:
     block = ShiftScale(take_log=True).fit(X)
     assert (block.transform(X - 1e6) == 0.0).all()
     assert (ShiftScale().fit(X).transform(X - 1e6) < 0.0).all()
+
+
+def test_range_scale_has_one_shift_and_one_range() -> None:
+    X = skewed()
+    Z = RangeScale().fit_transform(X)
+    np.testing.assert_allclose(Z, (X - X.min()) / (X.max() - X.min()), rtol=1e-12)
+    assert (Z.min(), Z.max()) == (0.0, 1.0)
+    new = 2 * X
+    np.testing.assert_allclose(RangeScale().fit(X).transform(new), (new - X.min()) / np.ptp(X), rtol=1e-12)
+    assert (RangeScale().fit(np.full((3, 2), 7.0)).transform([[9.0, 7.0]]) == [[2.0, 0.0]]).all()
+
+
+def test_the_logarithm_is_taken_of_what_is_shifted_and_scaled() -> None:
+    X = skewed()
+    Z = (X - X.min()) / np.ptp(X)
+    expected = np.log(np.where(Z > 0, Z, 2.0**-52))
+    np.testing.assert_allclose(RangeScale(take_log=True).fit_transform(X), expected, rtol=1e-12)
+
+
+def test_the_logarithm_of_values_as_small_as_the_smallest_is_that_of_the_rounding_of_one() -> None:
+    X = skewed()
+    block = RangeScale(take_log=True).fit(X)
+    assert (block.transform(X - 1e6) == np.log(np.finfo(float).eps)).all()
+    assert (RangeScale().fit(X).transform(X - 1e6) < 0.0).all()
 
 
 @given(tables)

@@ -11,11 +11,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from msl.blocks.similarity.distances import DISTANCES, Minkowski
-from msl.blocks.similarity.learners import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
+from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, SimilarityClassifier, SimilarityRegressor
 from msl.blocks.similarity.references import LVQ, REFERENCES, FarthestFirst
-from msl.blocks.similarity.voting import WEIGHTINGS, GaussianWeighting
+from msl.blocks.similarity.weightings import WEIGHTINGS, GaussianWeighting
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         SimilarityClassifier(),

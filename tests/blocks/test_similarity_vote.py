@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from msl.blocks.similarity.neighbours import Neighbourhood
-from msl.blocks.similarity.voting import InverseWeighting, UniformWeighting, class_outputs, number_outputs
+from msl.blocks.similarity.neighbour_search import Neighbourhood
+from msl.blocks.similarity.voting import class_outputs, number_outputs
+from msl.blocks.similarity.weightings import InverseWeighting, UniformWeighting
 
 
 def hood(lengths, members=None):
@@ -14,9 +15,10 @@ def hood(lengths, members=None):
 
 
 def decide(lengths, classes, frequency, risk=None, weighting=None):
+    near = hood(lengths)
     outputs = class_outputs(
-        hood(lengths),
-        weighting or UniformWeighting(),
+        near,
+        (weighting or UniformWeighting()).shares(near),
         np.eye(len(frequency))[classes],
         np.array(frequency, dtype=float),
         risk,
@@ -93,13 +95,14 @@ def test_no_cost_at_all_follows_the_class_frequencies():
 
 
 def test_non_members_do_not_vote():
-    outputs = class_outputs(
-        hood([[1, 2, 2]], [[True, False, False]]), UniformWeighting(), np.eye(2)[[0, 1, 1]], np.ones(2), None
-    )
+    near = hood([[1, 2, 2]], [[True, False, False]])
+    outputs = class_outputs(near, UniformWeighting().shares(near), np.eye(2)[[0, 1, 1]], np.ones(2), None)
     assert outputs.tolist() == [[1, 0]]
 
 
 def test_numbers_are_averaged_by_votes():
-    assert number_outputs(hood([1, 2]), UniformWeighting(), np.array([1.0, 4.0])).tolist() == [2.5]
-    np.testing.assert_allclose(number_outputs(hood([1, 2]), InverseWeighting(), np.array([1.0, 4.0])), [2.0])
-    assert number_outputs(hood([1, 2]), UniformWeighting(), np.array([1e308, 1e308])).tolist() == [1e308]
+    near = hood([1, 2])
+    uniform, inverse = UniformWeighting().shares(near), InverseWeighting().shares(near)
+    assert number_outputs(near, uniform, np.array([1.0, 4.0])).tolist() == [2.5]
+    np.testing.assert_allclose(number_outputs(near, inverse, np.array([1.0, 4.0])), [2.0])
+    assert number_outputs(near, uniform, np.array([1e308, 1e308])).tolist() == [1e308]

@@ -72,7 +72,7 @@ def test_more_classes_are_scikit_learns_pairs(n_classes):
     X, y = make_classification(120, 6, n_informative=5, n_redundant=0, n_classes=n_classes, random_state=0)
     kernel = Kernel(1, 1, 0.1)
     theirs = reference(kernel.matrix(X, X), y, 0.1)
-    ours = SVC(shrinkage=0.1).fit(X, y)
+    ours = SVC(gamma=0.1, shrinkage=0.1).fit(X, y)
     margins = kernel.matrix(X, X) @ ours.dual_coef_ + ours.intercept_
     theirs.decision_function_shape = "ovo"
     np.testing.assert_allclose(margins, theirs.decision_function(kernel.matrix(X, X)), rtol=1e-3, atol=2e-3)

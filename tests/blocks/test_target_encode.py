@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import TargetEncoder
 from sklearn.utils import get_tags
 
-from msl.blocks.preprocessing.target_encoding import N_FOLDS, TargetEncode
+from msl.blocks.preprocessing.prepare import N_FOLDS, TargetEncode
 
 
 def table(kind: str) -> tuple[NDArray[np.float64], NDArray[np.generic]]:

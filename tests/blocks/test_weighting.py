@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from msl.blocks.similarity.voting import (
+from msl.blocks.similarity.weightings import (
     WEIGHTINGS,
     GaussianWeighting,
-    HardSphereWeighting,
     InverseWeighting,
+    NeighbourWeighting,
     TriangularWeighting,
     UniformWeighting,
 )
@@ -47,13 +47,6 @@ def test_gaussian_of_a_tiny_width_leaves_the_nearest():
     np.testing.assert_allclose(shares(GaussianWeighting(1e-4))[0], [1, 0, 0])
 
 
-def test_hard_sphere_cuts_at_its_radius():
-    lengths, reach = np.array([[1.0, 2.0, 2.5], [3.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), np.array([2.5, 4.0, 0.0])
-    assert HardSphereWeighting(0.8).votes(lengths, reach).tolist() == [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
-    assert HardSphereWeighting(1.0).votes(lengths, reach).tolist() == np.ones((3, 3)).tolist()
-    assert HardSphereWeighting(0.0).votes(lengths, reach).tolist() == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
-
-
 def test_triangular_falls_in_a_straight_line_to_almost_nothing_at_the_reach():
     votes = TriangularWeighting().votes(LENGTHS, REACH)
     slope = np.diff(votes[0]) / np.diff(LENGTHS[0])
@@ -62,7 +55,7 @@ def test_triangular_falls_in_a_straight_line_to_almost_nothing_at_the_reach():
     assert np.all(shares(TriangularWeighting())[2:] == 1 / 3)
 
 
-@pytest.mark.parametrize("name", WEIGHTINGS)
+@pytest.mark.parametrize("name", [name for name, kind in WEIGHTINGS.items() if issubclass(kind, NeighbourWeighting)])
 def test_weightings_are_parameter_objects_whose_nearest_always_votes(name):
     weighting = WEIGHTINGS[name]()
     assert repr(clone(weighting)) == repr(weighting)

@@ -13,7 +13,7 @@ from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec, space_to_layout
 from msl.encode.sample import AlmostEmpty, sample
 from msl.language.formatter import format_source
-from msl.report.diagrams.tree import space_to_svg, space_to_tree
+from msl.report.diagrams.draw_space import space_to_svg, space_to_tree
 from msl.space.canonical.digest import model_digest, space_digest
 from msl.space.diff.compare import diff_spaces
 from msl.space.enumerate.count import count

@@ -92,7 +92,7 @@ def test_a_derived_block_closes_too() -> None:
 
 
 def test_parts_of_catalogues_are_as_open_as_they_were_released() -> None:
-    for part, inside in (("lvq_classifier", "epochs"), ("gaussian_classifier", "width"), ("rbf_like", "width")):
+    for part, inside in (("lvq_classifier", "epochs"), ("gaussian_classifier", "width"), ("rbf_like", "overlap")):
         assert f"{inside}: " in node_to_text(sound(f"use sbm\nchain m = {part}").space.root)
 
 

@@ -15,6 +15,7 @@ WHOLE = ("learner", "transformer", "selector", "post")
 STATEMENTS = ("strategy", "estimate", "combiner")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "entry", [pytest.param(one, id=f"{one.catalogue}.{one.name}") for one in all_entries() if one.role in WHOLE]
 )

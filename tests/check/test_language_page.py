@@ -16,6 +16,7 @@ PAGES = (
     "docs/how-to.md",
     "docs/language.md",
     "docs/extending.md",
+    "docs/papers/sbm.md",
     "docs/decisions/012-colon-opens-equals-closes.md",
 )
 _FENCE = re.compile(r"```msl([^\n]*)\n(.*?)```", re.DOTALL)

@@ -19,6 +19,7 @@ from msl.space.values import Model
 SPECS = Path(__file__).parents[2] / "specs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.stem for path in SPECS.glob("[!.]*.msl")))
 def test_what_a_shipped_spec_prints_reads_back(name: str) -> None:
     path = SPECS / f"{name}.msl"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from msl.space.formulas import Facts
@@ -37,7 +39,7 @@ def test_a_channel_is_any_stretch_of_the_way_to_what_is_open(channels: str) -> N
         ("k", "several blocks"),
         ("m", "neither a part nor an open parameter"),
         ("knn.kk", "neither a part nor an open parameter"),
-        ("sbm.radius", "is fixed in this space"),
+        ("sbm.risk", "is fixed in this space"),
         ("3", "is not a channel"),
         ("learn, learn", "listed twice"),
     ],
@@ -117,6 +119,40 @@ def test_an_estimate_serves_a_task() -> None:
 
 
 # --- chains ---
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("holdout", {"held_out": "one", "follows_order": True}),
+        ("cv", {"held_out": "folds", "follows_order": True}),
+        ("loo", {"held_out": "rows", "fixed_splits": True, "shortcut": "loo"}),
+        ("bootstrap632", {"held_out": "folds", "training_weight": 0.368, "rows_repeat": True}),
+    ],
+)
+def test_an_estimate_is_what_its_declaration_says_and_nothing_more(name: str, declared: dict[str, object]) -> None:
+    silent = {"fixed_splits": False, "follows_order": False, "training_weight": 0.0, "rows_repeat": False}
+    estimate = sound(f"use sbm\nchain m = knn\nminimize ber by {name}").objectives[0].estimate
+    expected = silent | {"shortcut": None} | declared
+    assert {field: getattr(estimate, field) for field in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "other"),
+    [
+        ("held_out", "one"),
+        ("fixed_splits", True),
+        ("follows_order", False),
+        ("training_weight", 0.5),
+        ("rows_repeat", True),
+        ("shortcut", "loo"),
+    ],
+)
+def test_what_is_stated_of_an_estimate_is_no_part_of_its_identity(field: str, other: object) -> None:
+    estimate = sound("use sbm\nchain m = knn\nminimize ber by cv").objectives[0].estimate
+    changed = replace(estimate, **{field: other})
+    assert getattr(changed, field) != getattr(estimate, field)
+    assert (changed, hash(changed), repr(changed)) == (estimate, hash(estimate), repr(estimate))
 
 
 def test_chains_of_two_files_with_one_name_are_told_apart() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msl.check.constraints.combinations import Combinations
-from msl.space.abstraction import Abstraction, BlockTrait, PartTrait, Traits
 from msl.space.conditions import AllOf, Condition, PartIs, Present, Requirement
+from msl.space.model_traits import Abstraction, BlockTrait, PartTrait, Traits
 from msl.space.nodes import Arrange, BlockUse, Choice, Empty, Marked, Node, Param, Permute, Repeat, Sequence, Subset
 from msl.space.values import BlockType
 

@@ -54,6 +54,7 @@ def test_a_file_in_the_folder_is_a_verb(tmp_path: Path, monkeypatch: pytest.Monk
     del sys.modules["msl.cli.verbs.greet"]
 
 
+@pytest.mark.slow
 def test_a_package_adds_a_verb(tmp_path: Path) -> None:
     install(tmp_path, "greet = greeting:greet")
     told = msl(tmp_path, "greet", "Ada")
@@ -64,12 +65,14 @@ def test_a_package_adds_a_verb(tmp_path: Path) -> None:
     assert (wrong.returncode, wrong.stderr) == (2, "error: there is nobody to greet\nhelp: name someone\n")
 
 
+@pytest.mark.slow
 def test_a_package_cannot_replace_a_verb_that_ships(tmp_path: Path) -> None:
     install(tmp_path, "check = greeting:greet")
     assert "Greet someone" not in msl(tmp_path, "check", "--help").stdout
     assert "Greet someone" not in msl(tmp_path, "--help").stdout
 
 
+@pytest.mark.slow
 def test_a_verb_that_cannot_be_loaded_hurts_no_other(tmp_path: Path) -> None:
     install(tmp_path, "greet = greeting:missing")
     told = msl(tmp_path, "greet", "Ada")
@@ -82,6 +85,7 @@ def test_a_verb_that_cannot_be_loaded_hurts_no_other(tmp_path: Path) -> None:
     assert "Understand" in shown.stdout
 
 
+@pytest.mark.slow
 def test_a_named_verb_is_imported_alone(tmp_path: Path) -> None:
     install(tmp_path, "greet = greeting:greet")
     code = "import sys; sys.argv[1:] = ['explain', 'MSL009']; from msl.cli.main import main\n"

@@ -27,22 +27,22 @@ PLANTED = [
     ("msl.encode.compile.compile_space", ["sample", "m.msl"]),
     ("msl.encode.scale.scale_of", ["sample", "range.msl"]),
     ("msl.blocks.base.load.load_class", ["plan", "m.msl", "train.csv"]),
-    ("msl.blocks.base.build.adapt_model", RUN),
-    ("msl.blocks.base.build.recipe_of", RUN),
+    ("msl.blocks.base.insert_encoders.adapt_model", RUN),
+    ("msl.blocks.base.recipe.recipe_of", RUN),
     ("msl.search.strategies.grid.grid", RUN),
     ("msl.data.read.read_table", ["check", "m.msl", "--data", "train.csv"]),
-    ("msl.data.infer.type_column", ["data", "train.csv"]),
+    ("msl.data.infer_types.type_column", ["data", "train.csv"]),
     ("msl.evaluate.resampling.score", RUN),
     ("msl.evaluate.splits.fold_splits", RUN),
     ("msl.evaluate.fit.identity_of", RUN),
     ("msl.workers.in_process.TaskRunner.run", RUN),
     ("msl.workers.task.Limits.of", RUN),
     ("msl.store.run_table.RunTable.start", RUN),
-    ("msl.store.store.place_of_run", ["show", "@", *LATER]),
+    ("msl.store.store.locate_run", ["show", "@", *LATER]),
     ("msl.store.lock.text_to_lock", ["lock", "m.msl", "train.csv", "--check"]),
     ("msl.runner.plan.make_plan", ["plan", "m.msl", "train.csv"]),
     ("msl.runner.summary.summarize", RUN),
-    ("msl.runner.trained.Trained._outputs", ["predict", "LEAN", "wine.csv", *LATER]),
+    ("msl.runner.trained_model.Trained._outputs", ["predict", "LEAN", "wine.csv", *LATER]),
     ("msl.blocks.base.chain.checked_outputs", ["predict", "LEAN", "wine.csv", *LATER]),
     ("msl.report.run_account.account_of", ["show", "@", *LATER]),
     ("msl.report.html.page.record_to_html", ["report", "@", "-o", "page.html", *LATER]),
@@ -89,6 +89,7 @@ def test_every_package_is_planted_in() -> None:
     assert {target.split(".")[1] for target, _ in PLANTED} == set(PACKAGES.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "arguments"), PLANTED, ids=[target for target, _ in PLANTED])
 def test_an_accident_is_reported_as_a_bug(
     msl: Run, here: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch, target: str, arguments: list[str]
@@ -103,6 +104,7 @@ def test_an_accident_is_reported_as_a_bug(
     assert "This is a bug in msl" in shown.err
 
 
+@pytest.mark.slow
 def test_the_same_place_may_refuse_on_purpose(msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise UserError("the table is upside down", "turn it round")

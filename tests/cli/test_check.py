@@ -76,7 +76,7 @@ def test_data_decides_what_depends_on_it(spec: Path, table: Path) -> None:
     assert RUN.invoke(APP, ["check", str(spec)]).exit_code == 0
     result = RUN.invoke(APP, ["check", str(spec), "--data", str(table)])
     assert result.exit_code == 1
-    assert "`rmse` judges regression, and this is classification" in result.output
+    assert "`rmse` is a metric for regression, and this is classification" in result.output
 
 
 def test_a_target_that_is_not_there(spec: Path, table: Path) -> None:

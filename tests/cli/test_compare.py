@@ -169,6 +169,7 @@ def test_runs_of_one_spec_have_nothing_to_pair(msl: Verb, ran: Ran) -> None:
     assert "runs of one spec" in shown.err
 
 
+@pytest.mark.slow
 def test_two_texts_under_one_name_are_two_specs(msl: Verb, ran: Ran, tmp_path: Path) -> None:
     spec = tmp_path / "lean.msl"
     table = next(ran.folder.glob("*.csv"))

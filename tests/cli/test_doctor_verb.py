@@ -235,7 +235,7 @@ def test_a_run_whose_process_is_gone_is_found_and_marked(msl: Verb, database: Pa
         )
     shown = msl("doctor")
     assert shown.code == 0  # nothing is broken: its command continues it
-    assert f"warning: the run `{run}` is written down as going on" in shown.out
+    assert f"warning: the run `{run}` is stored as running" in shown.out
     shown = msl("doctor", "--repair")
     assert "repaired: the run" in shown.out
     assert "is in order" in msl("doctor").out

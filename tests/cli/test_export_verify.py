@@ -13,7 +13,7 @@ from winner_cases import Finished
 
 from msl.export import python_template
 from msl.export.verify import CheckFailed, check_python, check_skops
-from msl.runner.trained import estimator_bytes
+from msl.runner.trained_model import estimator_bytes
 
 Run = Callable[..., Any]
 Get = Callable[[str], Finished]
@@ -110,7 +110,7 @@ def test_a_saved_model_that_predicts_otherwise_is_not_written(
 ) -> None:
     one, other = finished("plain"), finished("boosting")
     check_skops(estimator_bytes(one.trained), one.trained, ())
-    monkeypatch.setattr("msl.runner.trained.estimator_bytes", lambda trained: estimator_bytes(other.trained))
+    monkeypatch.setattr("msl.runner.trained_model.estimator_bytes", lambda trained: estimator_bytes(other.trained))
     path = tmp_path / "model.skops"
     shown = msl("export", "@", "--skops", str(path), "--store", str(one.store))
     assert (shown.code, shown.out) == (1, "")

@@ -54,13 +54,14 @@ def test_a_dry_run_says_what_then_goes_and_removes_nothing(msl: Verb, folder: Pa
     assert all(f"removed run {run}" in done.out for run in before[0][3:])
 
 
+@pytest.mark.slow
 def test_what_is_kept_still_predicts_and_shows(msl: Verb, folder: Path, ran: Ran) -> None:
     msl("gc", "--keep", "2")
     assert msl("predict", "@1", str(ran.folder / "wine.csv")).code == 0
     record = json.loads(msl("show", "@1", "--json").out)
     assert record["run"] == ran.runs["front", 0]
     with Store.open(folder, read_only=True) as store:
-        keys = [asked.key for asked in store.runs.asks(record["run"]) if asked.key]
+        keys = [asked.key for asked in store.runs.queries(record["run"]) if asked.key]
         assert set(store.evaluations.read(keys)) == set(keys)
     assert msl("doctor").out.endswith("is in order\n")
 

@@ -44,7 +44,7 @@ def test_a_record_holds_what_the_store_holds(msl: Verb, ran: Ran) -> None:
         for run in store.runs.all():
             record = records[run.id]
             assert record["objectives"] == run.result["objectives"]
-            assert record["evaluations"] == len(store.runs.asks(run.id))
+            assert record["evaluations"] == len(store.runs.queries(run.id))
             assert record["digest"] == run.digests.run
             assert record["test"] == run.result["test"]
 

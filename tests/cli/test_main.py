@@ -51,6 +51,7 @@ def modules_loaded(msl_process, *arguments: str) -> set[str]:
     return set(outcome.stdout.rpartition("LOADED")[2].split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["explain", "MSL009"], ["fmt", "--help"]])
 def test_quick_commands_load_nothing_heavy(msl_process, arguments: list[str]) -> None:
     loaded = modules_loaded(msl_process, *arguments)
@@ -81,6 +82,7 @@ def test_a_misspelt_verb_gets_a_suggestion(msl) -> None:
     assert "fmt" in outcome.err
 
 
+@pytest.mark.slow
 def test_completion_offers_verbs_and_codes(msl_process) -> None:
     offered = msl_process(_MSL_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS="msl ex")
     assert "explain" in offered.stdout

@@ -133,7 +133,7 @@ def left_behind(mark: str) -> list[int]:
 def stored(folder: Path) -> tuple[Run, list[StoredQuery]]:
     with Store.open(folder, read_only=True) as store:
         (run,) = store.runs.all()
-        return run, store.runs.asks(run.id)
+        return run, store.runs.queries(run.id)
 
 
 TRUST = ("--trust", "slow_block")

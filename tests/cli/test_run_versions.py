@@ -84,6 +84,7 @@ def test_a_plan_after_a_run_and_an_edit(msl: Run, here: Path) -> None:
     assert again["stored"] == {"kept": 0, "outside": 0, "other": 4, "changed": [], "unread": 0}
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_run_that_would_go_on(msl: Run, here: Path) -> None:
     done = run(msl)
     with Store.open(here / ".msl") as store:
@@ -151,6 +152,7 @@ def test_a_lock_that_cannot_be_read_is_told(msl: Run, here: Path) -> None:
 # --- replay ---
 
 
+@pytest.mark.slow
 def test_a_run_comes_out_the_same_from_what_is_stored(msl: Run, here: Path) -> None:
     done = run(msl, "--test", "t.csv", "--set", "search.pso.swarm=2")
     (here / "m.msl").unlink()
@@ -163,6 +165,7 @@ def test_a_run_comes_out_the_same_from_what_is_stored(msl: Run, here: Path) -> N
     assert found == {"run": done["run"], "same": True, "evaluations": asked}
 
 
+@pytest.mark.slow
 def test_a_difference_from_what_is_stored_is_told(msl: Run, here: Path) -> None:
     done = run(msl)
     with Store.open(here / ".msl") as store:

@@ -17,8 +17,8 @@ from msl import run as run_spec
 from msl.cli.shared.load_spec import load
 from msl.cli.shared.progress_display import Lines, Picture, Silence, frame, last_words, open_display
 from msl.cli.shared.summary_text import closing_words
+from msl.runner.loop import Progress
 from msl.runner.plan import Plan, make_plan
-from msl.runner.progress import Progress
 
 Run = Callable[..., Any]
 SPEC = "use clop\nchain m = standardize? >> (zarbi | naive) >> bias\nminimize ber by cv(folds = 3)\nsearch grid\n"
@@ -249,6 +249,7 @@ def test_a_table_before_its_spec_is_told(msl: Run, here: Path) -> None:
     assert "name `swapped.msl` before `train.csv`" in outcome.err
 
 
+@pytest.mark.slow
 def test_an_ensemble_of_one_is_no_vote(msl: Run, here: Path) -> None:
     (here / "one.msl").write_text(SPEC.replace("search grid", "search grid(evaluations = 1)\nensemble vote"))
     shown = msl("run", "one.msl", "train.csv").out
@@ -397,6 +398,7 @@ def test_a_place_that_does_not_answer_is_told_and_starts_no_run(
         assert store.runs.ids() == []
 
 
+@pytest.mark.slow
 def test_workers_that_break_leave_a_run_to_go_on_with(msl: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from msl.store.store import Store
     from msl.workers.fork_server import ForkServerError

@@ -58,9 +58,9 @@ def test_a_front_is_a_table_of_its_models(msl: Verb, ran: Ran) -> None:
 
 def test_failures_are_grouped_with_an_example_and_advice(msl: Verb, ran: Ran) -> None:
     with Store.open(ran.store, read_only=True) as store:
-        keys = dict.fromkeys(asked.key for asked in store.runs.asks(ran.runs["wide", 0]) if asked.key)
+        keys = dict.fromkeys(asked.key for asked in store.runs.queries(ran.runs["wide", 0]) if asked.key)
         stored = store.evaluations.read(keys)
-        failed = [stored[key] for key in keys if stored[key].trouble is not None]
+        failed = [stored[key] for key in keys if stored[key].failure is not None]
     assert len(failed) >= 2
     shown = msl("show", ran.runs["wide", 0]).out
     assert f"{len(failed)} × exception in components" in shown

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from contextlib import suppress
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -16,8 +18,8 @@ from hypothesis import strategies as st
 from msl.encode.codec import Codec, space_to_codec
 from msl.space.conditions import Comparison, FactTerm, Literal, Parameter, Present, Requirement, Sibling, ValueIs
 from msl.space.enumerate.count import Models
+from msl.space.evaluate_conditions import Derivation, broken
 from msl.space.formulas import Facts
-from msl.space.logic import Derivation, broken
 from msl.space.membership import NotInSpace
 from msl.space.nodes import (
     Arrange,
@@ -405,6 +407,7 @@ def test_large_vectors() -> None:
         assert codec.model(codec.encode(model)) == model  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_particle_swarm_models_come_back() -> None:
     space, _ = resolve(psms(), TABLE)
     for encoding in ("shared", "separate"):
@@ -438,3 +441,28 @@ def test_values_of_alternatives_are_found_by_their_names() -> None:
     assert [isinstance(o, Model) for o in codec.decode([[0.1, 0.2], [0.1, 0.9], [0.9, 0.9]])] == [True, False, True]
     codec = space_to_codec(Space(use(SVC, kernel=kernel), (plain,)))
     assert [isinstance(o, Model) for o in codec.decode([[0.1, 0.2], [0.9, 0.9]])] == [False, True]
+
+
+# --- neighbours -------------------------------------------------------------------------------------------------------
+
+
+def test_near_an_order_two_members_are_exchanged_or_one_is_added_or_left_out() -> None:
+    codec = space_to_codec(Space(Arrange(1, 3, tuple(use(name) for name in "abcd"))))
+    orders = {tuple(order) for size in (1, 2, 3) for order in permutations("abcd", size)}
+
+    def read(share: float) -> tuple[str, ...]:
+        model = codec.decode(np.array([[share]]))[0]
+        assert isinstance(model, Model)
+        return tuple(step.block.name for step in model.steps if isinstance(step, BlockValue))
+
+    def is_near(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+        if len(one) == len(other):
+            return set(one) == set(other) and sum(map(operator.ne, one, other)) == 2
+        return other[:-1] == one or other in combinations(one, len(one) - 1)
+
+    shares = (np.arange(len(orders)) + 0.5) / len(orders)
+    assert {read(share) for share in shares} == orders
+    for share in shares:
+        order = read(share)
+        near = [read(other) for other in codec.readers([share])[0].near(share, 0.1)]
+        assert sorted(near) == sorted(other for other in orders if is_near(order, other))

@@ -55,7 +55,7 @@ def _spec(name: str, facts: Facts | None = None) -> Space:
 
 @pytest.mark.parametrize("facts", [None, TABLE])
 def test_the_particle_swarm_spec_has_16_dimensions(facts: Facts | None) -> None:
-    space = _spec("psms.msl", facts)
+    space = _spec("psms_paper.msl", facts)
     assert space_to_layout(space).n_dimensions == 16
     assert space_to_layout(space, "separate").n_dimensions == 62
 
@@ -213,6 +213,15 @@ def test_groups_are_the_steps_of_the_chain() -> None:
         ("a | b", (8,)),
         ("svc", (9,)),
     ]
+
+
+def test_a_label_has_at_most_48_characters() -> None:
+    def label(length: int) -> str:
+        name = "a" * (length - len(" | b"))
+        return space_to_layout(Space(choice(use(name), B))).groups[0].label
+
+    assert label(48) == "a" * 44 + " | b"
+    assert label(49) == "a" * 45 + " |…"
 
 
 def test_repetitions_are_told_apart() -> None:

@@ -11,8 +11,8 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import space_to_codec
 from msl.space.enumerate.count import count
+from msl.space.evaluate_conditions import Derivation, broken
 from msl.space.formulas import Facts
-from msl.space.logic import Derivation, broken
 from msl.space.spec import Space
 from msl.space.to_text import model_to_file_text
 from msl.space.values import Model
@@ -28,6 +28,7 @@ def _space(text: str, name: str, facts: Facts) -> Space:
     return checked.spec.space
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["shared", "separate"])
 @pytest.mark.parametrize(
     ("spec", "facts"),

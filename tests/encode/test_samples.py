@@ -69,6 +69,7 @@ uneven = seq(
 rule = Requirement(Comparison("<", Parameter(SVC, "degree"), Literal(5)), Present(A))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("requirements", [(), (rule,)])
 @pytest.mark.parametrize("encoding", ["shared", "separate"])
 def test_by_models_every_model_is_as_likely(requirements: tuple[Requirement, ...], encoding: str) -> None:
@@ -80,6 +81,7 @@ def test_by_models_every_model_is_as_likely(requirements: tuple[Requirement, ...
     assert chisquare(list(seen.values())).pvalue > LEVEL
 
 
+@pytest.mark.slow
 def test_by_choices_models_are_not_as_likely() -> None:
     codec = space_to_codec(Space(uneven))
     seen = dict.fromkeys(enumerate_models(codec), 0)
@@ -88,6 +90,7 @@ def test_by_choices_models_are_not_as_likely() -> None:
     assert chisquare(list(seen.values())).pvalue < 1e-6
 
 
+@pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(spaces(), st.integers(0, 3))
 def test_by_models_on_generated_spaces(space: Space, seed: int) -> None:
@@ -153,6 +156,7 @@ def test_by_choices_every_option_is_as_likely() -> None:
     assert chisquare(list(learners.values())).pvalue > LEVEL
 
 
+@pytest.mark.slow
 def test_by_choices_with_requirements_is_uniform_among_the_points_that_are_left() -> None:
     space, _ = resolve(kms(), TABLE)
     batch = sample(space_to_codec(space), 3_000, _rng(6))
@@ -172,6 +176,7 @@ def test_a_seed_gives_one_sample(by: str) -> None:
     assert sample(codec, 0, _rng(), by=by).models() == []
 
 
+@pytest.mark.slow
 def test_samples_and_grids_do_not_depend_on_hashes() -> None:
     script = """
 import sys

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judged import (
+from evaluation_cases import (
     QUICK_PSMS,
     block,
     bundled,
@@ -82,6 +82,7 @@ def same(first: Outcome, second: Outcome) -> bool:
     return replace(first, effort=Effort()) == replace(second, effort=Effort())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["iris", "wine", "breast_cancer"])
 def test_pooled_ber_is_that_of_cross_val_predict(name):
     dataset = bundled(name)
@@ -157,6 +158,7 @@ def test_caches_and_order_change_no_bit(goal):
     assert small.cache_figures.evictions > 0
 
 
+@pytest.mark.slow
 def test_fresh_splits_depend_on_the_model_and_the_turn_alone():
     dataset = two_moons()
     models = models_of(QUICK_PSMS, dataset, 6, seed=4)
@@ -286,13 +288,13 @@ def test_complexity_is_that_of_the_first_fit_unless_it_is_an_objective():
         assert all_of_them.evaluate(model).complexity == pytest.approx(mean_complexity(model, dataset, first))
 
 
-def test_objectives_are_arithmetic_on_measures():
+def test_objectives_are_arithmetic_on_metrics():
     dataset = two_moons()
     goal = "minimize 2 * ber + 0.5 * error, features, complexity, fit_time by cv(folds = 3)"
     judge = evaluator(goal, dataset)
     for model in models_of(QUICK_PSMS, dataset, 5, seed=7):
         outcome = judge.evaluate(model)
-        found = outcome.measures
+        found = outcome.metrics
         assert outcome.losses[0] == pytest.approx(2 * found["ber"] + 0.5 * found["error"])
         assert outcome.losses[1:] == (found["features"], found["complexity"], found["fit_time"])
         assert outcome.complexity == found["complexity"]
@@ -310,7 +312,7 @@ def test_each_objective_has_its_own_estimate():
     folds = evaluator("minimize ber by cv(folds = 3)", dataset).evaluate(model)
     held = evaluator("minimize ber by holdout(0.4)", dataset).evaluate(model)
     assert both.losses == folds.losses + held.losses
-    assert both.measures == {"ber": folds.losses[0], "ber by holdout": held.losses[0]}
+    assert both.metrics == {"ber": folds.losses[0], "ber by holdout": held.losses[0]}
 
 
 def test_features_are_those_that_reach_the_learner():

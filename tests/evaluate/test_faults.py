@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from judged import block, evaluator, objectives, only_model, two_moons
+from evaluation_cases import block, evaluator, objectives, only_model, two_moons
 
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
@@ -169,11 +169,11 @@ def test_who_listens_hears_of_every_block(dataset, good):
     assert heard == ["standardize", "naive", "bias"] * 2
 
 
-def test_a_measure_that_cannot_be_told_says_which_it_is():
+def test_a_metric_without_a_value_says_which_it_is():
     few = Dataset.of_arrays(np.array([[0.0], [1.0]]), np.array([0, 1]), 2)
     model = only_model("use clop\nchain c = naive", few)
     outcome = evaluator("maximize auc by holdout(0.3)", few).evaluate(model)
     assert outcome.losses == (float("inf"),)
     assert outcome.failure is not None
     assert outcome.failure.cause == "not a number"
-    assert outcome.failure.message == "`auc` cannot be told of the rows that are judged; they may all be of one class"
+    assert outcome.failure.message == "`auc` cannot be computed for the test rows; they may all be of one class"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from judged import QUICK_PSMS, block, evaluator, models_of, only_model, two_moons
+from evaluation_cases import QUICK_PSMS, block, evaluator, models_of, only_model, two_moons
 
 from msl.evaluate import fit
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, taken

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from judged import bundled, evaluator, models_of, numbers, only_model, two_moons
+from evaluation_cases import bundled, evaluator, models_of, numbers, only_model, two_moons
 
 from msl.blocks.similarity.leave_one_out import LeaveOneOut
 from msl.evaluate.dataset import Dataset
@@ -36,6 +36,7 @@ def fitted_row_by_row(monkeypatch):
     return without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dataset", [two_moons(40, 4), numbers(35, 4)], ids=["classes", "numbers"])
 def test_as_with_a_fit_for_each_row(dataset, fitted_row_by_row):
     goal = "minimize {}, features, complexity by loo()".format("logloss" if dataset.n_classes else "mse")
@@ -50,6 +51,7 @@ def test_as_with_a_fit_for_each_row(dataset, fitted_row_by_row):
         assert slow.effort.fits == len(dataset.y)
 
 
+@pytest.mark.slow
 def test_steps_that_treat_each_row_by_itself_do_not_stand_in_the_way(fitted_row_by_row):
     dataset = bundled("iris")
     goal = "minimize error, complexity by loo()"
@@ -118,6 +120,7 @@ def search(judge: Evaluator, model: Model, n_features: int) -> list[tuple[Model,
     return trail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["uniform", "inverse", "gaussian(width = 1)"])
 @pytest.mark.parametrize("distance", ["euclidean", "canberra"])
 def test_a_search_of_weights_gives_the_same_bits_in_any_order(weighting, distance):

@@ -17,8 +17,10 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 
 SPEC = """msl 1
-use clop
-chain model = naive | kridge(shrinkage: 1e-3..1 log, rest = default) | zarbi | svc(gamma: 1e-3..1 log, rest = default)
+use clop, extras
+part learn = mixed_naive_bayes | kridge(shrinkage: 1e-3..1 log, rest = default) | zarbi
+           | svc(gamma: 1e-3..1 log, shrinkage = 0.01, rest = default)
+chain model = learn
 {goal}
 search {search}
 seed 3
@@ -65,7 +67,7 @@ def test_they_are_checked_without_importing_the_package(place: Path) -> None:
     assert "did you mean `halves`" in problems(place, "minimize ber by halvs")
     assert "`3` is" in problems(place, "minimize ber by halves(mixed = 3)")
     assert "held_out" in problems(place, "minimize ber by halves(held_out = rows)")
-    assert "judges classification" in problems(place, "data(task = regression)\nmaximize gain")
+    assert "for classification" in problems(place, "data(task = regression)\nmaximize gain")
     (place / "spec.msl").write_text(SPEC.format(goal="maximize gain by halves", search="random"))
     assert msl(place, "check", "spec.msl").returncode == 0
     assert not was_imported(place)
@@ -83,11 +85,13 @@ def test_what_a_declaration_gets_wrong_is_reported(place: Path) -> None:
     assert "`metrics.msl`" in told
 
 
+@pytest.mark.slow
 def test_what_ships_cannot_be_replaced(place: Path) -> None:
     assert run(place, "minimize ber by cv(folds = 2)")["objectives"]["ber"] >= 0
     assert not was_imported(place)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("goal", "name"),
     [
@@ -123,6 +127,7 @@ def stored(store: Path, columns: str) -> list[Any]:
         return database.execute(f"SELECT {columns} FROM evaluations").fetchall()
 
 
+@pytest.mark.slow
 def test_summary_and_report_name_it(place: Path) -> None:
     (place / "spec.msl").write_text(SPEC.format(goal="maximize gain by halves", search="random(evaluations = 6)"))
     ran = msl(place, "run", "spec.msl", "data.csv", "--on", "inprocess", "--test", "data.csv")
@@ -133,11 +138,12 @@ def test_summary_and_report_name_it(place: Path) -> None:
     assert "halves" in (place / "report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "told"),
     [
         ("raising", "the metric `raising` raised RuntimeError: no such luck"),
-        ("nan", "`nan` cannot be told of the rows that are judged; it always is"),
+        ("nan", "`nan` cannot be computed for the test rows; it always is"),
         ("text", "the metric `text` returned str, which is not a number"),
     ],
 )
@@ -148,6 +154,7 @@ def test_a_metric_that_fails_is_a_failure_with_its_name(place: Path, metric: str
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("goal", "told"),
     [
@@ -165,6 +172,7 @@ def test_what_cannot_be_used_is_told_before_the_search(place: Path, goal: str, t
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 def test_an_estimate_of_another_package_is_run(place: Path) -> None:
     one = run(place, "minimize error by halves", "random(evaluations = 4)")
     assert one["failures"] == 0

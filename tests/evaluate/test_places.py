@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from judged import evaluator, models_of
+from evaluation_cases import evaluator, models_of
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from judged import numbers, objectives, two_moons
+from evaluation_cases import numbers, objectives, two_moons
 
 from msl.blocks.base.block import Floats
 from msl.evaluate.dataset import Dataset
@@ -84,6 +84,7 @@ def test_whoever_comes_out_as_good_as_the_one_to_beat_has_not_lost(goal: str) ->
         assert _bound(dataset, objective, trial, outputs, just_above) == -math.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("worse_by", [1e-10, 0.3])
 def test_whoever_is_worse_by_more_than_the_last_digits_has_lost_at_a_true_bound(goal: str, worse_by: float) -> None:
@@ -93,3 +94,21 @@ def test_whoever_is_worse_by_more_than_the_last_digits_has_lost_at_a_true_bound(
         loss = _loss(dataset, objective, trial, outputs)
         cutoff = loss - worse_by * abs(loss)
         assert cutoff <= _bound(dataset, objective, trial, outputs, cutoff) <= loss
+
+
+def test_folds_do_not_decide_a_race_of_a_metric_that_is_known_only_for_all_rows() -> None:
+    """One fold's outputs say nothing of the best threshold of all: even those that are always wrong may be turned."""
+    dataset, objective, trial = _setting("minimize ber_at_best_threshold by cv(folds = 7)", 0)
+    outputs = _outputs(dataset, trial, 0)
+    loss = _loss(dataset, objective, trial, outputs)
+    assert loss > 0.05
+    assert _bound(dataset, objective, trial, outputs, cutoff=loss / 2) == -math.inf
+    pooled = np.concatenate([said for _, said in outputs])
+    margins = pooled[:, 1] - pooled[:, 0]
+    y = np.concatenate([dataset.y[split.test] for split in trial.splits])
+    tried = [_balanced_error(y, margins > level) for level in (-2.0, 0.0, 2.0)]
+    assert loss == pytest.approx(min(tried))
+
+
+def _balanced_error(y: Floats, is_second: Floats) -> float:
+    return float(np.mean([np.mean(is_second[y == 0]), np.mean(~is_second[y == 1])]))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 
+from msl.blocks.base.load import load_function
 from msl.evaluate import splits as splitting
 from msl.evaluate.resampling import check_estimate
 from msl.evaluate.splits import (
@@ -19,7 +20,6 @@ from msl.evaluate.splits import (
     holdout_split,
     time_splits,
 )
-from msl.evaluate.targets import load_function
 from msl.space.spec import Estimate
 
 
@@ -210,6 +210,54 @@ def test_a_subsample_has_every_class_and_larger_ones_hold_smaller_ones(classes, 
     part = population.part(rows)
     assert part.n_rows == len(rows)
     assert np.array_equal(part.classes, classes[rows])
+
+
+@settings(max_examples=40)
+@given(some_classes, st.floats(0.05, 1.0), seeds)
+def test_a_balanced_subsample_has_as_many_rows_of_each_class_as_there_are(classes, share, seed):
+    population = SplitGroups(len(classes), classes)
+    rows = population.subsample(share, rng(seed), balanced=True)
+    counts, taken = np.bincount(classes), np.bincount(classes[rows], minlength=classes.max() + 1)
+    assert len(np.unique(rows)) == len(rows)
+    assert len(rows) >= round(share * len(classes))
+    most = taken.max()
+    fair = max(2, most - 1)  # shares are whole numbers
+    assert all(took == count or took >= fair for took, count in zip(taken, counts, strict=True))
+    assert set(population.subsample(share / 2, rng(seed), balanced=True)) <= set(rows)
+
+
+def test_a_balanced_half_of_unequal_classes_is_as_the_original_program_draws_it():
+    """Half of the rows wanted are of the second class, or all that it has; the first has the others."""
+    classes = np.repeat([0, 1], [70, 30])
+    for share, expected in ((0.4, [20, 20]), (0.8, [50, 30]), (1.0, [70, 30])):
+        rows = SplitGroups(100, classes).subsample(share, rng(), balanced=True)
+        assert np.bincount(classes[rows]).tolist() == expected
+
+
+def test_folds_that_are_not_stratified_have_classes_as_chance_has_them():
+    classes = np.repeat([0, 1], [50, 50])
+    for name, more in (("cv", {"folds": 2, "repeats": 1}), ("holdout", {"share": 0.5})):
+        estimate = load_function("estimate", name, f"msl.evaluate:{name}")
+
+        def seconds(seed, stratified, estimate=estimate, more=more):
+            first = estimate(SplitGroups(100, classes), {**more, "stratified": stratified}, rng(seed))[0]
+            assert len(first.test) == 50
+            return int(classes[first.test].sum())
+
+        assert {seconds(seed, True) for seed in range(40)} == {25}
+        drawn = [seconds(seed, False) for seed in range(200)]
+        # Of a hypergeometric distribution: 25 with a standard deviation of 2.5.
+        assert np.mean(drawn) == pytest.approx(25, abs=0.7)
+        assert np.std(drawn) == pytest.approx(2.51, abs=0.4)
+
+
+def test_a_balanced_draw_is_refused_with_advice_where_there_is_none():
+    balanced = Estimate("cv", "msl.evaluate:cv", (("balanced", True),), follows_order=True)
+    check_estimate(balanced, SplitGroups(10, np.arange(10) % 2))
+    with pytest.raises(ValueError, match="numbers have no classes"):
+        check_estimate(balanced, SplitGroups(10))
+    with pytest.raises(ValueError, match="leave it or `groups` out"):
+        check_estimate(balanced, SplitGroups(10, np.arange(10) % 2, groups=np.arange(10)))
 
 
 def test_a_subsample_of_groups_is_of_whole_groups():

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from judged import block, evaluator, objectives, two_moons
+from evaluation_cases import block, evaluator, objectives, two_moons
 
 from msl.evaluate.cross_validate import EvaluationRequest, EvaluationState
 from msl.evaluate.dataset import Dataset
@@ -43,7 +43,15 @@ def test_every_model_has_a_stream_of_its_own_and_always_the_same() -> None:
     assert streams == [_stream(model) for model in _twins(50)]
 
 
-@pytest.mark.parametrize("estimate", ["cv(folds = 3, shuffle = true)", "holdout(share = 1/3, subsample = 1/2)"])
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        "cv(folds = 3, shuffle = true)",
+        "holdout(share = 1/3, subsample = 1/2)",
+        "cv(folds = 2, shuffle = true, stratified = false)",
+        "cv(folds = 2, subsample = 1/2, balanced = true)",
+    ],
+)
 def test_splits_of_their_own_differ_between_models_turns_and_seeds_and_repeat(estimate: str) -> None:
     dataset = two_moons()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from judged import evaluator, only_model
+from evaluation_cases import evaluator, only_model
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import balanced_accuracy_score
@@ -14,7 +14,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from msl.blocks.base.build import ColumnKinds, model_to_chain
+from msl.blocks.base.build import model_to_chain
+from msl.blocks.base.insert_encoders import ColumnKinds
 from msl.data.read import read_table
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator
@@ -98,6 +99,7 @@ def test_every_kind_of_chain_works_out_of_the_box(dataset, chain):
     assert outcome.losses[0] == pytest.approx(1 - balanced_accuracy_score(dataset.y, predicted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", CHAINS)
 def test_the_rows_that_are_judged_have_no_say_in_it(dataset, chain):
     """Each row's outputs are the same whatever the other rows that are judged with it hold."""

@@ -55,6 +55,7 @@ def test_the_good_corpus_is_formatted(path: Path) -> None:
     assert formatted(text) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_what_is_shipped_formats_to_a_text_that_stays(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -107,6 +108,7 @@ def test_comments_anywhere_in_the_corpus_are_kept(path: Path) -> None:
         check_comments_survive(text, with_comments(text, places))
 
 
+@pytest.mark.slow
 @settings(max_examples=120)
 @given(files, st.lists(st.tuples(st.integers(0, 10**6), st.sampled_from(_COMMENT_SHAPES)), max_size=6))
 def test_comments_anywhere_in_any_tree_are_kept(file: ast.File, places: list[tuple[int, str]]) -> None:

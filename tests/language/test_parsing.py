@@ -178,6 +178,7 @@ def test_the_second_mistake_of_a_misspelt_statement_waits() -> None:
     assert [diagnostic.code for diagnostic in diagnostics] == ["MSL007"]
 
 
+@pytest.mark.slow
 def test_a_thousand_misspelt_lines_are_a_thousand_messages() -> None:
     _, diagnostics = text_to_ast(Source("a.msl", "prat x = a\n" * 1000))
     assert [diagnostic.primary.position.line for diagnostic in diagnostics] == list(range(1, 1001))
@@ -197,6 +198,7 @@ def test_deep_nesting_is_told() -> None:
     assert str(MOST_LEVELS) in diagnostic.message
 
 
+@pytest.mark.slow
 def test_deep_parentheses_are_no_nesting() -> None:
     assert space_of("(" * 3000 + "a" + ")" * 3000) == A
 

@@ -154,6 +154,8 @@ def _other_calls(func: ast.expr, args: list[ast.expr], keywords: list[ast.keywor
     if isinstance(func, ast.Name) and func.id in _CALLED:
         yield ast.unparse(ast.Call(ast.Name(_CALLED[func.id]), args, keywords))
     elif len(args) == 2 and not any(isinstance(arg, ast.Starred) for arg in args) and not _is_type_test(func):
+        if ast.dump(args[0]) == ast.dump(args[1]):
+            return
         yield ast.unparse(ast.Call(func, args[::-1], keywords))
 
 

@@ -2,11 +2,14 @@
 
     python tests/mutation/mutate.py                          # 50 faults in the core
     python tests/mutation/mutate.py runner search --sample 20 --seed 2
+    python tests/mutation/mutate.py runner --slow            # those that only slow tests notice count as noticed
     python tests/mutation/mutate.py --only runner/loop --sample 0 --list
 
-It works on a copy of the tree in a temporary folder; the checkout is never touched. For each fault the tests of its
-package are run, those that name the module first, until one fails. The same seed draws the same faults from the same
-source. It stands with the tests, since it is they that it measures; benchmarks measure what the tests hold true.
+It works on a copy of the tree in a temporary folder; the checkout is never touched. For each fault tests are run until
+one fails: those of its package that name the module, the others of the package, then those of packages that use it and
+any that name the module. With `--slow`, the slow ones of these meet the faults that the quick ones have missed. The
+same seed draws the same faults from the same source. It stands with the tests, since it is they that it measures;
+benchmarks measure what the tests hold true.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -31,44 +35,59 @@ from typing import Literal
 
 from mutants import Mutant, mutants_of
 
-#: Folders of the source, and the folders of tests that are to notice their faults. This is all that knows the layout.
+#: Folders of the source, the folder of tests that is to notice their faults, and those of their users, whose tests may.
+#: This is all that knows the layout.
 SOURCE, TESTS = "src/msl", "tests"
 RELATED: Mapping[str, tuple[str, ...]] = {
-    "space": ("space",),
-    "check": ("check",),
-    "encode": ("encode",),
-    "search": ("search",),
-    "data": ("evaluate",),
-    "evaluate": ("evaluate",),
-    "workers": ("evaluate",),
-    "store": ("store",),
-    "runner": ("runner",),
+    "space": ("space", "check", "encode"),
+    "check": ("check", "language", "diagnostics"),
+    "encode": ("encode", "search"),
+    "search": ("search", "runner"),
+    "data": ("data", "cli"),
+    "evaluate": ("evaluate", "runner"),
+    "workers": ("workers", "runner"),
+    "store": ("store", "runner", "cli"),
+    "runner": ("runner", "store", "report"),
 }
 #: What the copy is made of; the rest of a checkout is history, stores and caches.
 COPIED = ("src", "tests", "grammar", "specs", "benchmarks", "docs", "editors", "pyproject.toml", "README.md", "LICENSE")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".msl", ".hypothesis", "*.pyc")
+#: Options of pytest: always the same generated cases, few of them, and no search for the simplest that fails.
+SAME_CASES = ("--hypothesis-seed=0", "--hypothesis-profile=unshrunk")
+#: Exit codes of pytest: all tests passed, or none was left to run.
+_PASSED = (0, 5)
+
+#: Folders whose tests are too slow to be asked about faults of a package.
+LEFT_TO_OTHERS = ("attack", "mutation")
 
 Verdict = Literal["killed", "timeout", "survived"]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the packages of a tree and their tests are."""
+    """Where the packages of a tree and their tests are, and the options with which these are run."""
 
     source: str = SOURCE
     tests: str = TESTS
     related: tuple[tuple[str, tuple[str, ...]], ...] = tuple(RELATED.items())
+    options: tuple[str, ...] = ()
 
     def package_of(self, path: str) -> str:
         return path.removeprefix(f"{self.source}/").split("/")[0]
 
-    def test_files(self, root: Path, path: str) -> list[str]:
-        """The tests of the package of a module, those that name the module first."""
-        folders = dict(self.related)[self.package_of(path)]
-        files = [file for folder in folders for file in sorted((root / self.tests / folder).rglob("test_*.py"))]
-        name = re.compile(rf"\b{re.escape(path.removeprefix('src/').removesuffix('.py').replace('/', '.'))}\b")
-        ranked = sorted(files, key=lambda file: name.search(file.read_text(encoding="utf-8")) is None)
-        return [str(file.relative_to(root)) for file in ranked]
+    def stages(self, root: Path, path: str) -> list[list[str]]:
+        """The files of tests that are to notice a fault in a module, in the order in which they are asked."""
+        module = path.removeprefix("src/").removesuffix(".py").replace("/", ".")
+        named = re.compile(rf"\b{re.escape(module)}\b")
+        own, *users = (root / self.tests / folder for folder in dict(self.related)[self.package_of(path)])
+        first, rest, elsewhere = [], [], []
+        for file in sorted((root / self.tests).rglob("test_*.py")):
+            names_it = named.search(file.read_text(encoding="utf-8")) is not None
+            if own in file.parents:
+                (first if names_it else rest).append(str(file.relative_to(root)))
+            elif file.parent in users or (names_it and file.parent.name not in LEFT_TO_OTHERS):
+                elsewhere.append(str(file.relative_to(root)))
+        return [files for files in (first, rest, elsewhere) if files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +118,7 @@ class Copy:
 
     def __init__(self, root: Path, folder: Path, layout: Layout, options: Sequence[str] = ()) -> None:
         self._folder, self._layout, self._options = folder, layout, options
+        self._noticed: Counter[str] = Counter()  # by file of tests: one that notices much is asked early
         for name in COPIED:
             if (root / name).is_dir():
                 shutil.copytree(root / name, folder / name, ignore=_LEFT_OUT)
@@ -108,26 +128,34 @@ class Copy:
     def tried(self, mutant: Mutant, patience: float) -> MutantResult:
         """Whether the tests notice a fault; one under which they do not end in time is noticed."""
         file = self._folder / mutant.path
-        before = file.read_text(encoding="utf-8")
+        before, times = file.read_text(encoding="utf-8"), file.stat()
         started = monotonic()
         file.write_text(mutant.text, encoding="utf-8")
         try:
-            code, output = self.run_tests(self._layout.test_files(self._folder, mutant.path), patience)
+            verdict, by = self._verdict(mutant.path, patience)
         finally:
             file.write_text(before, encoding="utf-8")
-        seconds = monotonic() - started
-        if code is None:
-            return MutantResult(mutant, "timeout", seconds)
-        if code == 0:
-            return MutantResult(mutant, "survived", seconds)
-        return MutantResult(mutant, "killed", seconds, _first_failure(output))
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # so that its bytecode is still its own
+        return MutantResult(mutant, verdict, monotonic() - started, by)
 
-    def run_tests(self, files: Sequence[str], patience: float) -> tuple[int | None, str]:
+    def _verdict(self, path: str, patience: float) -> tuple[Verdict, str]:
+        for files in self._layout.stages(self._folder, path):
+            code, output = self.run_tests(sorted(files, key=lambda file: -self._noticed[file]), patience)
+            if code is None:
+                return "timeout", ""
+            if code not in _PASSED:
+                by = _first_failure(output)
+                self._noticed[by.partition("::")[0]] += 1
+                return "killed", by
+        return "survived", ""
+
+    def run_tests(self, files: Sequence[str], patience: float, *, keep_code: bool = False) -> tuple[int | None, str]:
         """The exit code of pytest, None if it had to be ended, and what it said."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *self._options, *files]
         path = os.pathsep.join(filter(None, [str(self._folder / "src"), os.environ.get("PYTHONPATH")]))
-        # Without files of bytecode: one of the same second and size would be taken for the fault's.
-        environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+        # Bytecode of a fault would be taken for that of another one, of the same second and size.
+        environment["PYTHONDONTWRITEBYTECODE"] = "" if keep_code else "1"
         process = subprocess.Popen(
             command,
             cwd=self._folder,
@@ -152,26 +180,27 @@ def _first_failure(output: str) -> str:
 
 
 class NotSound(Exception):
-    """The tests fail without a fault, or are not those of the copy."""
+    """The tests fail without a fault."""
 
 
 def check_sound(copy: Copy, layout: Layout, root: Path, mutants: Sequence[Mutant], patience: float) -> float:
-    """How long the slowest package's tests take where nothing is wrong."""
+    """How long the slowest stage of tests takes where nothing is wrong; leaves the bytecode of all that they import."""
     slowest = 0.0
-    for package in dict.fromkeys(layout.package_of(mutant.path) for mutant in mutants):
-        path = next(mutant.path for mutant in mutants if layout.package_of(mutant.path) == package)
-        started = monotonic()
-        code, output = copy.run_tests(layout.test_files(root, path), patience)
-        if code != 0:
-            raise NotSound(f"the tests of {package} fail, or take too long, without any fault:\n{output[-2000:]}")
-        slowest = max(slowest, monotonic() - started)
+    first_of = {layout.package_of(mutant.path): mutant.path for mutant in reversed(mutants)}
+    for package, path in first_of.items():
+        for files in layout.stages(root, path):
+            started = monotonic()
+            code, output = copy.run_tests(files, patience, keep_code=True)
+            if code not in _PASSED:
+                raise NotSound(f"the tests of {package} fail, or take too long, without any fault:\n{output[-2000:]}")
+            slowest = max(slowest, monotonic() - started)
     return slowest
 
 
 @contextmanager
 def copies(root: Path, layout: Layout, count: int, options: Sequence[str]) -> Iterator[list[Copy]]:
     with TemporaryDirectory(prefix="msl-mutants-") as folder:
-        yield [Copy(root, Path(folder) / str(number), layout, options) for number in range(count)]
+        yield [Copy(root, Path(folder) / str(number), layout, [*layout.options, *options]) for number in range(count)]
 
 
 def campaign(
@@ -186,7 +215,9 @@ def campaign(
 ) -> list[MutantResult]:
     """Tries all mutants, several copies side by side; raises NotSound."""
     with copies(root, layout, jobs, options) as made, ThreadPoolExecutor(jobs) as threads:
-        say(f"the tests take {check_sound(made[0], layout, root, mutants, patience):.0f} s where nothing is wrong")
+        usual = check_sound(made[0], layout, root, mutants, patience)
+        say(f"the tests take {usual:.0f} s where nothing is wrong")
+        patience = min(patience, 30 + 5 * usual)
         free: SimpleQueue[Copy] = SimpleQueue()
         for copy in made:
             free.put(copy)
@@ -218,29 +249,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="which of them")
     parser.add_argument("--only", default="", metavar="TEXT", help="only files with this text in their path")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many at once")
-    parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for the tests of one fault")
-    parser.add_argument("--slow", action="store_true", help="slow tests and all generated cases too")
+    parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="for the tests of one stage")
+    parser.add_argument("--slow", action="store_true", help="slow tests too")
     parser.add_argument("--list", action="store_true", help="only list the faults")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.packages if name not in RELATED]
     if unknown:
         parser.error(f"{unknown[0]} is none of {', '.join(RELATED)}")
-    root, layout = Path(__file__).parents[2], Layout()
+    root, layout = Path(__file__).parents[2], Layout(options=SAME_CASES)
     mutants = drawn(root, layout, given.packages or list(RELATED), given.only, given.sample, given.seed)
     if given.list:
         print("\n".join(map(str, mutants)))
         return 0
-    options = ["--hypothesis-seed=0", *([] if given.slow else ["-m", "not slow", "--hypothesis-profile=fast"])]
+
+    def tried(some: Sequence[Mutant], which: str) -> list[MutantResult]:
+        def say(line: str) -> None:
+            print(line, flush=True)
+
+        return campaign(root, some, layout, jobs=given.jobs, patience=given.timeout, options=("-m", which), say=say)
+
     try:
-        trials = campaign(
-            root,
-            mutants,
-            layout,
-            jobs=given.jobs,
-            patience=given.timeout,
-            options=options,
-            say=lambda line: print(line, flush=True),
-        )
+        trials = tried(mutants, "not slow")
+        left = [trial.mutant for trial in trials if trial.verdict == "survived"]
+        if given.slow and left:
+            trials = [trial for trial in trials if trial.verdict != "survived"] + tried(left, "slow")
     except NotSound as reason:
         print(reason, file=sys.stderr)
         return 1

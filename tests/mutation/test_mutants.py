@@ -33,6 +33,7 @@ def faults(text: str) -> list[str]:
         ("x = min(a, b)", ["min(a, b) -> max(a, b)"]),
         ("x = any(a)", ["any(a) -> all(a)"]),
         ("x = f(a, b)", ["f(a, b) -> f(b, a)"]),
+        ("x = f(a, a)", []),
         ("x = f(a, *b)", []),
         ("x = isinstance(a, b)", []),
         ("if a: x = b", ["a -> not (a)"]),
@@ -93,10 +94,12 @@ def test_a_seed_draws_the_same_faults_and_another_seed_others() -> None:
 
 
 def test_tests_that_name_the_module_come_first() -> None:
-    files = Layout().test_files(ROOT, f"{SOURCE}/search/strategies/halving.py")
-    naming = ["msl.search.strategies.halving" in (ROOT / file).read_text(encoding="utf-8") for file in files]
-    assert naming == sorted(naming, reverse=True)
-    assert (naming[0], naming[-1]) == (True, False)
+    first, rest, elsewhere = Layout().stages(ROOT, f"{SOURCE}/search/base.py")
+    assert {str(Path(file).parent) for file in first + rest} == {f"{TESTS}/search"}
+    assert [file for file in first + rest if "msl.search.base" in (ROOT / file).read_text("utf-8")] == first
+    assert f"{TESTS}/check/test_searching.py" in elsewhere  # it names the module
+    assert f"{TESTS}/runner/test_override.py" in elsewhere  # of a package that uses it
+    assert not any(file.startswith((f"{TESTS}/search/", f"{TESTS}/attack/")) for file in elsewhere)
 
 
 # --- from end to end, on a package of three lines ---
@@ -150,6 +153,14 @@ def test_a_fault_under_which_tests_do_not_end_is_noticed(tree: Path, tmp_path: P
     """Halving by one: for ever."""
     (mutant,) = (one for one in planted(tree, "(1)") if one.before == "2")
     assert Copy(tree, tmp_path / "copy", LAYOUT).tried(mutant, patience=10).verdict == "timeout"
+
+
+def test_slow_tests_may_notice_what_quick_ones_miss(tree: Path) -> None:
+    with (tree / "tests/core/test_sign.py").open("a", encoding="utf-8") as file:
+        file.write("\n\n@__import__('pytest').mark.slow\ndef test_zero():\n    assert not is_positive(0)\n")
+    missed = planted(tree, "(x >= 0)")
+    assert [trial.verdict for trial in campaign(tree, missed, LAYOUT, options=("-m", "not slow"))] == ["survived"]
+    assert [trial.verdict for trial in campaign(tree, missed, LAYOUT, options=("-m", "slow"))] == ["killed"]
 
 
 def test_nothing_is_concluded_from_tests_that_fail_anyway(tree: Path) -> None:

@@ -112,14 +112,14 @@ def _evaluation(one: Given, place: int) -> Evaluation | None:
         return None
     model = sha256(f"{one.model} {place}".encode()).hexdigest()
     return Evaluation(
-        question=EvaluationInputs(model, {"msl": "0.1.0"}, DATA, PROTOCOL, 7, share=one.share),
+        inputs=EvaluationInputs(model, {"msl": "0.1.0"}, DATA, PROTOCOL, 7, share=one.share),
         text=one.model,
         losses=one.losses,
-        measures={"ber": one.losses[0]} if math.isfinite(one.losses[0]) else {},
+        metrics={"ber": one.losses[0]} if math.isfinite(one.losses[0]) else {},
         complexity=one.complexity,
         bound=one.bound,
         cutoff=0.0 if one.bound else None,
-        trouble=one.trouble,
+        failure=one.trouble,
         seconds=one.seconds,
         fits=3,
         fits_saved=1,
@@ -195,7 +195,7 @@ def swarm(particles: int = 4, iterations: int = 9) -> Story:
 
 
 def regression() -> Story:
-    """Two stages, a maximised measure, residuals."""
+    """Two stages, a maximised metric, residuals."""
     spec = SPEC.replace("minimize ber by cv(folds = 3)", "maximize r2 by cv(folds = 3)").replace(
         "search pso(swarm = 4, iterations = 9)", "search random(evaluations = 10) then pattern(evaluations = 10)"
     )

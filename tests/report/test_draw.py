@@ -14,8 +14,8 @@ from generators import spaces as generated
 from hypothesis import HealthCheck, given, settings
 from small_spaces import spaces as small
 
+from msl.report.diagrams.draw_space import space_to_svg, space_to_tree
 from msl.report.diagrams.svg import LABEL_SIZE, TEXT_SIZE, TITLE_SIZE, code_width, text_width
-from msl.report.diagrams.tree import space_to_svg, space_to_tree
 from msl.space.conditions import Comparison, Literal, Sibling
 from msl.space.nodes import (
     Arrange,

@@ -76,18 +76,18 @@ def schema_of(options: DataOptions, names: tuple[str, ...] = ("x", "colour"), cl
 def compare(path: Path, schema: Schema) -> bool:
     """Whether the table can be read; either way both readers have to agree."""
     names = exported(schema)
-    for is_judged in (False, True):
+    for with_target in (False, True):
         try:
-            expected = read_like(schema, str(path), is_judged=is_judged)
+            expected = read_like(schema, str(path), with_target=with_target)
         except DataError:
             expected = None
         try:
             table = names["read_table"](path)
             X = names["features"](table)
-            y = names["target"](table) if is_judged and schema.target in table.columns else None
+            y = names["target"](table) if with_target and schema.target in table.columns else None
         except ValueError:
             X = None
-        if is_judged and X is not None and y is not None and np.isnan(y).any():
+        if with_target and X is not None and y is not None and np.isnan(y).any():
             # Rows without a target are left out of training; `read_like` takes none at all as nothing to judge by.
             assert expected is None or expected.y is None
             return True
@@ -95,7 +95,7 @@ def compare(path: Path, schema: Schema) -> bool:
         if X is None or expected is None:
             return False
         assert np.array_equal(X, expected.X, equal_nan=True)
-        if is_judged:
+        if with_target:
             assert (y is None) == (expected.y is None)
             assert y is None or np.array_equal(y, expected.y)
     return True

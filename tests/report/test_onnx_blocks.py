@@ -12,9 +12,10 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 from msl.blocks.calibration import Bias, EqualPriors  # noqa: E402
 from msl.blocks.kernels.svm import SVC  # noqa: E402
-from msl.blocks.learners.zarbi import Zarbi  # noqa: E402
+from msl.blocks.learners.linear_logistic import LinearLogistic  # noqa: E402
+from msl.blocks.learners.linear_rules import PooledBayes, Zarbi  # noqa: E402
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare  # noqa: E402
-from msl.blocks.preprocessing.scalers import Normalize, ShiftScale, Standardize  # noqa: E402
+from msl.blocks.preprocessing.scalers import Normalize, RangeScale, ShiftScale, Standardize  # noqa: E402
 from msl.blocks.selection.orthogonal import GramSchmidt, PrincipalComponents  # noqa: E402
 from msl.blocks.selection.rankers import FTestRanker, SignalToNoiseRanker  # noqa: E402
 from msl.blocks.selection.selectors import KeepFeatures  # noqa: E402
@@ -37,6 +38,8 @@ CASES = {
     "normalize with centre": (Normalize(center=True), NUMBERS, EXTREME),
     "shift and scale": (ShiftScale(), NUMBERS, EXTREME),
     "shift, scale and log": (ShiftScale(take_log=True), NUMBERS, EXTREME),
+    "scale by the range": (RangeScale(), NUMBERS, EXTREME),
+    "scale by the range and log": (RangeScale(take_log=True), NUMBERS, EXTREME),
     "keep": (KeepFeatures(features=[True, False, True, False, False]), NUMBERS, EXTREME),
     "keep nothing": (KeepFeatures(features=[False] * 5), NUMBERS, EXTREME),
     "f-test": (FTestRanker(fmax=2), NUMBERS, EXTREME),
@@ -73,8 +76,9 @@ def test_operators_compute_what_the_block_computes(name: str) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_scores_and_offsets_are_the_same(n_classes: int) -> None:
-    learner, post = Zarbi(), Bias()
+@pytest.mark.parametrize("kind", [Zarbi, PooledBayes, LinearLogistic])
+def test_scores_and_offsets_are_the_same(kind: Any, n_classes: int) -> None:
+    learner, post = kind(), Bias()
     codes = np.where(NUMBERS[:, 0] > 3.0, n_classes - 1, np.arange(60) % (n_classes - 1))
     learner.fit_arrays(NUMBERS, codes, n_classes)
     outputs = learner.outputs(NUMBERS)
@@ -97,7 +101,8 @@ def test_equal_priors_are_the_same(as_probabilities: bool) -> None:
 def test_what_has_no_counterpart_has_no_translation() -> None:
     many = Prepare([0])
     many.fit_arrays(np.arange(MOST_COLUMNS + 5.0)[:, None], np.zeros(MOST_COLUMNS + 5, dtype=int), 1)
-    lacking = Zarbi()
-    lacking.fit_arrays(NUMBERS, CLASSES % 2, 3)
-    for block in (SVC(), many, lacking):
+    for block in (SVC(), many):
         assert translation_of(block) is None
+    for lacking in (Zarbi(), PooledBayes(), LinearLogistic()):
+        lacking.fit_arrays(NUMBERS, CLASSES % 2, 3)
+        assert translation_of(lacking) is None

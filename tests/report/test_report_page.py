@@ -158,6 +158,7 @@ def test_a_run_without_a_result_is_counted_from_its_trials(page: Page) -> None:
     assert steps["svc"][:2] == [f"{share:.0f} %" for share in shares]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(swarm_story().result or {}))
 @pytest.mark.parametrize("how", ["absent", "none"])
 def test_every_key_of_a_result_is_optional(key: str, how: str, page: Page) -> None:
@@ -269,7 +270,7 @@ def test_a_large_swarm_shows_who_led(page: Page) -> None:
     assert keys == ["particle 1, which found the best", "the others"]
 
 
-def test_stages_and_maximised_measures(page: Page) -> None:
+def test_stages_and_maximised_metrics(page: Page) -> None:
     root = page(regression())
     search = section(root, "search")
     keys = [key.words for key in search.all("figure")[0].all("ul", "legend")[0].all("li")]

@@ -12,9 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from page_reader import read_page
 
-from msl.report.html.axes import Scale, thinned
 from msl.report.html.markup import Html, count, data_block, difference, duration, figure, percent, tag, text
 from msl.report.html.model_view import chain_picture, coloured, steps_of
+from msl.report.html.plot import Scale, thinned
 
 numbers = st.floats(-1e9, 1e9, allow_nan=False)
 texts = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(

@@ -115,6 +115,7 @@ SEARCHES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", SEARCHES)
 def test_what_real_strategies_tell_is_shown(strategy: str, msl: Msl, tmp_path: Path) -> None:
     spec = tmp_path / "spec.msl"

@@ -10,13 +10,13 @@ import numpy as np
 
 from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.cli.shared.load_spec import load
+from msl.runner.choose_winner import Verdict, choose_winner, winner_chain
 from msl.runner.ensembles import EnsembleMembers
 from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
-from msl.runner.loop import Search, search
+from msl.runner.loop import SearchResult, search
 from msl.runner.plan import Plan, make_plan
 from msl.runner.session import RunRequest, start_or_resume
-from msl.runner.verdict import Verdict, judge, winner_chain
 from msl.store.store import Store
 from msl.workers.local import open_executor
 
@@ -49,7 +49,7 @@ def write_numbers(folder: Path, rows: int = 60) -> Path:
 @dataclass(frozen=True)
 class Searched:
     plan: Plan
-    found: Search
+    found: SearchResult
     verdict: Verdict
     run: str
 
@@ -71,7 +71,7 @@ def searched(folder: Path, text: str, table: Path, store: str = ".msl") -> Searc
         run, _ = start_or_resume(opened, request)
         found = search(plan, opened, run, executor)
         opened.runs.end(run, "finished", {})
-    return Searched(plan, found, judge(plan, found), run)
+    return Searched(plan, found, choose_winner(plan, found), run)
 
 
 def finished(case: Searched) -> Finished:

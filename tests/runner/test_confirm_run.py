@@ -9,7 +9,7 @@ import pytest
 from search_cases import ensemble_of, searched, write_classes, write_numbers
 
 from msl import run
-from msl.runner.verdict import ranked_candidates
+from msl.runner.choose_winner import ranked_candidates
 from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT
 
 SPACE = "use clop\nchain m = (standardize | normalize)? >> (zarbi | naive | svc | klogistic) >> bias\n"
@@ -19,7 +19,7 @@ SEARCH = "search random(evaluations = 12) then confirm(top = 5, repeats = 3)\n"
 
 def test_the_winner_is_judged_by_new_splits_alone(tmp_path: Path) -> None:
     case = searched(tmp_path, SPACE + GOAL + SEARCH, write_classes(tmp_path))
-    again = [(ask, one) for ask, one in case.found.told if ask.repeat]
+    again = [(ask, one) for ask, one in case.found.history if ask.repeat]
     assert {ask.repeat - FIRST_CONFIRMING_REPEAT for ask, _ in again} == {0, 1, 2}
     means: dict[bytes, list[float]] = {}
     for ask, one in again:
@@ -31,6 +31,7 @@ def test_the_winner_is_judged_by_new_splits_alone(tmp_path: Path) -> None:
     assert len(set(by_turn.values())) > 1, "other splits give other losses"
 
 
+@pytest.mark.slow
 def test_all_models_of_a_turn_meet_the_same_split_whoever_else_is_judged(tmp_path: Path) -> None:
     table = write_classes(tmp_path)
     for top in ("2", "6"):
@@ -40,11 +41,12 @@ def test_all_models_of_a_turn_meet_the_same_split_whoever_else_is_judged(tmp_pat
     )
 
     def losses(case: object) -> dict[tuple[bytes, int], float]:
-        return {(ask.vector.tobytes(), ask.repeat): one.loss for ask, one in case.found.told if ask.repeat}  # type: ignore[attr-defined]
+        return {(ask.vector.tobytes(), ask.repeat): one.loss for ask, one in case.found.history if ask.repeat}  # type: ignore[attr-defined]
 
     assert losses(few).items() <= losses(many).items()
 
 
+@pytest.mark.slow
 def test_those_confirmed_vote_in_the_order_of_their_means(tmp_path: Path) -> None:
     case = searched(tmp_path, SPACE + GOAL + SEARCH + "ensemble vote(top = 3)\n", write_classes(tmp_path))
     ranked = ranked_candidates(case.plan, case.found)
@@ -64,7 +66,8 @@ def test_a_swarm_votes_as_it_was_before_the_confirmation(tmp_path: Path) -> None
     assert {one.model for one in members.candidates} == {search_space.decode(one.vector) for one in swarm.kept}
 
 
-def test_measures_and_estimate_are_means_and_a_second_run_evaluates_nothing(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_metrics_and_estimate_are_means_and_a_second_run_evaluates_nothing(tmp_path: Path) -> None:
     table, spec = write_classes(tmp_path), tmp_path / "spec.msl"
     spec.write_text(SPACE + GOAL + SEARCH)
     first = run(spec, table)
@@ -79,7 +82,7 @@ def test_measures_and_estimate_are_means_and_a_second_run_evaluates_nothing(tmp_
 def test_a_budget_of_evaluations_that_ends_within_a_turn_leaves_the_choice_of_the_turns_before(tmp_path: Path) -> None:
     text = SPACE + GOAL + SEARCH + "budget(evaluations = 19)\n"
     case = searched(tmp_path, text, write_classes(tmp_path))
-    assert len(case.found.told) == 19
+    assert len(case.found.history) == 19
     last = next(event for event in reversed(case.found.events) if event.kind == CONFIRMED)
     assert last.figures["turn"] == 1
     assert case.verdict.best is not None
@@ -93,7 +96,7 @@ def test_fresh_splits_of_the_genetic_algorithm_are_fresh(tmp_path: Path) -> None
     search = "search occam_ga(population = 8, generations = 4, shuffle = true)\n"
     case = searched(tmp_path, text + goal + search, write_numbers(tmp_path))
     judged: dict[bytes, set[tuple[float, ...]]] = {}
-    for ask, one in case.found.told:
+    for ask, one in case.found.history:
         assert ask.repeat > 0
         judged.setdefault(one.vector.tobytes(), set()).add(one.losses)
     assert any(len(losses) > 1 for losses in judged.values())
@@ -117,7 +120,7 @@ def test_what_ends_the_search_does_not_end_the_confirmation(tmp_path: Path, sear
 def test_a_budget_that_ends_with_a_turn_counts_that_turn(tmp_path: Path) -> None:
     table = write_classes(tmp_path)
     free = searched(tmp_path, SPACE + GOAL + SEARCH, table)
-    spent = searched(tmp_path, SPACE + GOAL + SEARCH + f"budget(evaluations = {len(free.found.told)})\n", table)
+    spent = searched(tmp_path, SPACE + GOAL + SEARCH + f"budget(evaluations = {len(free.found.history)})\n", table)
     assert free.verdict.best is not None
     assert spent.verdict.best is not None
     assert spent.verdict.best.losses == free.verdict.best.losses

@@ -56,7 +56,7 @@ def searched(
         run, _ = start_or_resume(store, request)
         ending = search(request.plan, store, run, executor, only=None if most is None else range(most)).ending
         store.runs.end(run, ending, {})
-        return store.runs.asks(run), executor.asked
+        return store.runs.queries(run), executor.asked
 
 
 def test_a_crash_that_was_not_told_is_asked_again(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_crash_that_was_not_told_is_asked_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "killed") as store:
         run, _ = start_or_resume(store, request)
         crashed = [
-            replace(one, losses=(math.inf,), measures={}, trouble=StoredFailure("crash", KILLED), run=run)
+            replace(one, losses=(math.inf,), metrics={}, failure=StoredFailure("crash", KILLED), run=run)
             for one in known.values()
         ]
         store.record(run, crashed)

@@ -1,4 +1,4 @@
-"""Who votes: members that can be fitted, weights that mean the same for every measure, folds that mind the order."""
+"""Who votes: members that can be fitted, weights that mean the same for every metric, folds that mind the order."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from search_cases import SPACE, ensemble_of, searched, write_classes
 
 import msl
 from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_resamplings
+from msl.runner.choose_winner import ranked_candidates
+from msl.runner.ensembles import shortlist
 
 NEIGHBOURS = """data(target = class)
 block nn: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: int 66..78 }
@@ -20,6 +22,7 @@ search grid
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ensemble", ["best_first(max = 5)", "vote(top = auto)"])
 def test_models_that_fail_on_other_folds_do_not_vote(tmp_path: Path, ensemble: str) -> None:
     """Ten folds of 90 rows leave 81 to fit on, the five folds of the choice only 72."""
@@ -49,7 +52,8 @@ def weights(folder: Path, goal: str, rows: int = 90) -> np.ndarray:
     return np.array(members.weights)
 
 
-def test_a_weight_means_the_same_whichever_way_a_measure_is_written(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_weight_means_the_same_whichever_way_a_metric_is_written(tmp_path: Path) -> None:
     maximised = weights(tmp_path, "maximize auc")
     (tmp_path / "minimised").mkdir()
     minimised = weights(tmp_path / "minimised", "minimize 1 - auc")
@@ -97,6 +101,7 @@ def test_members_are_chosen_by_models_of_the_past(tmp_path: Path) -> None:
     assert ensemble_of(case).members.candidates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search", ["pso(swarm = 4, iterations = 5) then pattern(evaluations = 6)", "auto(evaluations = 40)"]
 )
@@ -108,3 +113,22 @@ def test_a_swarm_votes_also_where_it_is_not_the_last(tmp_path: Path, search: str
     assert len(members.candidates) > 1
     losses = [one.losses for one in members.candidates]
     assert losses == sorted(losses)
+
+
+@pytest.mark.parametrize("top", ["5", "auto"])
+def test_models_with_equal_losses_all_vote_if_they_need_not_be_distinct(tmp_path: Path, top: str) -> None:
+    """The weights of a single neighbour are always 1, so that both kinds of weighting give one loss."""
+    space = "use sbm\nchain m = knn(k: 1 | 3 | 5, distance: euclidean | manhattan, weighting: uniform | inverse)\n"
+    table = write_classes(tmp_path)
+    losses = {}
+    for distinct in ("true", "false"):
+        goal = "minimize ber by cv(folds = 3)\nsearch grid\n"
+        text = f"{space}{goal}ensemble vote(top = {top}, distinct = {distinct}, voting = hard)\n"
+        (tmp_path / distinct).mkdir()
+        case = searched(tmp_path / distinct, text, table)
+        losses[distinct] = [one.losses[0] for one in shortlist(case.plan, case.found).candidates]
+    every = sorted(one.losses[0] for one in ranked_candidates(case.plan, case.found))
+    most = 5 if top == "5" else len(every)
+    assert losses["false"] == every[:most], "the lowest losses, however often"
+    assert losses["true"] == sorted(set(every))[:most]
+    assert losses["true"] != losses["false"]

@@ -11,9 +11,9 @@ from search_cases import SPACE, commissioned, write_classes
 
 from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
+from msl.runner.choose_winner import Candidate
 from msl.runner.final_costs import FinalCosts, TimeLimit, TimeReserve
 from msl.runner.finish import FinalTasks
-from msl.runner.verdict import Candidate
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.workers.executor import Executor
@@ -132,21 +132,21 @@ def test_the_search_leaves_time_for_its_best_models(tmp_path: Path) -> None:
     plan = commissioned(tmp_path, text, write_classes(tmp_path)).plan
     reserve = TimeReserve(plan, 1)
     assert reserve.seconds == 0.0
-    reserve.take(judged(0.5, 1.0))
+    reserve.add(judged(0.5, 1.0))
     alone = reserve.seconds
     assert alone == pytest.approx(1.3 * 1.5 + 2.0), "a fit, an evaluation, and the time to tell of it"
-    reserve.take(judged(0.5, 1.0))
-    reserve.take(judged(0.9, 50.0, share=0.5))
+    reserve.add(judged(0.5, 1.0))
+    reserve.add(judged(0.9, 50.0, share=0.5))
     assert reserve.seconds == alone, "what is known already, and what was judged on some rows, is no member"
     for place in range(5):
-        reserve.take(judged(0.4 - place / 100, 2.0))
+        reserve.add(judged(0.4 - place / 100, 2.0))
     assert reserve.seconds == pytest.approx(3 * 1.3 * 1.5 * 2.0 + 2.0), "the three best, two seconds each"
-    reserve.take(judged(0.1, 30.0))
+    reserve.add(judged(0.1, 30.0))
     assert reserve.seconds > 1.3 * 1.5 * 30.0
 
 
 def test_without_a_budget_of_time_nothing_is_reserved(tmp_path: Path) -> None:
     plan = commissioned(tmp_path, f"{SPACE}search grid\n", write_classes(tmp_path)).plan
     reserve = TimeReserve(plan, 1)
-    reserve.take(judged(0.5, 100.0))
+    reserve.add(judged(0.5, 100.0))
     assert reserve.seconds == 0.0

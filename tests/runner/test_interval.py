@@ -11,8 +11,8 @@ from search_cases import SPACE, Searched, finished, searched, write_classes, wri
 
 from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.metrics import score
+from msl.runner.confidence_intervals import HeldOut, intervals
 from msl.runner.summary import signed_losses
-from msl.runner.uncertainty import HeldOut, intervals
 from msl.space.spec import Estimate
 
 NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1)\n"
@@ -20,19 +20,20 @@ SEARCH = "search random(evaluations = 3)\n"
 
 
 def winner(case: Searched) -> tuple[dict[str, float], dict[str, float], dict[Estimate, HeldOut]]:
-    """The winner's measures, its objectives, and its outputs."""
+    """The winner's metrics, its objectives, and its outputs."""
     best = case.verdict.best
     assert best is not None
-    measures = next(dict(one.measures) for model, one in case.found.answers.met.values() if model == best.model)
-    return measures, signed_losses(case.plan, best.losses), dict(finished(case).held)
+    metrics = next(dict(one.metrics) for model, one in case.found.evaluator.evaluated.values() if model == best.model)
+    return metrics, signed_losses(case.plan, best.losses), dict(finished(case).held)
 
 
 def interval(case: Searched) -> list[float] | None:
-    measures, values, outputs = winner(case)
-    (found,) = intervals(case.plan, measures, values, outputs).values()
+    metrics, values, outputs = winner(case)
+    (found,) = intervals(case.plan, metrics, values, outputs).values()
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "goal",
     [
@@ -46,10 +47,10 @@ def interval(case: Searched) -> list[float] | None:
 )
 def test_outputs_for_rows_held_out_give_the_estimate_itself(tmp_path: Path, goal: str) -> None:
     case = searched(tmp_path, f"{SPACE}{goal}\n{SEARCH}", write_classes(tmp_path))
-    measures, _, outputs = winner(case)
+    metrics, _, outputs = winner(case)
     ((estimate, held),) = outputs.items()
-    (name,) = measures
-    assert held.resampling.score(metric_named(name), held.outputs) == pytest.approx(measures[name], abs=1e-12)
+    (name,) = metrics
+    assert held.resampling.score(metric_named(name), held.outputs) == pytest.approx(metrics[name], abs=1e-12)
     assert estimate == case.plan.objectives[0].estimate
 
 
@@ -80,6 +81,7 @@ def test_no_mistake_is_not_taken_for_none_at_all(tmp_path: Path) -> None:
     assert 0.01 < found[1] < 0.08
 
 
+@pytest.mark.slow
 def test_other_measures_have_the_interval_of_rows_drawn_again(tmp_path: Path) -> None:
     case = searched(tmp_path, f"{NUMBERS}minimize rmse by cv(folds = 3)\n{SEARCH}", write_numbers(tmp_path))
     _, _, outputs = winner(case)

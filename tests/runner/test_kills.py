@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from search_cases import commissioned, write_classes
 
-from msl.runner.progress import Progress
+from msl.runner.loop import Progress
 from msl.runner.session import RunRequest, run_plan
 from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.store import Store
@@ -41,7 +41,7 @@ def content(folder: Path) -> tuple[list[StoredQuery], dict[str, tuple[object, ..
     with Store.open(folder, read_only=True) as store:
         (run,) = store.runs.all()
         evaluations = store.evaluations.about(run.digests.data, run.digests.evaluation)
-        return store.runs.asks(run.id), {one.key: known(one) for one in evaluations}, run.result["best"]
+        return store.runs.queries(run.id), {one.key: known(one) for one in evaluations}, run.result["best"]
 
 
 def known(one: Evaluation) -> tuple[object, ...]:

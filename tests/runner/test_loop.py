@@ -15,13 +15,12 @@ import pytest
 from search_cases import commissioned, write_classes
 
 from msl.evaluate.outcome import Outcome
-from msl.runner.answer_queries import RunCounts
 from msl.runner.final_costs import TimeLimit
-from msl.runner.loop import Search, search
-from msl.runner.progress import Progress
+from msl.runner.loop import Progress, SearchResult, search
+from msl.runner.reuse_or_evaluate import RunCounts
 from msl.runner.session import RunRequest, start_or_resume
 from msl.search.base import Event, Observation, Query, Vector, ended
-from msl.search.setting import Setting, Strategy, StrategyFunction
+from msl.search.strategy_context import Setting, Strategy, StrategyFunction
 from msl.store.evaluation import StoredFailure, StoredQuery
 from msl.store.store import Store
 from msl.workers.in_process import InProcessExecutor
@@ -50,14 +49,14 @@ class Done:
     """A run as far as it went: what came of it, what the store has of it, and what was evaluated for it."""
 
     run: str
-    found: Search
+    found: SearchResult
     asks: list[StoredQuery]
     evaluated: list[Task]
     progress: list[Progress]
 
     @property
     def losses(self) -> list[float]:
-        return [one.loss for _, one in self.found.told]
+        return [one.loss for _, one in self.found.history]
 
 
 def looped(
@@ -86,7 +85,7 @@ def looped(
             only=only,
         )
         store.runs.end(run, "interrupted" if found.ending == "interrupted" else "finished", {})
-        return Done(run, found, store.runs.asks(run), executor.asked, told)
+        return Done(run, found, store.runs.queries(run), executor.asked, told)
 
 
 def after(times: int) -> Callable[[], bool]:
@@ -167,8 +166,8 @@ def test_a_model_is_evaluated_once_however_often_it_is_asked_for(swarm: RunReque
     (one, two, again), later = heard
     assert (one.loss, again.loss) == (later[1].loss, later[1].loss)
     assert two.loss == later[0].loss != one.loss
-    tally = done.found.answers.tally
-    assert (tally.evaluations, tally.new, tally.reused, tally.repeats) == (5, 2, 3, 3)
+    counts = done.found.evaluator.counts
+    assert (counts.evaluations, counts.new, counts.reused, counts.repeats) == (5, 2, 3, 3)
 
 
 def test_a_point_outside_the_space_is_told_to_be_infinitely_bad_and_costs_nothing(tmp_path: Path) -> None:
@@ -178,7 +177,7 @@ def test_a_point_outside_the_space_is_told_to_be_infinitely_bad_and_costs_nothin
     done = looped(request, tmp_path / "store")
     assert [one.loss for one in heard[0]] == [math.inf, done.losses[1], math.inf]
     assert [asked.key is None for asked in done.asks] == [True, False, True]
-    assert (len(done.evaluated), done.found.answers.tally.outside) == (1, 2)
+    assert (len(done.evaluated), done.found.evaluator.counts.outside) == (1, 2)
 
 
 def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
@@ -197,10 +196,10 @@ def test_outcomes_are_stored_when_the_executor_breaks_within_a_batch(swarm: RunR
         run, _ = start_or_resume(store, request)
         with pytest.raises(Broken):
             search(request.plan, store, run, executor)
-        assert (len(store.evaluations), store.runs.asks(run), heard) == (2, [], [])
+        assert (len(store.evaluations), store.runs.queries(run), heard) == (2, [], [])
         store.runs.end(run, "interrupted")
     again = looped(request, tmp_path / "store")
-    assert (again.run, len(again.evaluated), len(again.found.told)) == (run, 2, 4)
+    assert (again.run, len(again.evaluated), len(again.found.history)) == (run, 2, 4)
 
 
 def test_the_tally_is_that_of_the_evaluations_that_were_made(swarm: RunRequest, tmp_path: Path) -> None:
@@ -208,9 +207,9 @@ def test_the_tally_is_that_of_the_evaluations_that_were_made(swarm: RunRequest, 
     done = looped(request, tmp_path / "store")
     made = _evaluations(done, tmp_path / "store")
     assert sum(one.folds_skipped for one in made) > 0
-    tally = done.found.answers.tally
-    assert tally.seconds == pytest.approx(sum(one.seconds for one in made))
-    assert replace(tally, seconds=0.0) == RunCounts(
+    counts = done.found.evaluator.counts
+    assert counts.seconds == pytest.approx(sum(one.seconds for one in made))
+    assert replace(counts, seconds=0.0) == RunCounts(
         evaluations=4,
         new=3,
         reused=1,
@@ -298,7 +297,7 @@ def test_when_the_time_is_up_what_has_arrived_counts(swarm: RunRequest, tmp_path
     """There is no time at all here: one answer is waited for, so that there is something to go by."""
     request, heard = scripted(swarm, [Query(at(k)) for k in (1, 2, 3)], [Query(at(4))])
     done = looped(request, tmp_path / "store", limit=TimeLimit(0.0))
-    assert (done.found.ending, len(done.evaluated), len(done.found.told)) == ("time", 3, 1)
+    assert (done.found.ending, len(done.evaluated), len(done.found.history)) == ("time", 3, 1)
     assert [asked.position for asked in done.asks] == [0]
     assert heard == [], "a strategy hears of whole batches only"
 
@@ -323,18 +322,18 @@ def test_one_answer_is_waited_for_however_late_it_is(swarm: RunRequest, tmp_path
     with Store.open(tmp_path / "store") as store, Woken(request.plan.job) as executor:
         run, _ = start_or_resume(store, request)
         found = search(request.plan, store, run, executor, limit=TimeLimit(0.0))
-    assert (found.ending, len(found.told)) == ("time", 1)
+    assert (found.ending, len(found.history)) == ("time", 1)
 
 
 def test_it_is_stopped_between_batches(swarm: RunRequest, tmp_path: Path) -> None:
     done = looped(swarm, tmp_path / "store", stopped=after(2))
-    assert (done.found.ending, len(done.found.told), len(done.asks)) == ("interrupted", 8, 8)
+    assert (done.found.ending, len(done.found.history), len(done.asks)) == ("interrupted", 8, 8)
 
 
 def test_it_is_terminated_within_a_batch(swarm: RunRequest, tmp_path: Path) -> None:
     request, _ = scripted(swarm, [Query(at(k)) for k in (1, 2, 3, 4)])
     done = looped(request, tmp_path / "store", terminated=after(2))
-    assert (done.found.ending, len(done.found.told)) == ("interrupted", 2)
+    assert (done.found.ending, len(done.found.history)) == ("interrupted", 2)
 
 
 def test_a_strategy_hears_of_the_batch_after_which_it_is_stopped(swarm: RunRequest, tmp_path: Path) -> None:
@@ -433,9 +432,9 @@ def test_a_timeout_of_a_run_with_other_limits_is_not_believed(swarm: RunRequest,
     late = looped(hasty, tmp_path / "store")
     assert set(late.losses) == {math.inf}
     with Store.open(tmp_path / "store", read_only=True) as store:
-        causes = {one.trouble.cause for one in store.evaluations.failures(late.run) if one.trouble is not None}
+        causes = {one.failure.cause for one in store.evaluations.failures(late.run) if one.failure is not None}
     assert causes == {"timeout"}
-    assert late.found.answers.tally.failures == len({asked.key for asked in late.asks})
+    assert late.found.evaluator.counts.failures == len({asked.key for asked in late.asks})
     done = looped(swarm, tmp_path / "store")
     assert done.run != late.run
     assert math.inf not in done.losses
@@ -461,7 +460,7 @@ def test_which_stored_failures_are_believed(swarm: RunRequest, tmp_path: Path, c
     model did wrong itself it would do again."""
     request, _ = scripted(swarm, [Query(at(2))])
     (known,) = _evaluations(looped(request, tmp_path / "elsewhere"), tmp_path / "elsewhere")
-    failure = replace(known, losses=(math.inf,), measures={}, trouble=StoredFailure(cause, "as it is told"))
+    failure = replace(known, losses=(math.inf,), metrics={}, failure=StoredFailure(cause, "as it is told"))
     with Store.open(tmp_path / "store") as store:
         maker, _ = start_or_resume(store, request)
         store.record(maker, [failure])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
-from msl.language.edit import WrongOverride, override_text, text_to_override
+from msl.language.override import WrongOverride, override_text, text_to_override
 from msl.runner.spec_source import with_seed
 from msl.space.spec import Spec
 

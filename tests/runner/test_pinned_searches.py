@@ -58,17 +58,17 @@ PINS = (
         "chains",
         "random(evaluations = 40)",
         40,
-        "e7d23809daebb877",
+        "1289f7fb27eaa0f5",
         (0.035461,),
-        "standardize(center = true) >> ftest(fmax = 6) >> naive",
+        "standardize(center = true) >> naive",
     ),
     Pin(
         "chains",
         "random(evaluations = 40, draw = models)",
         40,
-        "9cb9ee9332316326",
+        "826410a2801cb6d5",
         (0.028369,),
-        "standardize(center = false) >> ftest(fmax = 6) >> kridge(gamma = 1.01310967933, shrinkage = 0.743062368319)",
+        "standardize(center = false) >> ftest(fmax = 6) >> kridge(gamma = 1.01310967933, shrinkage = 1.62811896812)",
     ),
     Pin(
         "chains",
@@ -82,39 +82,39 @@ PINS = (
         "chains",
         "pso(swarm = 6, iterations = 6)",
         42,
-        "d2c456c6b199bb72",
+        "0dab057d7be66236",
         (0.035461,),
-        "standardize(center = true) >> ftest(fmax = 6) >> kridge(gamma = 0.1, shrinkage = 2.0)",
+        "standardize(center = true) >> naive",
     ),
     Pin(
         "features",
         "bpso(swarm = 6, iterations = 6)",
         42,
-        "a9e44d553704603b",
-        (0.022731,),
-        "keep(features = 1101011100111) >> standardize(center = true) >> naive",
+        "450d522046e2cd0d",
+        (0.028369,),
+        "keep(features = 1110010001010) >> standardize(center = false) >> naive",
     ),
     Pin(
         "chains",
         "pattern(evaluations = 40)",
         12,
-        "8fd963fba2aac4ad",
-        (0.052555,),
+        "59e830b29aa94559",
+        (0.035461,),
         "standardize(center = false) >> naive",
     ),
     Pin(
         "chains",
         "best_first",
-        28,
-        "f03f10324217180c",
+        36,
+        "e9952b904f1c1796",
         (0.035461,),
-        "standardize(center = true) >> ftest(fmax = 6) >> naive",
+        "standardize(center = true) >> naive",
     ),
     Pin(
         "features",
         "best_first(levels = 3)",
-        305,
-        "e22f3de16b277d0a",
+        319,
+        "f24131b7f721b962",
         (0.0,),
         "keep(features = 1111110000010) >> standardize(center = true) >> zarbi",
     ),
@@ -122,57 +122,57 @@ PINS = (
         "chains",
         "occam_ga(population = 8, generations = 5)",
         43,
-        "7ddfc4e607571048",
-        (0.049645,),
-        "standardize(center = false) >> ftest(fmax = 6) >> zarbi",
+        "2e2ad3c54a00b932",
+        (0.0511,),
+        "standardize(center = true) >> ftest(fmax = 6) >> naive",
     ),
     Pin(
         "fewest features",
         "nspso(swarm = 6, iterations = 6)",
         42,
-        "d94c6ad900f77f3d",
-        (0.047332, 5.0),
-        "keep(features = 0101001001010) >> standardize(center = false) >> zarbi",
+        "e1051a4f4ccd5297",
+        (0.029824, 5.0),
+        "keep(features = 0111000001010) >> standardize(center = false) >> zarbi",
     ),
     Pin(
         "fewest features",
         "cmdpso(swarm = 6, iterations = 6)",
         42,
-        "929b5156dcaa8c13",
-        (0.031278, 7.0),
-        "keep(features = 1110111000010) >> standardize(center = true) >> naive",
+        "a90a763bb590917b",
+        (0.04024, 5.0),
+        "keep(features = 0111010000010) >> standardize(center = true) >> naive",
     ),
     Pin(
         "chains",
         "auto(evaluations = 60)",
         60,
-        "1ff916c374edba8b",
+        "b4e2d6986bb7acd6",
         (0.035461,),
-        "standardize(center = true) >> ftest(fmax = 6) >> naive",
+        "standardize(center = true) >> naive",
     ),
     Pin(
         "chains",
         "halving(evaluations = 60)",
         60,
-        "c49a3508a4c382cd",
-        (0.044008,),
-        "standardize(center = false) >> ftest(fmax = 8) >> naive",
+        "c08024811c6202cf",
+        (0.035461,),
+        "standardize(center = true) >> naive",
     ),
     Pin(
         "chains",
         "random(evaluations = 20) then confirm(top = 4, repeats = 3)",
         32,
-        "925fbe474876e3f8",
-        (0.038371,),
+        "b3d1dbb10b3c7e8e",
+        (0.040189,),
         "standardize(center = true) >> naive",
     ),
     Pin(
         "chains",
         "random(evaluations = 20) then pso(swarm = 4, iterations = 3) then pattern(evaluations = 10)",
-        46,
-        "1e41a42535158f98",
+        45,
+        "a1b1886a868c2215",
         (0.035461,),
-        "standardize(center = true) >> ftest(fmax = 6) >> naive",
+        "standardize(center = true) >> naive",
     ),
 )
 
@@ -181,7 +181,7 @@ def pinned(space: str, search: str, folder: Path) -> Pin:
     """What a search comes to now."""
     case = searched(folder, f"{SPACES[space]}\nsearch {search}\nseed 11\n", WINE)
     asked = []
-    for ask, _ in case.found.told:
+    for ask, _ in case.found.history:
         model = case.plan.search_spaces[ask.stage].decode(ask.vector)
         text = model_to_text(model) if isinstance(model, Model) else "no model"
         asked.append(f"stage {ask.stage}, share {ask.share:.6f}, turn {ask.repeat}: {text}\n")
@@ -198,6 +198,7 @@ def _short(text: str) -> str:
     return re.sub(r"\[(.*)\]", lambda bits: bits[1].replace("true", "1").replace("false", "0").replace(", ", ""), text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pin", PINS, ids=lambda pin: pin.search)
 def test_a_search_asks_for_the_same_models_and_finds_the_same_as_ever(tmp_path: Path, pin: Pin) -> None:
     assert pinned(pin.space, pin.search, tmp_path) == pin

@@ -12,7 +12,7 @@ from search_cases import SPACE, commissioned, write_classes
 from msl.runner.plan import plan_to_lock
 from msl.runner.replay import changed_digests, repeat_run
 from msl.runner.session import run_plan
-from msl.store.evaluation import KEY_FORM, StoredQuery
+from msl.store.evaluation import KEY_FORMAT, StoredQuery
 from msl.store.lock import differences
 from msl.store.store import Store
 from msl.store.stored_run import Run
@@ -25,9 +25,10 @@ def finished(folder: Path, text: str, **how: Any) -> tuple[Any, Run, list[Stored
     request = commissioned(folder, text, write_classes(folder))
     run = run_plan(request, folder / ".msl", **how).run
     with Store.open(folder / ".msl", read_only=True) as store:
-        return request, store.runs.get(run), store.runs.asks(run)
+        return request, store.runs.get(run), store.runs.queries(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search", [PSO, "search random(evaluations = 12)\nensemble vote(top = 3)\n", "search halving(evaluations = 9)\n"]
 )
@@ -57,17 +58,18 @@ def test_a_run_whose_time_was_up_is_compared_as_far_as_it_went(tmp_path: Path) -
     assert repeat_run(request, run, asks) is None
 
 
+@pytest.mark.slow
 def test_the_first_difference_is_told(tmp_path: Path) -> None:
     request, run, asks = finished(tmp_path, TEXT + PSO)
     known = next(place for place, one in enumerate(asks) if not one.bound)
     other = [*asks[:known], replace(asks[known], losses=(0.123,)), *asks[known + 1 :]]
     found = repeat_run(request, run, other)
     assert found is not None
-    assert found.what == f"the answer to question {known + 1}"
+    assert found.what == f"the result of query {known + 1}"
     assert found.before == ((0.123,), asks[known].complexity)
     moved = [asks[0], replace(asks[1], vector=asks[2].vector), *asks[2:]]
-    assert getattr(repeat_run(request, run, moved), "what", "") == "question 2"
-    assert getattr(repeat_run(request, run, asks[:-1]), "what", "") == "the number of questions"
+    assert getattr(repeat_run(request, run, moved), "what", "") == "query 2"
+    assert getattr(repeat_run(request, run, asks[:-1]), "what", "") == "the number of queries"
     lied = replace(run, result={**run.result, "best": "naive"})
     assert getattr(repeat_run(request, lied, asks), "what", "") == "`best`"
 
@@ -90,7 +92,7 @@ def test_digests_say_what_has_changed(tmp_path: Path) -> None:
 def test_a_run_of_other_keys_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its answers would not be known again: a new run starts instead of one that stops at its first question."""
     _, run, _ = finished(tmp_path, TEXT + PSO)
-    monkeypatch.setattr("msl.runner.plan.KEY_FORM", KEY_FORM + 1)
+    monkeypatch.setattr("msl.runner.plan.KEY_FORMAT", KEY_FORMAT + 1)
     later = commissioned(tmp_path, TEXT + PSO, tmp_path / "classes.csv").plan
     assert changed_digests(run.digests, later.digests) == ["run"]
 
@@ -108,7 +110,7 @@ def test_a_lock_has_the_bounds_that_the_table_gave(tmp_path: Path) -> None:
         "keep.features": "3 of bool",
         "scale.standardize.center": "bool",
         "scale.normalize.center": "bool",
-        "learn.svc.gamma": "real 0.1..1 log",
+        "learn.svc.gamma": "real 0.1..1",
     }
     assert lock.digests.keys() == {"space", "encoding", "evaluation", "search", "data"}
     blocks = {
@@ -117,6 +119,7 @@ def test_a_lock_has_the_bounds_that_the_table_gave(tmp_path: Path) -> None:
     assert set(lock.versions) == {"msl", "numpy", "scipy", "scikit-learn", "msl.blocks:chain", *blocks}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "entries"),
     [

@@ -122,7 +122,7 @@ def test_a_resumed_run_ends_as_one_never_interrupted(
     assert {name: resumed[name] for name in told} == {name: whole[name] for name in told}
     with Store.open(tmp_path / "whole", read_only=True) as one, Store.open(tmp_path / "cut", read_only=True) as other:
         (run_one,), (run_other,) = one.runs.all(), other.runs.all()
-        assert one.runs.asks(run_one.id) == other.runs.asks(run_other.id)
+        assert one.runs.queries(run_one.id) == other.runs.queries(run_other.id)
 
 
 def test_a_front_for_several_objectives(spec: Path, tables: tuple[str, str]) -> None:

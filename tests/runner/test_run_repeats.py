@@ -32,6 +32,7 @@ def searched(tmp_path: Path) -> Callable[[str], dict[str, Any]]:
     return run
 
 
+@pytest.mark.slow
 def test_a_swarm_that_repeats_itself_is_told(searched: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
     summary = searched(THREE + SWARM)
     assert summary["evaluations"] == 6 * 31
@@ -46,6 +47,7 @@ def test_a_swarm_that_repeats_itself_is_told(searched: Callable[[str], dict[str,
     assert (again["repeats"], again["new"]) == (summary["repeats"], 0)
 
 
+@pytest.mark.slow
 def test_what_helps_helps(searched: Callable[[str], dict[str, Any]]) -> None:
     as_printed = searched(THREE + SWARM)
     helped = searched(THREE + "search pso(swarm = 6, iterations = 30, floor = 2, restart = 1)\n")
@@ -63,6 +65,7 @@ def test_a_space_that_is_known_ends_the_search(searched: Callable[[str], dict[st
     assert (summary["new"], summary["evaluations"] < 60) == (7, True)
 
 
+@pytest.mark.slow
 def test_splits_of_their_own_are_no_repeats(searched: Callable[[str], dict[str, Any]]) -> None:
     summary = searched(
         "use clop\nchain m = zarbi | naive\nsearch occam_ga(population = 6, generations = 5, shuffle = true)\n"
@@ -80,6 +83,7 @@ def test_few_repeats_are_not_worth_a_word() -> None:
     assert repeats_words({"evaluations": 100}) is None
 
 
+@pytest.mark.slow
 def test_the_object_of_a_run_has_the_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

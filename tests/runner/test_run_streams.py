@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 from search_cases import Searched, searched, write_classes
 
+import msl
+from msl.store.store import Store
+
 #: Eleven models that predict the same: the size of the leaves of a tree does not change who is nearest.
 TWINS = (
     'block nearest: learner for classification "sklearn.neighbors:KNeighborsClassifier" '
@@ -20,7 +23,7 @@ def _searched(folder: Path, text: str, store: str = ".msl") -> Searched:
 
 
 def _losses(case: Searched) -> dict[bytes, float]:
-    return {ask.vector.tobytes(): one.loss for ask, one in case.found.told}
+    return {ask.vector.tobytes(): one.loss for ask, one in case.found.history}
 
 
 def test_evaluations_that_draw_their_own_splits_draw_different_ones_and_the_same_again(tmp_path: Path) -> None:
@@ -41,7 +44,7 @@ def test_evaluations_of_one_model_on_splits_of_their_own_draw_by_turn(tmp_path: 
     text = TWINS + "minimize error by cv(folds = 3)\nsearch grid then confirm(top = 3, repeats = 6)\n"
     case = _searched(tmp_path, text)
     turns: dict[int, set[float]] = {}
-    for ask, one in case.found.told:
+    for ask, one in case.found.history:
         turns.setdefault(ask.repeat, set()).add(one.loss)
     assert len(turns) == 7
     assert all(len(losses) == 1 for losses in turns.values()), "in one turn, all models meet the same split"
@@ -52,7 +55,7 @@ def test_stages_and_seeds_draw_different_points_and_the_same_again(tmp_path: Pat
     text = OPEN + "minimize ber by cv(folds = 2)\nsearch random(evaluations = 8) then random(evaluations = 8)\n"
 
     def drawn(text: str, store: str) -> tuple[np.ndarray, np.ndarray]:
-        asks = [ask for ask, _ in _searched(tmp_path, text, store).found.told]
+        asks = [ask for ask, _ in _searched(tmp_path, text, store).found.history]
         one, two = (np.array([ask.vector for ask in asks if ask.stage == stage]) for stage in (0, 1))
         return one, two
 
@@ -64,3 +67,33 @@ def test_stages_and_seeds_draw_different_points_and_the_same_again(tmp_path: Pat
     whole, _ = drawn(text.replace("8) then random(evaluations = 8)", "16)"), "whole")
     np.testing.assert_array_equal(whole[:8], first)
     assert not np.isin(second, whole).any(), "a stage does not go on with the numbers of the one before"
+
+
+def test_a_shuffled_swarm_has_new_folds_for_every_evaluation_with_any_number_of_workers(tmp_path: Path) -> None:
+    """Also when it asks for a model again: here there is only one, as far as its predictions go."""
+    text = TWINS + (
+        "minimize error by cv(folds = 2, stratified = false, shuffle = true)\n"
+        "search pso(swarm = 4, iterations = 8, units = native, vmax = 2, shuffle = true)\n"
+    )
+    table = str(write_classes(tmp_path))
+
+    def asked(jobs: int) -> list[tuple[str | None, float]]:
+        store = tmp_path / f"store{jobs}"
+        run = msl.run(text, table, store=store, jobs=jobs).summary
+        assert run["evaluations"] == run["new"] == 36
+        with Store.open(store, read_only=True) as opened:
+            return [(one.key, one.losses[0]) for one in opened.runs.queries(run["run"])]
+
+    alone = asked(1)
+    assert len({key for key, _ in alone}) == 36
+    assert len({loss for _, loss in alone}) > 8
+    assert asked(2) == alone
+
+
+def test_the_best_of_a_shuffled_swarm_wins(tmp_path: Path) -> None:
+    text = TWINS + (
+        "minimize error by cv(folds = 2, shuffle = true)\nsearch pso(swarm = 4, iterations = 8, shuffle = true)\n"
+    )
+    case = _searched(tmp_path, text)
+    assert case.verdict.best is not None
+    assert case.verdict.best.losses[0] == min(one.loss for _, one in case.found.history)

@@ -24,12 +24,13 @@ from msl.data.data_errors import DataError
 from msl.data.options import DataOptions
 from msl.data.read import read_table
 from msl.runner.safe_load import ModelFileError, load_estimator
-from msl.runner.trained import load_trained, other_versions, record_to_schema, schema_to_record
-from msl.store.files import Files
+from msl.runner.trained_model import load_trained, other_versions, record_to_schema, schema_to_record
+from msl.store.store import Files
 
 Get = Callable[[str], Finished]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_a_loaded_model_predicts_as_the_run_does(finished: Get, name: str) -> None:
     done = finished(name)
@@ -79,6 +80,7 @@ def copied(finished: Get, tmp_path: Path) -> tuple[Files, str]:
     return Files(tmp_path / "store"), done.run
 
 
+@pytest.mark.slow
 def test_changed_bytes_are_noticed(copied: tuple[Files, str]) -> None:
     files, run = copied
     content = bytearray(files.model(run).read_bytes())
@@ -96,6 +98,7 @@ def test_a_description_that_is_none_is_refused(copied: tuple[Files, str], text: 
         load_trained(files, run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["schema", "ranges", "versions"])
 def test_a_description_with_something_else_in_it_is_refused(copied: tuple[Files, str], key: str) -> None:
     files, run = copied

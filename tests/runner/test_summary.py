@@ -59,7 +59,7 @@ def test_what_was_judged_gives_the_objective(tmp_path: Path) -> None:
     assert (1 - counts.diagonal() / counts.sum(axis=1)).mean() == pytest.approx(summary["objectives"]["ber"])
 
 
-def test_a_test_table_gives_measures_a_gap_and_what_was_judged(tmp_path: Path) -> None:
+def test_a_test_table_gives_metrics_a_gap_and_predictions(tmp_path: Path) -> None:
     train = pl.read_csv(write_classes(tmp_path, 90))
     test = pl.read_csv(write_classes(tmp_path, 150))[90:]
     result = msl.run(SPACE + SEARCH, train, test=test, store=tmp_path / "s")
@@ -151,7 +151,7 @@ def test_numbers_are_shown_as_pairs(tmp_path: Path) -> None:
     assert again["judged"] == judged
 
 
-def test_maximised_measures_have_their_own_sign(tmp_path: Path) -> None:
+def test_maximised_metrics_have_their_own_sign(tmp_path: Path) -> None:
     text = SPACE + "maximize auc by cv(folds = 3)\nsearch grid\n"
     summary = msl.run(text, write_classes(tmp_path), store=tmp_path / "s").summary
     low, high = summary["interval"]["auc"]

@@ -14,7 +14,7 @@ import msl
 from msl.api import load_model
 from msl.blocks.base.chain import ChainClassifier
 from msl.cli.shared.summary_text import closing_words
-from msl.runner.ensembles import settled_voting
+from msl.runner.ensembles import choose_voting
 
 #: One good model, and others that are little better than chance and outvote it.
 OUTVOTED = """data(target = class)
@@ -110,6 +110,7 @@ def test_probabilities_of_a_vote_are_those_of_its_members(tmp_path: Path) -> Non
     assert len(np.unique(said.round(9))) > 10, "not a count of hands"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("goal", "gives", "asked", "voting"),
     [
@@ -124,7 +125,7 @@ def test_probabilities_of_a_vote_are_those_of_its_members(tmp_path: Path) -> Non
 def test_the_kind_of_vote_follows_the_metric(tmp_path: Path, goal: str, gives: bool, asked: str, voting: str) -> None:
     text = f"{SPACE}{goal} by cv(folds = 3)\nsearch grid\nensemble vote(top = 3, voting = {asked})\n"
     case = searched(tmp_path, text, write_classes(tmp_path))
-    assert settled_voting(case.plan, [True, gives, True]) == voting
+    assert choose_voting(case.plan, [True, gives, True]) == voting
 
 
 def test_numbers_are_averaged_or_not_used(tmp_path: Path) -> None:

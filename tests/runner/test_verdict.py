@@ -14,11 +14,12 @@ NETWORKS = "use rbf\nchain m = rbf_network(basis = gaussian, centers: regions(8)
 def test_the_lowest_loss_wins_and_the_simplest_on_ties(tmp_path: Path, search: str) -> None:
     text = "use clop\nchain m = (standardize | normalize)? >> (zarbi | naive)\nminimize ber by cv(folds = 3)\n"
     case = searched(tmp_path, f"{text}search {search}\n", write_classes(tmp_path))
-    exact = [(one.losses, one.complexity) for _, one in case.found.told if one.is_exact]
+    exact = [(one.losses, one.complexity) for _, one in case.found.history if one.is_exact]
     assert case.verdict.best is not None
     assert (case.verdict.best.losses, case.verdict.best.complexity) == min(exact)
 
 
+@pytest.mark.slow
 def test_occam_elitism_stands_by_the_simplest_of_the_best(tmp_path: Path) -> None:
     text = f"{NETWORKS}minimize mse by holdout(0.5)\nsearch occam_ga(population = 12, generations = 6)\n"
     table, preferred = write_numbers(tmp_path), []
@@ -27,7 +28,7 @@ def test_occam_elitism_stands_by_the_simplest_of_the_best(tmp_path: Path) -> Non
         (chosen,) = next(event for event in reversed(case.found.events) if event.chosen).chosen
         assert case.verdict.best is not None
         assert (case.verdict.best.losses, case.verdict.best.complexity) == (chosen.losses, chosen.complexity)
-        preferred.append(chosen.loss > min(one.loss for _, one in case.found.told if one.is_exact))
+        preferred.append(chosen.loss > min(one.loss for _, one in case.found.history if one.is_exact))
     assert any(preferred), "a lower loss was never given up, so that nothing is shown"
 
 
@@ -35,7 +36,7 @@ def test_plain_elitism_answers_with_the_lowest_loss(tmp_path: Path) -> None:
     search = "search occam_ga(population = 12, generations = 6, elitism = plain)\n"
     case = searched(tmp_path, f"{NETWORKS}minimize mse by holdout(0.5)\n{search}", write_numbers(tmp_path))
     assert case.verdict.best is not None
-    assert case.verdict.best.losses[0] == min(one.loss for _, one in case.found.told if one.is_exact)
+    assert case.verdict.best.losses[0] == min(one.loss for _, one in case.found.history if one.is_exact)
 
 
 def test_with_fresh_splits_and_two_objectives_the_front_is_that_of_the_last_generation(tmp_path: Path) -> None:
@@ -52,30 +53,34 @@ def test_time_is_looked_at_within_a_batch(tmp_path: Path) -> None:
     search = "search pso(swarm = 30, iterations = 9)\nbudget(time = 0.001s)\n"
     case = searched(tmp_path, text + search, write_classes(tmp_path))
     assert case.found.ending == "time"
-    assert 1 <= len(case.found.told) < 30
+    assert 1 <= len(case.found.history) < 30
     assert case.verdict.best is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("goal", "until", "reached"), [("maximize auc", 0.999999, False), ("maximize auc", 0.6, True)])
 def test_what_is_maximised_is_good_enough_from_above(tmp_path: Path, goal: str, until: float, reached: bool) -> None:
     search = f"{goal} by cv(folds = 3)\nsearch random(evaluations = 70)\nbudget(until = {until})\n"
     space = "use clop\nchain m = svc(gamma: 1e-3..1 log, rest = default)\n"
     case = searched(tmp_path, space + search, write_classes(tmp_path))
     assert (case.found.why == "a loss is good enough") is reached
-    assert (len(case.found.told) == 70) is not reached
+    assert (len(case.found.history) == 70) is not reached
 
 
 GENETIC = "minimize error by cv(folds = 3)\nsearch occam_ga(population = 12, generations = {})\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_last_generation_counts_also_where_a_budget_ends_it(tmp_path: Path, seed: int) -> None:
     space = f"use clop\nchain m = svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\nseed {seed}\n"
     table = write_classes(tmp_path)
     whole = searched(tmp_path, space + GENETIC.format(1), table, "whole")
-    limit = f"budget(evaluations = {len(whole.found.told)})\n"
+    limit = f"budget(evaluations = {len(whole.found.history)})\n"
     cut = searched(tmp_path, space + GENETIC.format(40) + limit, table, "cut")
-    assert [told.losses for _, told in cut.found.told] == [told.losses for _, told in whole.found.told]
+    assert [observation.losses for _, observation in cut.found.history] == [
+        observation.losses for _, observation in whole.found.history
+    ]
     assert cut.found.why == "all evaluations are used"
     assert cut.verdict.best is not None
     assert whole.verdict.best is not None
@@ -94,17 +99,17 @@ search best_first(gain = {})
     assert free.verdict.best is not None
     assert strict.verdict.best is not None
     assert free.verdict.best.losses < strict.verdict.best.losses
-    first = strict.found.told[0][1]
+    first = strict.found.history[0][1]
     assert strict.verdict.best.losses == first.losses
-    assert min(told.losses for _, told in strict.found.told) < first.losses
+    assert min(told.losses for _, told in strict.found.history) < first.losses
 
 
 def test_a_lucky_split_of_ones_own_does_not_win(tmp_path: Path) -> None:
     search = "search occam_ga(population = 8, generations = 6, shuffle = true) then pattern(evaluations = 12)\n"
     space = "use clop\nchain m = svc(gamma: 1e-3..1 log, shrinkage: 1e-3..1 log, rest = default)\n"
     case = searched(tmp_path, f"{space}minimize ber by holdout(0.3)\n{search}", write_classes(tmp_path))
-    together = [told.loss for ask, told in case.found.told if ask.repeat == 0]
-    apart = [told.loss for ask, told in case.found.told if ask.repeat > 0]
+    together = [told.loss for ask, told in case.found.history if ask.repeat == 0]
+    apart = [told.loss for ask, told in case.found.history if ask.repeat > 0]
     assert together
     assert case.verdict.best is not None
     assert case.verdict.best.losses[0] == min(together) > min(apart)

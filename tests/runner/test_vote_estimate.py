@@ -33,7 +33,7 @@ def estimated(case: Searched) -> tuple[VoteEstimate | None, EnsembleMembers]:
     return found.estimate, found.members
 
 
-def reference(case: Searched, members: EnsembleMembers, measure: str) -> float:
+def reference(case: Searched, members: EnsembleMembers, metric: str) -> float:
     """A committee of its own for every split, fitted as the one that a run ends with."""
     plan, dataset = case.plan, case.plan.job.dataset
     (objective,) = plan.objectives
@@ -43,7 +43,7 @@ def reference(case: Searched, members: EnsembleMembers, measure: str) -> float:
         committee = build_committee(plan, members)
         committee.fit_arrays(dataset.X[split.train], dataset.y[split.train], dataset.n_classes)
         outputs[split.pool].append(committee.outputs(dataset.X[split.test]))
-    return trial.score(metric_named(measure), [np.concatenate(pool) for pool in outputs])
+    return trial.score(metric_named(metric), [np.concatenate(pool) for pool in outputs])
 
 
 # Equal votes would leave ties to chance, which committees fitted apart draw apart.
@@ -120,7 +120,7 @@ def test_a_confirmed_vote_is_judged_on_all_new_splits(tmp_path: Path) -> None:
     estimate, members = estimated(case)
     assert estimate is not None
     assert case.verdict.best is not None
-    assert case.verdict.best.turns == 3
+    assert case.verdict.best.repeats == 3
     plan, dataset = case.plan, case.plan.job.dataset
     trials = ResamplingPlan(dataset, [plan.objectives[0].estimate], plan.seed)
     wrong = []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.testing.play import options_of as options
+from msl.testing.conformance import options_of as options
 
 __all__ = ["FixedNumbers", "options"]
 

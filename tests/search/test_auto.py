@@ -12,12 +12,12 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.search.base import Observation, SearchSpace, Vector
 from msl.search.operators.initialise import UnseenPoints
-from msl.search.setting import Setting
 from msl.search.strategies.auto import WIDTH, PatternArm, Shares, SwarmArm, auto
 from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
 from msl.search.strategies.random import random
-from msl.testing.play import play
+from msl.search.strategy_context import Setting
+from msl.testing.conformance import play
 from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, sphere, two_bowls
 
 

@@ -13,7 +13,6 @@ from strategy_options import options
 from msl.report.search_trace import levels_table
 from msl.search.base import Channel, Event, Observation, Query, SearchSpace, Vector, channels_of
 from msl.search.operators.simplex import simplex
-from msl.search.setting import Inner, Setting, interleave
 from msl.search.strategies.best_first import (
     backward,
     best_first,
@@ -24,7 +23,8 @@ from msl.search.strategies.best_first import (
     optimise,
     quantised,
 )
-from msl.testing.play import Played, play
+from msl.search.strategy_context import Inner, Setting, interleave
+from msl.testing.conformance import Played, play
 from msl.testing.toy_problems import Problem
 
 Loss = Callable[[Vector], float]
@@ -237,6 +237,21 @@ def test_simplex_walks_as_scipys(seed: int) -> None:
     assert common > 40
     np.testing.assert_allclose([ask.vector for ask in asked[:common]], visited[1 : common + 1], atol=1e-12)
     np.testing.assert_allclose(found.vector, centre, atol=0.01)
+
+
+def test_a_simplex_walks_on_over_weights_with_a_step() -> None:
+    """Weights in tenths, as the paper quantises them: the corners move on the reals, whatever models they round to."""
+    search_space = SearchSpace.of([11, 11, 11, 11])
+    best = np.array([2, 9, 0, 5])
+
+    def loss(vector: Vector) -> float:
+        return float(np.square(search_space.cells(vector) - best).sum())
+
+    start = search_space.centres(np.array([10.0, 10.0, 10.0, 10.0]))
+    asked: list[Query] = []
+    found = run(simplex(told(search_space, start, loss), (0, 1, 2, 3)), search_space, loss, asked)
+    assert len({search_space.decode(query.vector) for query in asked}) > 30
+    assert found.loss <= 2 < 0.02 * loss(start)
 
 
 def test_the_search_that_suits_a_channel() -> None:

@@ -114,7 +114,7 @@ def test_the_number_of_objectives_is_checked() -> None:
 def test_a_strategy_that_reevaluates_comes_last() -> None:
     assert told(ONE, "random then look_again") == []
     (alone,) = told(ONE, "look_again")
-    assert alone.startswith("MSL149: `look_again` judges again what other strategies found, so it comes last")
+    assert alone.startswith("MSL149: `look_again` evaluates again what other strategies found, so it comes last")
     assert told("ber by loo", "random then look_again")[0].startswith("MSL233")
 
 
@@ -133,6 +133,7 @@ def test_what_it_leaves_behind_can_vote() -> None:
     assert none.startswith("MSL148")
 
 
+@pytest.mark.slow
 def test_what_passes_check_runs(planted: Path) -> None:
     search = "around(size = 3, rounds = 2) then look_again(looks = 2)"
     assert msl(planted, TWO, search, "check", "spec.msl").returncode == 0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from msl.search.base import Event, Observation, Query
-from msl.search.setting import Setting
 from msl.search.strategies.confirm import CONFIRMED, FIRST_CONFIRMING_REPEAT, confirm
+from msl.search.strategy_context import Setting
 from msl.testing.toy_problems import sphere, two_bowls
 
 

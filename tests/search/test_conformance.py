@@ -11,8 +11,8 @@ from strategy_options import options
 
 from msl.check.names.catalogues import shipped_strategies
 from msl.search.base import Observation, Query
-from msl.search.setting import Setting, Strategy
 from msl.search.stages import load_strategy
+from msl.search.strategy_context import Setting, Strategy
 from msl.testing.conformance import CHECKS, Check, Subject, ids
 
 FRONTS = ("two bowls", "features")
@@ -23,6 +23,13 @@ SUBJECTS: dict[str, tuple[str, int | None, tuple[str, ...], tuple[int, ...]]] = 
         "pso(swarm = 6, iterations = 20, topology = ring(1), wall = reflect, vmax = 0.5)",
         126,
         ("sphere",),
+        (1,),
+    ),
+    "pso, as in the program": (
+        "pso(swarm = 8, iterations = 25, units = native, vmax = 2, wall = absolute, start_velocity = unit, "
+        "shared_start = unit, leader = present, shuffle = true)",
+        208,
+        ("sphere", "mixed", "conditional"),
         (1,),
     ),
     "bpso": ("bpso(swarm = 10, iterations = 15)", 160, ("sphere", "bits"), (1,)),

@@ -14,10 +14,10 @@ from msl.check.names.block_declarations import Blocks
 from msl.check.names.catalogues import shipped_strategies
 from msl.check.names.library import Library
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector
-from msl.search.setting import Strategy
 from msl.search.stages import Limits, Stage, load_strategy, then
+from msl.search.strategy_context import Strategy
 from msl.space.nodes import Bool, Choice, Const, IntRange, Node, RealRange, Symbol
-from msl.testing.play import Played, play
+from msl.testing.conformance import Played, play
 from msl.testing.toy_problems import Problem, conditional, sphere, two_bowls
 
 pytestmark = pytest.mark.filterwarnings("error")

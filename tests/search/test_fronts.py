@@ -11,11 +11,11 @@ from strategy_options import options
 from msl.search.base import Observation, Query, SearchSpace, Vector
 from msl.search.operators.pareto import crowding, dominance, front_of, losses_of
 from msl.search.operators.swarm import FeatureReading, SwarmPoints, VelocityRule, split
-from msl.search.setting import StrategyFunction
 from msl.search.strategies.cmdpso import _leader_set, _tournament, cmdpso
 from msl.search.strategies.nspso import _leaders, nspso
 from msl.search.strategies.random import random
-from msl.testing.play import play
+from msl.search.strategy_context import StrategyFunction
+from msl.testing.conformance import play
 from msl.testing.toy_problems import Problem, features_against_error, two_bowls
 
 BOTH = pytest.mark.parametrize(("name", "strategy"), [("nspso", nspso), ("cmdpso", cmdpso)])
@@ -101,6 +101,7 @@ def test_bits_are_bits() -> None:
 # --- strategies -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @BOTH
 def test_they_reach_further_than_random_points(name: str, strategy: StrategyFunction) -> None:
     for problem in (two_bowls(6), features_against_error(20)):
@@ -136,14 +137,17 @@ def test_nspso_keeps_the_best_of_old_and_new() -> None:
 def test_cmdpso_answers_with_its_archive() -> None:
     played = play(cmdpso, options("cmdpso(swarm = 10, iterations = 10, epsilon = 0.1)"), two_bowls())
     chosen = played.events[-1].chosen
-    assert len(chosen) <= 21, "one for each step of a tenth in each objective"
-    boxes = {tuple(math.floor(loss / 0.1) for loss in one.losses) for one in chosen}
+    assert len(chosen) <= 21, "one for each step of a tenth of the range in each objective"
+    losses = losses_of(played.observations)
+    sides = 0.1 * (losses.max(axis=0) - losses.min(axis=0))
+    boxes = {tuple(np.floor(np.array(one.losses) / sides)) for one in chosen}
     assert len(boxes) == len(chosen)
     fine = play(cmdpso, options("cmdpso(swarm = 10, iterations = 10, epsilon = 0)"), two_bowls())
     best = {one.losses for one in front_of(fine.observations)}
     assert {one.losses for one in fine.events[-1].chosen} == best, "without ε, the front of all that was seen"
 
 
+@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("encoding", ["continuous", "binary"])
 def test_features_that_do_harm_are_dropped(name: str, strategy: StrategyFunction, encoding: str) -> None:

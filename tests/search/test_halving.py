@@ -8,7 +8,7 @@ from strategy_options import options
 
 from msl.search.base import Observation, Query
 from msl.search.strategies.halving import _farthest_first, halving
-from msl.testing.play import Played, exact, play
+from msl.testing.conformance import Played, exact, play
 from msl.testing.toy_problems import Problem, sphere
 
 

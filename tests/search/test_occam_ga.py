@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategy_options import options
 
 from msl.search.base import Observation, Query, SearchSpace, Vector
-from msl.search.operators.variation import (
+from msl.search.operators.mutation_and_crossover import (
     agreement,
     blend,
     cluster_crossover,
@@ -28,7 +28,7 @@ from msl.search.operators.variation import (
     with_deleted,
 )
 from msl.search.strategies.occam_ga import occam_ga
-from msl.testing.play import Played, exact, play
+from msl.testing.conformance import Played, exact, play
 from msl.testing.toy_problems import Problem, bits, features_against_error, sphere
 
 SMALL = "occam_ga(population = 20, generations = 6)"
@@ -277,6 +277,7 @@ def hermite(seed: int, regions: int = 15) -> Problem:
     return Problem("hermite", search_space, losses, 0.0, lambda point: float(is_on(search_space, point[None, :]).sum()))
 
 
+@pytest.mark.slow
 def test_occam_ends_with_smaller_networks_than_plain_elitism() -> None:
     call = "occam_ga(population = 40, generations = 20, elitism = {})"
     sizes = {

@@ -14,7 +14,7 @@ from msl.diagnostics.source import Source
 from msl.runner.plan import make_plan
 from msl.search.base import Observation
 from msl.search.stages import load_strategy, then
-from msl.testing.play import Played, play
+from msl.testing.conformance import Played, play
 from msl.testing.toy_problems import (
     Problem,
     bits,
@@ -64,6 +64,11 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
     ),
     ("best_first", "inner = simplex", "inner = exhaustive", bits(7)),
     ("best_first", "inner = simplex", "inner = quantised", bits(7)),
+    ("pso", "swarm = 5, iterations = 6", "units = native", mixed()),
+    ("pso", "swarm = 8, iterations = 20", "wall = absolute", rastrigin()),
+    ("pso", "swarm = 5, iterations = 6", "start_velocity = unit", sphere()),
+    ("pso", "swarm = 5, iterations = 6", "leader = present", sphere()),
+    ("pso", "swarm = 5, iterations = 6", "shuffle = true", sphere()),
     ("occam_ga", "population = 10, generations = 4", "population = 11", conditional()),
     ("occam_ga", "population = 10, generations = 4", "generations = 5", conditional()),
     ("occam_ga", "population = 10, generations = 4", "kappa = 2", bits()),
@@ -108,8 +113,9 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
 BY_PLAN: list[tuple[str, str]] = [
     *((strategy, "encoding = separate") for strategy in ("pso", "bpso", "pattern", "occam_ga", "auto")),
     ("random", "draw = models"),
+    ("pso", "shared_start = unit"),
     *((strategy, "floor = 40") for strategy in ("pso", "bpso")),
-    ("best_first", "start = svc(degree = 2, rest = default)"),
+    ("best_first", "start = svc(degree = 2, gamma = 0.1, rest = default)"),
     ("best_first", "channels = [svc.degree]"),
 ]
 
@@ -133,6 +139,7 @@ def trace(played: Played) -> list[object]:
     return [asked, chosen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "base", "change", "problem"), CHANGES, ids=lambda value: str(value)[:30])
 def test_option_has_an_effect(strategy: str, base: str, change: str, problem: Problem) -> None:
     function = load_strategy(strategy)
@@ -155,6 +162,7 @@ def asked_by_a_plan(place: Path, search: str) -> list[list[float]]:
     return [ask.vector.tolist() for ask in asks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "change"), BY_PLAN)
 def test_option_has_an_effect_on_a_plan(strategy: str, change: str, tmp_path: Path) -> None:
     assert asked_by_a_plan(tmp_path, strategy) != asked_by_a_plan(tmp_path, f"{strategy}({change})")

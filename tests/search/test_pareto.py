@@ -107,6 +107,7 @@ def test_of_equal_points_the_front_has_the_simplest() -> None:
     assert front_of([complex_one, simple, other, told((2.0, 2.0))]) == (simple, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objectives", "high"), [(1, 6), (2, 6), (3, 5), (4, 3)])
 def test_hypervolume_counts_cubes(objectives: int, high: int) -> None:
     @settings(max_examples=60)
@@ -133,16 +134,37 @@ def test_hypervolume_of_nothing() -> None:
     arrays(np.float64, st.integers(1, 30).map(lambda n: (n, 2)), elements=st.floats(0, 1)), st.sampled_from([0.05, 0.3])
 )
 def test_epsilon_archive(losses: Losses, epsilon: float) -> None:
-    """Every point is ε-dominated by one that is kept; no kept box dominates another; the kept are points that came."""
-    archive = EpsilonArchive(epsilon)
-    archive.add([told(tuple(row)) for row in losses.tolist()])
-    kept = [one.losses for one in archive.observations]
-    assert set(kept) <= {tuple(row) for row in losses.tolist()}
-    for row in losses:
-        assert any(all(k <= r + epsilon for k, r in zip(one, row, strict=True)) for one in kept)
-    boxes = [tuple(math.floor(loss / epsilon) for loss in one) for one in kept]
-    assert len(set(boxes)) == len(boxes)
-    assert not any(beats(a, b) for a in boxes for b in boxes)
+    """Every point is ε-dominated by one that is kept; no kept box dominates another; the kept are points that came. The
+    second objective is a count, of which ε is a share as well. In several batches the boxes grow with the range."""
+    losses = losses * (1.0, 200.0)
+    points = [told(tuple(row)) for row in losses.tolist()]
+    for size in (len(points), 1, 4):
+        archive = EpsilonArchive(epsilon)
+        for start in range(0, len(points), size):
+            archive.add(points[start : start + size])
+        kept = [one.losses for one in archive.observations]
+        assert set(kept) <= {tuple(row) for row in losses.tolist()}
+        sides = epsilon * (losses.max(axis=0) - losses.min(axis=0))
+        for row in losses:
+            near_enough = np.array(kept) <= row + sides * (1 + 1e-9)
+            assert size < len(points) or near_enough.all(axis=1).any()
+        boxes = [tuple(math.floor(a / side) if side else a for a, side in zip(one, sides, strict=True)) for one in kept]
+        assert len(set(boxes)) == len(boxes)
+        assert not any(beats(a, b) for a in boxes for b in boxes)
+
+
+def test_an_archive_thins_a_count_as_it_thins_a_share() -> None:
+    """Forty numbers of features, each with a lower error than the one before: a tenth of the range is four of them."""
+    front = [(1.0 - features / 40, float(features)) for features in range(41)]
+    sizes = []
+    for epsilon in (0.0, 0.05, 0.1, 0.5):
+        archive = EpsilonArchive(epsilon)
+        archive.add([told(losses) for losses in front])
+        sizes.append(len(archive.observations))
+    assert sizes[0] == 41
+    assert 10 <= sizes[2] <= 21
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) == 4
 
 
 def test_an_archive_without_epsilon_is_the_front() -> None:

@@ -12,8 +12,8 @@ from offered_package import install
 
 from msl.check.names import catalogues
 from msl.search.base import Query, SearchSpace
-from msl.search.setting import Setting
 from msl.search.stages import load_strategy, strategy_targets
+from msl.search.strategy_context import Setting
 
 
 @pytest.fixture
@@ -43,6 +43,7 @@ def test_a_package_can_offer_a_strategy() -> None:
     assert ask.vector.tolist() == [0.5, 0.5]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("offered")
 def test_a_package_cannot_replace_a_strategy_that_ships() -> None:
     assert load_strategy("pso").__module__ == "msl.search.strategies.pso"

@@ -13,12 +13,12 @@ from msl.diagnostics.source import Source
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space
 from msl.search.base import Event, Observation, Query
 from msl.search.operators.initialise import points_for_rare
-from msl.search.setting import Setting, StrategyFunction
 from msl.search.strategies.auto import auto
 from msl.search.strategies.bpso import bpso
 from msl.search.strategies.pso import pso
+from msl.search.strategy_context import Setting, StrategyFunction
+from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import Facts
-from msl.space.logic import occurrences
 from msl.space.resolve import resolve
 from msl.space.values import Model
 
@@ -77,6 +77,7 @@ def models(search_space: ModelSearchSpace, asks: list[Query]) -> list[object]:
     return [search_space.decode(ask.vector) for ask in asks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", [pso, bpso])
 @pytest.mark.parametrize("seed", range(8))
 def test_with_a_floor_each_alternative_is_tried(strategy: StrategyFunction, seed: int) -> None:
@@ -170,6 +171,7 @@ def test_auto_tries_each_alternative_that_there_is_room_for(seed: int) -> None:
     assert len(tried & set("zarbi naive klogistic gkridge logitboost neural svc kridge rf lssvm".split())) == 10
 
 
+@pytest.mark.slow
 def test_the_specs_of_the_papers_have_neither() -> None:
     """What a strategy does unless it is asked for more is what its paper prints."""
     for path in sorted((Path(__file__).parents[2] / "specs").glob("*.msl")):

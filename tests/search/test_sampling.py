@@ -10,11 +10,11 @@ from strategy_options import options
 
 from msl.search.base import Observation, SearchSpace, Vector, Vectors
 from msl.search.operators.initialise import UnseenPoints
-from msl.search.setting import Setting
 from msl.search.strategies.grid import grid
 from msl.search.strategies.halving import halving, largest_round, rungs
 from msl.search.strategies.random import random
-from msl.testing.play import Played, play
+from msl.search.strategy_context import Setting
+from msl.testing.conformance import Played, play
 from msl.testing.toy_problems import Problem, bits, mixed, sphere, two_bowls
 
 

@@ -10,8 +10,8 @@ import pytest
 from strategy_options import options
 
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector
-from msl.search.setting import Setting, Strategy
 from msl.search.stages import Limits, Stage, load_strategy, then
+from msl.search.strategy_context import Setting, Strategy
 from msl.testing.toy_problems import Problem, bits, mixed, sphere, two_bowls
 
 

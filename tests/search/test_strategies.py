@@ -11,7 +11,7 @@ from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.search.base import Observation, Query
 from msl.search.stages import load_strategy
-from msl.testing.play import Played, exact, play
+from msl.testing.conformance import Played, exact, play
 from msl.testing.toy_problems import Problem, bits, conditional, features_against_error, mixed, sphere, two_bowls
 
 SHORT = {
@@ -54,6 +54,7 @@ def vectors(run: Played) -> list[bytes]:
     return [ask.vector.tobytes() for ask in run.queries]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_the_same_seed_asks_the_same_and_another_seed_something_else(name: str) -> None:
     problem = problem_for(name)
@@ -63,6 +64,7 @@ def test_the_same_seed_asks_the_same_and_another_seed_something_else(name: str) 
         assert vectors(first) != vectors(played(name, problem, seed=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_it_stays_in_the_cube_and_ends(name: str) -> None:
     run = played(name, problem_for(name))
@@ -129,6 +131,7 @@ def bounded(problem: Problem, ask: Query, number: int) -> Observation:
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE)
 def test_a_lost_race_changes_nothing(name: str) -> None:
     problem = problem_for(name)

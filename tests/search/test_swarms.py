@@ -15,7 +15,7 @@ from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
 from msl.search.strategies.random import random
 from msl.space.values import SymbolValue
-from msl.testing.play import play
+from msl.testing.conformance import play
 from msl.testing.toy_problems import Problem, bits, conditional, mixed, rastrigin, rosenbrock, sphere
 
 
@@ -108,6 +108,7 @@ def median(strategy: object, call: str, problem: Problem, seeds: int = 5) -> flo
     return float(np.median([play(strategy, options(call), problem, seed).result for seed in range(seeds)]))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("problem", "good"), [(sphere(5), 1e-3), (rosenbrock(3), 3.0), (rastrigin(2), 1.5), (mixed(), 0.01)]
 )
@@ -117,6 +118,7 @@ def test_the_swarm_beats_chance_on_known_functions(problem: Problem, good: float
     assert reached <= median(random, "random(evaluations = 610)", problem)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("problem", "good"), [(sphere(8), 1e-6), (rosenbrock(3), 4.0), (mixed(), 1e-6)])
 def test_the_pattern_beats_chance_on_known_functions(problem: Problem, good: float) -> None:
     reached = median(pattern, "pattern(evaluations = 400)", problem)
@@ -128,6 +130,7 @@ def test_the_papers_swarm_on_conditional_spaces() -> None:
     assert median(pso, "pso(swarm = 20, iterations = 30)", conditional()) <= 0.051
 
 
+@pytest.mark.slow
 def test_bits_are_found_by_the_binary_swarm() -> None:
     assert median(bpso, "bpso(swarm = 20, iterations = 40)", bits(20)) <= 0.05
 

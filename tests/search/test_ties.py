@@ -11,7 +11,7 @@ from strategy_options import options
 
 from msl.search.base import Observation, Query, SearchSpace, Vector, best_of, worse_than
 from msl.search.stages import load_strategy
-from msl.testing.play import Played, exact, play
+from msl.testing.conformance import Played, exact, play
 from msl.testing.toy_problems import Problem
 
 

@@ -7,10 +7,10 @@ import pytest
 from strategy_options import FixedNumbers, options
 
 from msl.search.base import Observation, Query, SearchSpace
-from msl.search.setting import Setting, Strategy
 from msl.search.strategies.bpso import bpso
 from msl.search.strategies.pattern import pattern
 from msl.search.strategies.pso import pso
+from msl.search.strategy_context import Setting, Strategy
 
 
 def points(asks: list[Query]) -> list[list[float]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations, product
 
-from msl.space.logic import Derivation, broken, holds
+from msl.space.evaluate_conditions import Derivation, broken, holds
 from msl.space.nodes import (
     Arrange,
     BlockUse,

@@ -219,6 +219,7 @@ def test_a_comparison_with_a_number_costs_nothing() -> None:
     assert count(Space(_pair(10**12), (small,))).models == 10 * 10**12
 
 
+@pytest.mark.slow
 def test_too_costly_is_said_and_bounded() -> None:
     product = Computed("*", (Parameter(A, "x"), Parameter(B, "y")))
     space = Space(_pair(1000), (Requirement(Comparison("<=", product, Literal(250_000))),))

@@ -88,6 +88,7 @@ def test_agrees_with_the_table_of_digests(edit: Edit) -> None:
     assert (counted(after, before) == []) is is_same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_papers_spaces(name: str) -> None:
     space = EXAMPLES[name]()

@@ -253,6 +253,14 @@ DIFFERENT = [
         of(IntRange(1, Formula("min", (50, Formula("n_features"))))),
     ),
     Edit("another fact of the table", of(IntRange(1, Formula("n_features"))), of(IntRange(1, Formula("n_samples")))),
+    Edit(
+        "another fact at the end of a range of reals",
+        of(RealRange(0, Formula("n_features"))),
+        of(RealRange(0, Formula("n_samples"))),
+    ),
+    Edit(
+        "one of several reals that are unevenly apart", of(numbers(0.1, 0.2, 0.6, 0.9)), of(numbers(0.1, 0.3, 0.6, 0.9))
+    ),
     Edit("a gap", choice(use("a", k=IntRange(1, 4)), use("a", k=IntRange(6, 9))), a),
     Edit("a gap of reals", of(choice(RealRange(0, 0.4), RealRange(0.5, 1))), of(RealRange(0, 1))),
     Edit("one corner more", choice(_pair(1, 1), _pair(2, 2)), choice(_pair(1, 1), _pair(2, 2), _pair(1, 2))),

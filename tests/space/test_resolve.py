@@ -31,6 +31,7 @@ from msl.space.nodes import (
     Union,
     Vector,
 )
+from msl.space.numbers import excess
 from msl.space.resolve import NothingLeft, resolve
 from msl.space.spec import Space
 
@@ -156,3 +157,24 @@ def test_requirements_and_facts_go_along() -> None:
     found, _ = resolve(psms(), TABLE)
     assert found.facts == TABLE
     assert found.requirements == psms().requirements
+
+
+# --- The largest numbers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("largest", "beyond"),
+    [
+        (IntRange(2**53 - 9, 2**53), IntRange(2**53 - 9, 2**53 + 1)),
+        (IntRange(1, 2**40, log=True), IntRange(1, 2**40 + 1, log=True)),
+        (IntRange(0, 2**48 - 1, step=1), IntRange(0, 2**48, step=1)),
+        (RealRange(1e-250, 1e250), RealRange(1, 1.01e250)),
+        (RealRange(0, 1, step=2.0**-47), RealRange(0, 1, step=2.0**-48)),
+        (Vector(100_000, Bool()), Vector(100_001, Bool())),
+        (Regions(25_000, 3), Regions(25_001, 3)),
+    ],
+    ids=lambda node: type(node).__name__,
+)
+def test_the_largest_domain_that_can_be_searched_is_and_none_beyond_it(largest: Node, beyond: Node) -> None:
+    assert excess(largest) is None
+    assert excess(beyond) is not None

@@ -276,6 +276,7 @@ def test_an_empty_model_is_none() -> None:
 SPECS = Path(__file__).parents[2] / "specs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["kms", "mopso", "psms", "rbf", "sbm"])
 def test_models_of_the_papers_specs_read_back_as_themselves(spec: str) -> None:
     """Through the whole compiler: printed, read with the names of the spec, and read from a file of their own."""

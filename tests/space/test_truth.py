@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from msl.encode.codec import space_to_codec
-from msl.space.abstraction import Abstraction
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -27,8 +26,9 @@ from msl.space.conditions import (
     Sibling,
     ValueIs,
 )
+from msl.space.evaluate_conditions import Derivation, broken, constant, holds, occurrences
 from msl.space.formulas import Facts
-from msl.space.logic import Derivation, broken, constant, holds, occurrences
+from msl.space.model_traits import Abstraction
 from msl.space.spec import Space
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
 

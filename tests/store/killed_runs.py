@@ -115,13 +115,13 @@ def content(store: Path, which: Callable[[Run], bool] = lambda run: True) -> dic
     """All that a store knows of one run and of what it asked for, without times, costs and the run's name."""
     with Store.open(store, read_only=True) as opened:
         (run,) = filter(which, opened.runs.all())
-        asks = opened.runs.asks(run.id)
+        asks = opened.runs.queries(run.id)
         asked = opened.evaluations.read(asked.key for asked in asks if asked.key is not None)
         return {
             "status": run.status,
             "result": {name: value for name, value in run.result.items() if name not in _COSTS},
             "evaluations": {
-                key: repr((one.text, one.losses, one.measures, one.complexity, one.bound, one.cutoff, one.trouble))
+                key: repr((one.text, one.losses, one.metrics, one.complexity, one.bound, one.cutoff, one.failure))
                 for key, one in asked.items()
             },
             "asks": repr(asks),

@@ -42,13 +42,13 @@ def evaluation(number: int, writer: object = 0, data: str = DATA) -> Evaluation:
     text = f'standardize(center = true) >> knn(k = {number}, note = "{writer}")'
     if number % 10 == 3:
         trouble = StoredFailure("memory", "not enough memory", "knn", peak_memory=1_000_000 + number)
-        return Evaluation(asked, text, (float("inf"),), trouble=trouble, seconds=1.5, fits=1)
+        return Evaluation(asked, text, (float("inf"),), failure=trouble, seconds=1.5, fits=1)
     if number % 10 == 7:
         return Evaluation(asked, text, (loss,), bound=True, cutoff=loss / 2, seconds=0.1, fits=2, folds_skipped=3)
-    measures = {"ber": loss, "features": float(number)}
+    metrics = {"ber": loss, "features": float(number)}
     warnings = ("did not converge",) if number % 4 == 0 else ()
     return Evaluation(
-        asked, text, (loss,), measures, complexity=float(number), seconds=0.5, fits=5, fits_saved=2, warnings=warnings
+        asked, text, (loss,), metrics, complexity=float(number), seconds=0.5, fits=5, fits_saved=2, warnings=warnings
     )
 
 

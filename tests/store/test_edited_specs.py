@@ -67,7 +67,7 @@ def test_nothing_is_evaluated_again(table: Path, tmp_path: Path, edit: str) -> N
     spec.write_text(text, encoding="utf-8")
     found = run(spec, table)
     with Store.open(tmp_path / ".msl", read_only=True) as store:
-        asked = [one.key for one in store.runs.asks(found["run"]) if one.key is not None]
+        asked = [one.key for one in store.runs.queries(found["run"]) if one.key is not None]
         made = store.evaluations.made_by(found["run"])
     new = set(asked) - before
     assert found["evaluations"] - found["outside"] - found["reused"] == len(new) == made

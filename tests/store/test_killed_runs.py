@@ -95,7 +95,7 @@ def test_a_disk_that_fills_up_during_a_run_loses_nothing_of_it(start: Forker, ta
         assert "Traceback" not in full.said
         assert is_whole(place / ".msl" / DATABASE)
         with Store.open(place / ".msl", read_only=True) as store:
-            asked.append(sum(store.runs.count_asks(run) for run in store.runs.ids()))
+            asked.append(sum(store.runs.count_queries(run) for run in store.runs.ids()))
         again = start(command)
         assert again.code == 0, again.said
         check_same(expected, content(place / ".msl"), f"files of at most {size} bytes")

@@ -20,6 +20,7 @@ from msl.store.store_error import StoreError
 WRITER = Path(__file__).parent / "batch_writer.py"
 
 
+@pytest.mark.slow
 def test_eight_writers_begin_a_store_and_fill_it_together(tmp_path: Path) -> None:
     folder, batches, size = tmp_path / ".msl", 25, 4
     writers = [
@@ -38,7 +39,7 @@ def test_eight_writers_begin_a_store_and_fill_it_together(tmp_path: Path) -> Non
         assert sorted(run.name for run in store.runs.all()) == [f"w{number}" for number in range(8)]
         for run in store.runs.all():
             assert run.status == "finished"
-            assert store.runs.asks(run.id) == [asked(position, run.name, size) for position in range(batches * size)]
+            assert store.runs.queries(run.id) == [asked(position, run.name, size) for position in range(batches * size)]
             assert len(store.runs.events(run.id)) == batches
             assert store.evaluations.made_by(run.id) == batches * size
     assert is_whole(folder / DATABASE)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,9 +19,9 @@ from run_examples import BEGINNING, Ticking, asked, evaluation, is_whole, order
 from msl.store import doctor
 from msl.store.doctor import Finding, examine, repair
 from msl.store.evaluation import Evaluation, StoredQuery
-from msl.store.files import write_whole
+from msl.store.recover import recover
 from msl.store.schema import APPLICATION
-from msl.store.store import DATABASE, Store
+from msl.store.store import DATABASE, Store, write_atomically
 from msl.store.store_error import StoreError
 from msl.store.stored_run import Event, Process
 
@@ -36,8 +39,8 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             positions = range(first, first + 50)
             events = [Event("iteration", {"best": first}, first // 50)]
             store.record(run, map(evaluation, positions), list(map(asked, positions)), events)
-        store.runs.note(run, Event("time is up"))
-        store.runs.note(run, Event("time is up"))
+        store.runs.add_event(run, Event("time is up"))
+        store.runs.add_event(run, Event("time is up"))
         store.runs.end(run, "finished", {"best": None})
     return folder
 
@@ -55,7 +58,7 @@ def kinds(findings: list[Finding]) -> list[str]:
 def content(folder: Path) -> tuple[dict[str, Evaluation], list[StoredQuery], int]:
     with Store.open(folder) as store:
         found = store.evaluations.read(evaluation(number).key for number in range(COUNT))
-        asks = [one for run in store.runs.ids() for one in store.runs.asks(run)]
+        asks = [one for run in store.runs.ids() for one in store.runs.queries(run)]
         return found, asks, len(store.evaluations)
 
 
@@ -67,10 +70,10 @@ def check_content(folder: Path, at_least: int) -> None:
     assert len(found) >= at_least
     expected = {evaluation(number).key: evaluation(number) for number in range(COUNT)}
     for key, one in found.items():
-        assert (one.text, one.losses, one.measures) == (
+        assert (one.text, one.losses, one.metrics) == (
             expected[key].text,
             expected[key].losses,
-            expected[key].measures,
+            expected[key].metrics,
         )
     assert all(one == asked(one.position) for one in asks)
 
@@ -121,6 +124,7 @@ def spoil_every_tenth_page(path: Path) -> None:
             file.write(b"\xff" * PAGE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "at_least"),
     [
@@ -201,6 +205,29 @@ def test_a_row_that_was_changed_is_left_out(folder: Path) -> None:
     assert "2 rows were not what was written" in findings[1].message
     check_content(folder, COUNT - 1)
     assert "lost evaluations" in kinds(examine(folder))
+
+
+@pytest.mark.parametrize("order", [("bound", "whole"), ("whole", "bound")])
+def test_of_two_rows_for_one_evaluation_the_one_that_says_more_is_saved(tmp_path: Path, order: tuple[str, str]) -> None:
+    """Without its index a table can hold a key twice."""
+    whole = evaluation(5)
+    known = {"whole": whole, "bound": replace(whole, metrics={}, bound=True, cutoff=whole.losses[0] / 2)}
+    for name, one in known.items():
+        with Store.open(tmp_path / name, clock=Ticking()) as store:
+            store.evaluations.write([one])
+    first, second = (tmp_path / name / DATABASE for name in order)
+    with closing(sqlite3.connect(first)) as connection:
+        connection.executescript(
+            "CREATE TABLE loose AS SELECT * FROM evaluations; DROP TABLE evaluations;"
+            f"ALTER TABLE loose RENAME TO evaluations; ATTACH '{second}' AS other;"
+            "INSERT INTO evaluations SELECT * FROM other.evaluations;"
+        )
+    rebuilt = tmp_path / "rebuilt" / DATABASE
+    rebuilt.parent.mkdir()
+    assert recover(first, rebuilt).rows["evaluations"] == 1
+    with Store.open(rebuilt.parent) as store:
+        (saved,) = store.evaluations.read([whole.key]).values()
+        assert (saved.bound, saved.metrics) == (False, whole.metrics)
 
 
 def test_the_journal_is_saved_too(healthy: Path, tmp_path: Path) -> None:
@@ -286,8 +313,8 @@ def test_lost_evaluations_and_orphan_files_are_told(folder: Path) -> None:
         with store.database.transaction() as connection:
             connection.execute("DELETE FROM evaluations WHERE rowid <= 3")
         (run,) = store.runs.ids()
-        write_whole(store.files.model(run), b"model")
-        write_whole(store.files.models / "nobody.skops", b"model")
+        write_atomically(store.files.model(run), b"model")
+        write_atomically(store.files.models / "nobody.skops", b"model")
     findings = examine(folder)
     assert [(finding.kind, finding.severity) for finding in findings] == [
         ("lost evaluations", "warning"),

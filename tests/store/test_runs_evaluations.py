@@ -53,9 +53,9 @@ def questions() -> st.SearchStrategy[EvaluationInputs]:
 def evaluations(asked: st.SearchStrategy[EvaluationInputs]) -> st.SearchStrategy[Evaluation]:
     numbers = st.floats(allow_nan=False)
     common = {
-        "question": asked,
+        "inputs": asked,
         "text": texts,
-        "measures": st.dictionaries(texts, st.floats(), max_size=3),
+        "metrics": st.dictionaries(texts, st.floats(), max_size=3),
         "complexity": st.floats(),
         "seconds": st.floats(0, 1e9),
         "fits": st.integers(0, 10**6),
@@ -68,7 +68,7 @@ def evaluations(asked: st.SearchStrategy[EvaluationInputs]) -> st.SearchStrategy
     bounds = st.tuples(finite, finite).map(sorted)
     return st.one_of(
         st.builds(Evaluation, losses=losses, cutoff=st.none() | numbers, **common),
-        st.builds(Evaluation, losses=losses, trouble=troubles, **common),
+        st.builds(Evaluation, losses=losses, failure=troubles, **common),
         bounds.flatmap(
             lambda pair: st.builds(
                 Evaluation, losses=st.just((pair[1],)), bound=st.just(True), cutoff=st.just(pair[0]), **common
@@ -120,7 +120,7 @@ def test_a_bound_answers_only_those_it_beats(bound: float, other: float | None) 
     known = Evaluation(question(1), "knn", (bound,), bound=True, cutoff=bound)
     assert known.answers(other) == (other is not None and bound >= other)
     assert Evaluation(question(1), "knn", (bound,)).answers(other)
-    assert Evaluation(question(1), "knn", (math.inf,), trouble=StoredFailure("crash", "")).answers(other)
+    assert Evaluation(question(1), "knn", (math.inf,), failure=StoredFailure("crash", "")).answers(other)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_bound_answers_only_those_it_beats(bound: float, other: float | None) 
         {"losses": (0.1,), "bound": True},
         {"losses": (0.1,), "bound": True, "cutoff": 0.2},
         {"losses": (0.1, 0.2), "bound": True, "cutoff": 0.1},
-        {"losses": (0.1,), "bound": True, "cutoff": 0.1, "trouble": StoredFailure("crash", "")},
+        {"losses": (0.1,), "bound": True, "cutoff": 0.1, "failure": StoredFailure("crash", "")},
     ],
 )
 def test_an_evaluation_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
@@ -162,8 +162,8 @@ def same(one: Evaluation, other: Evaluation) -> bool:
     def plain(each: Evaluation) -> str:
         complexity = each.complexity + 0.0
         cutoff = None if each.cutoff is None else each.cutoff + 0.0
-        asked = replace(each.question, versions=dict(sorted(each.question.versions.items())))
-        return repr(replace(each, question=asked, complexity=complexity, cutoff=cutoff, seconds=each.seconds + 0.0))
+        asked = replace(each.inputs, versions=dict(sorted(each.inputs.versions.items())))
+        return repr(replace(each, inputs=asked, complexity=complexity, cutoff=cutoff, seconds=each.seconds + 0.0))
 
     return plain(one) == plain(other)
 
@@ -191,7 +191,7 @@ def test_the_better_known_one_stays(writes: list[list[Evaluation]]) -> None:
         store.evaluations.write(batch)
         for one in batch:
             old = model.get(one.key)
-            ranks = [0 if each.bound else 1 if each.trouble else 2 for each in (one, old) if each]
+            ranks = [0 if each.bound else 1 if each.failure else 2 for each in (one, old) if each]
             if old is None or ranks[0] > ranks[1] or (ranks == [0, 0] and one.losses[0] > old.losses[0]):
                 model[one.key] = one
     found = store.evaluations.read(model)
@@ -204,21 +204,21 @@ def test_the_better_known_one_stays(writes: list[list[Evaluation]]) -> None:
 @settings(max_examples=50)
 def test_any_words_of_a_failing_block_can_be_stored(message: str) -> None:
     failed = Evaluation(
-        question(1), "knn", (math.inf,), trouble=StoredFailure("exception", message, message), warnings=(message,)
+        question(1), "knn", (math.inf,), failure=StoredFailure("exception", message, message), warnings=(message,)
     )
     store = emptied_store()
     store.evaluations.write([failed])
     (found,) = store.evaluations.read([failed.key]).values()
-    assert found.trouble is not None
-    assert found.trouble.message == message.encode("utf-8", "backslashreplace").decode()
+    assert found.failure is not None
+    assert found.failure.message == message.encode("utf-8", "backslashreplace").decode()
 
 
 def test_endless_words_are_cut(store: Store) -> None:
-    failed = Evaluation(question(1), "knn", (math.inf,), trouble=StoredFailure("exception", "x" * 1_000_000))
+    failed = Evaluation(question(1), "knn", (math.inf,), failure=StoredFailure("exception", "x" * 1_000_000))
     store.evaluations.write([failed])
     (found,) = store.evaluations.read([failed.key]).values()
-    assert found.trouble is not None
-    assert found.trouble.message == "x" * 3999 + "…"
+    assert found.failure is not None
+    assert found.failure.message == "x" * 3999 + "…"
 
 
 def test_many_keys_are_read_at_once_and_unknown_ones_left_out(store: Store) -> None:
@@ -232,7 +232,7 @@ def test_many_keys_are_read_at_once_and_unknown_ones_left_out(store: Store) -> N
 
 def test_a_batch_is_written_whole_or_not_at_all(store: Store) -> None:
     store.evaluations.write([evaluation(1)])
-    unstorable = replace(evaluation(2), measures={"ber": "a text"})  # type: ignore[dict-item]
+    unstorable = replace(evaluation(2), metrics={"ber": "a text"})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="could not convert"):
         store.evaluations.write([evaluation(3), unstorable])
     assert store.evaluations.read([evaluation(3).key]) == {}
@@ -240,6 +240,7 @@ def test_a_batch_is_written_whole_or_not_at_all(store: Store) -> None:
     assert len(store.evaluations) == 2
 
 
+@pytest.mark.slow
 def test_all_that_is_known_of_a_table_comes_in_order(store: Store) -> None:
     run = store.runs.start(order())
     here = [evaluation(number) for number in range(4500)]
@@ -247,8 +248,8 @@ def test_all_that_is_known_of_a_table_comes_in_order(store: Store) -> None:
     store.evaluations.write([evaluation(number, data="other") for number in range(10)])
     store.evaluations.write(here[4000:])
     told = list(store.evaluations.about(DATA, PROTOCOL))
-    assert [one.question for one in told] == [one.question for one in here]
-    values = [one.seconds for one in here if not one.bound and one.trouble is None]
+    assert [one.inputs for one in told] == [one.inputs for one in here]
+    values = [one.seconds for one in here if not one.bound and one.failure is None]
     assert store.evaluations.timings(DATA, PROTOCOL) == values
     assert store.evaluations.timings(DATA, "another protocol") == []
     assert store.evaluations.made_by(run.id) == 4000

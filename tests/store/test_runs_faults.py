@@ -19,8 +19,7 @@ import pytest
 from run_examples import asked, evaluation, is_whole, order
 
 from msl.store.doctor import examine, repair
-from msl.store.files import write_whole
-from msl.store.store import DATABASE, Store
+from msl.store.store import DATABASE, Store, write_atomically
 from msl.store.store_error import StoreError
 
 HERE = Path(__file__).parent
@@ -56,7 +55,7 @@ def test_a_killed_writer_loses_at_most_the_batch_in_flight(tmp_path: Path) -> No
         assert is_whole(folder / DATABASE)
         with Store.open(folder) as store:
             assert store.runs.get(run).status == "interrupted"
-            asks = store.runs.asks(run)
+            asks = store.runs.queries(run)
             stored = len(asks) // SIZE
             assert len(said) <= stored <= len(said) + 1
             assert asks == [asked(position, f"w{number}", SIZE) for position in range(stored * SIZE)]
@@ -97,7 +96,7 @@ def test_a_writer_goes_on_while_others_are_killed(tmp_path: Path) -> None:
                     kill(victims.pop())
             for victim in victims:
                 kill(victim)
-        assert store.runs.asks(run) == [asked(position) for position in range(80 * SIZE)]
+        assert store.runs.queries(run) == [asked(position) for position in range(80 * SIZE)]
     assert is_whole(folder / DATABASE)
 
 
@@ -184,9 +183,9 @@ def test_a_full_disk_is_a_problem_in_words_and_work_goes_on_when_there_is_room(s
     with Store.open(small_disk / ".msl") as store:
         run = store.runs.start(order()).id
         stored = fill_up(store, run)
-        assert store.runs.asks(run) == [asked(position) for position in range(stored * SIZE)]
+        assert store.runs.queries(run) == [asked(position) for position in range(stored * SIZE)]
         with pytest.raises(StoreError) as caught:
-            write_whole(store.files.report(run), "x" * 2_000_000)
+            write_atomically(store.files.report(run), "x" * 2_000_000)
         assert caught.value.code == "MSL502"
         assert store.files.everything() == []
         with Store.open(small_disk / ".msl", read_only=True) as reader:
@@ -216,7 +215,7 @@ def test_a_store_on_a_full_disk_can_be_left_and_opened_again(small_disk: Path) -
     assert [finding.kind for finding in examine(folder) if finding.severity == "error"] == []
     with Store.open(folder) as store:
         store.evaluations.write([evaluation(10**7)])
-        assert len(store.runs.asks(store.runs.ids()[0])) == stored * SIZE
+        assert len(store.runs.queries(store.runs.ids()[0])) == stored * SIZE
 
 
 # --- folders that may not be written ---
@@ -265,7 +264,7 @@ def test_a_read_only_folder_can_be_read(lockable: tuple[Path, Callable[[Path], N
     with Store.open(folder, read_only=True) as store:
         run = store.runs.find("@")
         assert run.status == ("interrupted" if killed else "finished")
-        assert len(store.runs.asks(run.id)) >= 8 * SIZE
+        assert len(store.runs.queries(run.id)) >= 8 * SIZE
     for path in (folder, disk / "new"):
         with pytest.raises(StoreError, match="cannot be written") as caught, Store.open(path) as store:
             store.evaluations.write([evaluation(10**6)])

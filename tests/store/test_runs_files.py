@@ -16,10 +16,9 @@ import pytest
 from run_examples import asked, evaluation, is_whole, order
 
 from msl.store import stored_run
-from msl.store.database import kind_of_mount
-from msl.store.files import run_of_file, write_whole
+from msl.store.database import file_system_of
 from msl.store.gc import collect, old_runs
-from msl.store.store import Store, store_folder
+from msl.store.store import Store, run_of_file, store_folder, write_atomically
 from msl.store.store_error import MEANINGS, StoreError
 from msl.store.stored_run import Event, Process, is_alive, this_process
 
@@ -39,7 +38,7 @@ def test_a_store_lies_beside_its_spec_and_out_of_version_control(tmp_path: Path)
 
 def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "run.html"
-    write_whole(path, "old, with an é")
+    write_atomically(path, "old, with an é")
     assert path.read_text(encoding="utf-8") == "old, with an é"
 
     def fail(_: int) -> None:
@@ -47,7 +46,7 @@ def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(StoreError) as caught:
-        write_whole(path, b"new")
+        write_atomically(path, b"new")
     assert caught.value.code == "MSL502"
     assert [file.name for file in tmp_path.iterdir()] == ["run.html"]
     assert path.read_text(encoding="utf-8") == "old, with an é"
@@ -55,10 +54,10 @@ def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch:
 
 def test_files_are_named_after_their_run(store: Store) -> None:
     files = store.files
-    write_whole(files.model(RUN), b"model")
-    write_whole(files.model(RUN, ".member1.skops"), b"model")
-    write_whole(files.report(RUN), "report")
-    write_whole(files.report(OTHER), "report")
+    write_atomically(files.model(RUN), b"model")
+    write_atomically(files.model(RUN, ".member1.skops"), b"model")
+    write_atomically(files.report(RUN), "report")
+    write_atomically(files.report(OTHER), "report")
     assert [file.name for file in files.of_run(RUN)] == [f"{RUN}{end}" for end in (".member1.skops", ".skops", ".html")]
     assert {run_of_file(file) for file in files.everything()} == {RUN, OTHER}
 
@@ -80,7 +79,7 @@ def test_the_next_one_to_write_a_file_clears_what_a_dead_process_left_of_it(stor
             pass
         dead = store.files.models / f"{RUN}.skops.{gone.pid}.part"
         dead.write_bytes(b"half")
-        write_whole(store.files.model(RUN), b"whole")
+        write_atomically(store.files.model(RUN), b"whole")
         assert store.files.everything() == [store.files.model(RUN), alive]
         other.communicate(b"\n")
 
@@ -91,8 +90,8 @@ def test_the_next_one_to_write_a_file_clears_what_a_dead_process_left_of_it(stor
 def fill(store: Store, name: str, positions: range) -> str:
     run = store.runs.start(order(name)).id
     store.record(run, map(evaluation, positions), list(map(asked, positions)), [Event("iteration", {}, 0)])
-    write_whole(store.files.model(run), b"m" * 1000)
-    write_whole(store.files.report(run), "r" * 500)
+    write_atomically(store.files.model(run), b"m" * 1000)
+    write_atomically(store.files.report(run), "r" * 500)
     store.runs.end(run, "finished")
     return run
 
@@ -114,7 +113,7 @@ def test_dropping_a_run_drops_what_only_it_needs(store: Store) -> None:
     old, new = fill(store, "psms", range(30)), fill(store, "kms", range(20, 50))
     store.evaluations.write([evaluation(99)])
     stray = store.files.report("20200101-000000-nobod")
-    write_whole(stray, "report")
+    write_atomically(stray, "report")
     before, bytes_before = content(store), store.database.size()
 
     garbage = collect(store, [old], dry_run=True)
@@ -127,7 +126,7 @@ def test_dropping_a_run_drops_what_only_it_needs(store: Store) -> None:
     assert garbage.file_bytes == 1000 + 500 + 6
     assert garbage.database_bytes > 21 * len(evaluation(1).key)
     assert store.runs.ids() == [new]
-    assert [one.key for one in store.runs.asks(new)] == [evaluation(number).key for number in range(20, 50)]
+    assert [one.key for one in store.runs.queries(new)] == [evaluation(number).key for number in range(20, 50)]
     assert len(store.evaluations.read(evaluation(number).key for number in range(20, 50))) == 30
     assert len(store.evaluations) == 30
     assert store.runs.sources(new) == order("kms").sources
@@ -212,7 +211,7 @@ MOUNTS = [
     ],
 )
 def test_a_folder_is_where_its_deepest_mount_is(folder: str, kind: str) -> None:
-    assert kind_of_mount(Path(folder), MOUNTS) == kind
+    assert file_system_of(Path(folder), MOUNTS) == kind
 
 
 def test_every_code_has_a_meaning_and_nothing_else_is_a_code() -> None:

@@ -86,6 +86,19 @@ def test_every_difference_is_shown() -> None:
     ]
 
 
+def test_only_the_digest_of_a_space_may_differ_because_an_earlier_version_made_it() -> None:
+    older = replace(LOCK, versions={"numpy": "2.3"})
+    current = replace(
+        LOCK,
+        digests={name: f"{digest}'" for name, digest in LOCK.digests.items()},
+        versions={"numpy": "2.3", "a:B": "1"},
+    )
+    notes = {one.name: one.note for one in differences(older, current)}
+    assert "in another way" in notes.pop("space")
+    assert notes == {"evaluation": "", "search": "", "data": ""}
+    assert not any(one.note for one in differences(replace(older, versions=current.versions), current))
+
+
 def test_a_lock_lies_beside_its_spec(tmp_path: Path) -> None:
     assert lock_path(Path("specs/psms.v2.msl")) == Path("specs/psms.v2.lock")
     assert lock_path(Path("specs/psms.v2")) == Path("specs/psms.v2.lock")

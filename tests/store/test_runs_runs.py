@@ -76,12 +76,12 @@ def test_names_of_files_that_are_no_text_can_be_stored(store: Store) -> None:
 def test_figures_that_are_no_plain_data_are_refused(store: Store) -> None:
     run = store.runs.start(order()).id
     with pytest.raises(TypeError, match="a set cannot be stored"):
-        store.runs.note(run, Event("odd", {"figures": {1, 2}}))
+        store.runs.add_event(run, Event("odd", {"figures": {1, 2}}))
 
 
 def test_runs_of_the_same_thing_are_found_by_digest(store: Store) -> None:
     first, _, third = (store.runs.start(order(name)).id for name in ("psms", "kms", "psms"))
-    assert [run.id for run in store.runs.of_digest(order("psms").digests.run)] == [third, first]
+    assert [run.id for run in store.runs.with_digest(order("psms").digests.run)] == [third, first]
 
 
 def test_what_does_not_exist_cannot_go_on(store: Store) -> None:
@@ -89,7 +89,7 @@ def test_what_does_not_exist_cannot_go_on(store: Store) -> None:
         lambda: store.runs.get("nothing"),
         lambda: store.runs.claim("nothing"),
         lambda: store.runs.end("nothing", "finished"),
-        lambda: store.runs.note("nothing", Event("odd")),
+        lambda: store.runs.add_event("nothing", Event("odd")),
         lambda: store.record("nothing", [evaluation(1)], [asked(1)]),
     ):
         with pytest.raises(StoreError) as caught:
@@ -136,7 +136,7 @@ def test_only_one_process_works_on_a_run(store: Store) -> None:
         other.communicate(b"\n")
     claimed = store.runs.claim(run)
     assert (claimed.status, claimed.process) == ("running", this_process())
-    assert [event.kind for event in store.runs.life(run)] == ["resumed"]
+    assert [event.kind for event in store.runs.lifecycle(run)] == ["resumed"]
     assert store.runs.claim(run).id == run
 
 
@@ -154,11 +154,11 @@ def test_asks_come_back_in_order_to_the_last_bit(store: Store) -> None:
     run, other = store.runs.start(order()).id, store.runs.start(order()).id
     outside = StoredQuery(12, 1, 3, None, (float("inf"), 0.1 + 0.2), complexity=float("nan"), cutoff=float("inf"))
     written = [*(asked(position) for position in range(12)), outside]
-    store.record(run, asks=written[7:])
-    store.record(run, asks=written[:7])
-    store.record(other, asks=[asked(0, "another")])
-    assert repr(store.runs.asks(run)) == repr(written)
-    assert repr(store.runs.asks(run, 3, 5)) == repr(written[3:6])
+    store.record(run, queries=written[7:])
+    store.record(run, queries=written[:7])
+    store.record(other, queries=[asked(0, "another")])
+    assert repr(store.runs.queries(run)) == repr(written)
+    assert repr(store.runs.queries(run, 3, 5)) == repr(written[3:6])
 
 
 def test_a_replay_changes_nothing(store: Store) -> None:
@@ -175,22 +175,22 @@ def test_a_replay_changes_nothing(store: Store) -> None:
 @pytest.mark.parametrize("change", [{"key": "other"}, {"vector": (0.0, 0.5)}, {"stage": 1}, {"batch": 9}])
 def test_a_replay_that_asks_something_else_is_a_problem(store: Store, change: dict[str, object]) -> None:
     run = store.runs.start(order()).id
-    store.record(run, asks=[asked(position) for position in range(5)])
-    with pytest.raises(StoreError, match="question 3") as caught:
+    store.record(run, queries=[asked(position) for position in range(5)])
+    with pytest.raises(StoreError, match="query 3") as caught:
         store.record(run, [evaluation(9)], [asked(2), replace(asked(3), **change), asked(5)])
     assert caught.value.code == "MSL512"
-    assert len(store.runs.asks(run)) == 5
+    assert len(store.runs.queries(run)) == 5
     assert len(store.evaluations) == 0
 
 
 def test_what_the_strategy_tells_is_apart_from_what_befalls_the_run(store: Store) -> None:
     run = store.runs.start(order()).id
     store.record(run, events=[Event("iteration", {"best": np.array([0.5, np.inf])}, 1)])
-    store.runs.note(run, Event("time is up"))
+    store.runs.add_event(run, Event("time is up"))
     store.record(run, events=[Event("iteration", {"best": [0.7]}, 0), Event("iteration", {"best": "ignored"}, 1)])
-    store.runs.note(run, Event("time is up"))
+    store.runs.add_event(run, Event("time is up"))
     assert [event.figures["best"] for event in store.runs.events(run)] == [[0.7], [0.5, float("inf")]]
-    assert [event.kind for event in store.runs.life(run)] == ["time is up", "time is up"]
+    assert [event.kind for event in store.runs.lifecycle(run)] == ["time is up", "time is up"]
 
 
 # --- names ---

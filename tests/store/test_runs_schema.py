@@ -48,13 +48,13 @@ def test_there_is_an_old_store_for_every_version() -> None:
 @pytest.mark.parametrize("path", OLD_STORES, ids=lambda path: path.stem)
 def test_a_store_of_every_version_can_be_used(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each dump holds ten evaluations of a run, what it asked, and its events, under the keys of its time."""
-    monkeypatch.setattr("msl.store.evaluation.KEY_FORM", 1)
+    monkeypatch.setattr("msl.store.evaluation.KEY_FORMAT", 1)
     make(tmp_path, path.read_text())
     with Store.open(tmp_path) as store:
         (run,) = store.runs.all()
         assert (run.name, run.status) == ("psms", "finished")
         assert store.runs.sources(run.id) == order().sources
-        assert store.runs.asks(run.id) == [asked(position) for position in range(10)]
+        assert store.runs.queries(run.id) == [asked(position) for position in range(10)]
         found = store.evaluations.read(evaluation(number).key for number in range(10))
         assert [found[evaluation(number).key].text for number in range(10)] == [evaluation(n).text for n in range(10)]
         assert [event.figures for event in store.runs.events(run.id)] == [{"best": 0.5}]

@@ -2,14 +2,16 @@
 
 How is a block written?                base.block: Block and its subclasses
 How does a model become an estimator?  base.build: model_to_chain; base.chain: ChainClassifier, ChainRegressor
+Where are columns encoded and imputed? base.insert_encoders: adapt_model
 How is a class imported and trusted?   base.load: load_class, BlockProblem
-Which outputs are valid?               base.outputs: BadOutputs
+Which outputs are valid?               base.check_outputs: BadOutputs
 How complex is a fitted model?         base.complexity: complexity
 What is a class called in saved files? public: the table of public names
 When is a block evaluated again?       revision: a digest of the source that its result depends on
 
 Blocks by subject: preprocessing, selection (of features), similarity (nearest neighbours), kernels, learners (trees,
-boosting, naive Bayes, networks), calibration and ensemble. What they compute with is in numerics.
+boosting, naive Bayes, networks), calibration, least_risk (decisions by costs) and ensemble. What they compute with is
+in numerics.
 """
 
 from __future__ import annotations

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import BlockPost, Codes, Floats
 from msl.blocks.base.chain import shares, sum_to_one
+from msl.blocks.numerics.thresholds import ROUNDING, balanced_threshold
 from msl.blocks.public import public
 
-#: Margins closer than this, relative to the largest output, are not separated by an offset: rounding could undo it.
-ROUNDING = 8 * np.finfo(np.float64).eps
 #: Balanced error rates that differ by no more than this are equal.
 EQUAL = 1e-12
 #: The largest number of passes over the classes; a few are usually enough.
@@ -23,10 +22,10 @@ ROUNDS = 50
 class Bias(BlockPost):
     """Adds an offset to the output of each class, chosen for the lowest balanced error rate on the training rows.
 
-    For two classes this is the best threshold on the difference of the outputs, found in one sweep over all rows. For
-    more classes, the offset of one class after the other is set to the best value given the others, until none
-    improves. An offset changes only if that lowers the error, so the training error never rises. Classes without
-    training rows keep their outputs.
+    For two classes this is a threshold on the difference of the outputs: of all midpoints between sorted differences
+    with the lowest error, the median. For more classes, the offset of one class after the other is set to the best
+    value given the others, the nearest to the present one, until none improves; an offset changes only if that lowers
+    the error. Classes without training rows keep their outputs.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -37,11 +36,13 @@ class Bias(BlockPost):
         present = np.flatnonzero(counts)
         shares = 1.0 / (np.maximum(counts, 1) * len(present))
         self.offsets_ = np.zeros(n_columns)
-        if len(present) > 1:
-            self._search(X, y, shares, present[1:] if n_columns == 2 else present)
+        if len(present) == 2 == n_columns:
+            self.offsets_[1] = -balanced_threshold(X[:, 1] - X[:, 0], y == 1)
+        elif len(present) > 1:
+            self._search(X, y, shares, present)
 
     def _search(self, outputs: Floats, y: Codes, shares: Floats, classes: Codes) -> None:
-        """Coordinate descent; two classes have one coordinate, whose sweep tries every threshold."""
+        """Coordinate descent over the offsets."""
         error = balanced_error(outputs, y, shares)
         for _ in range(ROUNDS):
             before = error
@@ -51,7 +52,7 @@ class Bias(BlockPost):
                 trial_error = balanced_error(outputs + trial, y, shares)
                 if trial_error < error - EQUAL:
                     self.offsets_, error = trial, trial_error
-            if error == before or len(classes) == 1:
+            if error == before:
                 return
 
     def transform_arrays(self, X: Floats) -> Floats:

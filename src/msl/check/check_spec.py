@@ -9,7 +9,7 @@ from msl.check import lints
 from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Declaration, Library, ReadFile
-from msl.check.objectives import Judging, of_positive, task_of
+from msl.check.objectives import ObjectiveReader, of_positive, task_of
 from msl.check.settings import Settings
 from msl.check.strategies import Calls, Searching
 from msl.check.structure.chains import Chains
@@ -21,10 +21,9 @@ from msl.diagnostics.suggest import alternatives
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
-from msl.space.capabilities import MODELS
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Node
-from msl.space.spec import Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
+from msl.space.spec import MODELS, Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
 if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
@@ -214,13 +213,13 @@ class _Checker:
                 self.spaces.met.update(parts)
         return found
 
-    # --- judging and searching ---
+    # --- objectives and search ---
 
     def _objectives(self) -> tuple[Objective, ...]:
-        judging = Judging(self.module, self.report, self.calls, self.task)
+        reader = ObjectiveReader(self.module, self.report, self.calls, self.task, self.facts)
         for goal in self.module.statements(ast.Goal):
-            return judging.objectives(goal)
-        return judging.default_objectives()
+            return reader.objectives(goal)
+        return reader.default_objectives()
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
@@ -230,7 +229,7 @@ class _Checker:
         return searching.default_stages(objectives)
 
     def _confirmable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
-        """What has no other splits to judge on cannot be confirmed."""
+        """Warns if a strategy evaluates models again, but the estimates have no other splits for it."""
         for search in self.module.statements(ast.Search):
             last = search.stages[-1]
             is_ordered = self.data.order is not None
@@ -240,7 +239,7 @@ class _Checker:
                 estimate = objectives[0].estimate
                 where = " that have an order" if estimate.follows_order else ""
                 message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
-                help = f"leave `{name}` out" if where else f"judge by `cv` or `holdout`, or leave `{name}` out"
+                help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
@@ -255,7 +254,7 @@ class _Checker:
         kind: type[ast.Goal | ast.Search] = ast.Goal if minimised else ast.Search
         goal = next(iter(self.module.statements(kind)), None)
         if unknown and goal is not None:
-            asks, instead = "", "judge by `features` or `fit_time`"
+            asks, instead = "", "minimize `features` or `fit_time` instead"
             if (
                 not minimised
                 and choosing is not None

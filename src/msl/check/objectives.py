@@ -5,36 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from msl.check.costs import CostReader, Costs, WrongCosts
 from msl.check.findings import Report
 from msl.check.names.library import Module
-from msl.check.names.other_names import metric_meant
-from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named, shipped_metrics
+from msl.check.names.names_of_other_tools import metric_meant
+from msl.check.names.scoring_declarations import COSTS, DEFAULT_METRICS, ROWS, metric_named, options_of, shipped_metrics
 from msl.check.strategies import Calls
 from msl.diagnostics.diagnostic import Label
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
-from msl.space.formulas import apply, plain
+from msl.space.formulas import Facts, apply, plain
+from msl.space.metric import Metric
 from msl.space.spec import Combined, Estimate, Loss, Measured, Objective, Weight, metrics_of
-from msl.space.values import BlockType
+from msl.space.to_text import value_to_text
+from msl.space.values import BlockType, Value
 
 
 @record
-class Judging:
+class ObjectiveReader:
     """Reads the objectives of one file."""
 
     module: Module
     report: Report
     calls: Calls
     task: str | None
+    facts: Facts | None = None
 
     def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
-        """The objectives that are right."""
+        """The objectives without errors; errors are reported."""
         shared = goal.objectives[-1].estimate if sum(o.estimate is not None for o in goal.objectives) == 1 else None
         if shared is None:
             shared = next((o.estimate for o in goal.objectives if o.estimate is not None), None)
         found = [self._objective(written, goal, shared) for written in goal.objectives]
-        self._together(goal, found)
+        self._check_all(goal, found)
         return tuple(objective for objective in found if objective is not None)
 
     def _objective(
@@ -75,7 +79,7 @@ class Judging:
     def _loss(self, expression: ast.Expression, alone: bool = False) -> Loss | None:
         """An objective as arithmetic; `alone` if it is all that is optimised, so that its direction may change."""
         match expression:
-            case ast.Path():
+            case ast.Path() | ast.Call():
                 return self._measured(expression, alone)
             case ast.Number(value=value, unit=None):
                 return Weight(float(value))
@@ -108,34 +112,74 @@ class Judging:
         shipped = shipped_metrics()
         return [name for name in self.calls.names("metric") if name not in shipped or shipped[name].is_named]
 
-    def _measured(self, path: ast.Path, alone: bool = False) -> Measured | None:
+    def _measured(self, written: ast.Path | ast.Call, alone: bool = False) -> Measured | None:
+        path = written if isinstance(written, ast.Path) else written.path
         name = path.text
         is_known = self.calls.knows("metric", name)
-        metric = self.calls.metric(path, self.module) if is_known else None
+        metric = self._metric(written, path) if is_known else None
         if not is_known or (metric is not None and not metric.is_named):
             help = metric_meant(name, alone, lambda ours: metric_named(ours).larger_is_better)
             help = help or did_you_mean(name, self._names()) or f"metrics are {listing(self._names(), 20)}"
             if self.calls.knows("estimate", name):
-                help = f"an estimate stands behind `by`: write `by {name}`"
+                text = self.module.source.slice(written.span)
+                help = f"an estimate stands behind `by`: write `by {text}`"
             self._error("MSL150", path, f"`{name}` is not a metric", help)
             return None
         if metric is None:
             return None
         if metric.task is not None and self.task is not None and metric.task != self.task:
             usual = DEFAULT_METRICS[self.task]
-            message = f"`{name}` judges {metric.task}, and this is {self.task}"
+            message = f"`{name}` is a metric for {metric.task}, and this is {self.task}"
             self._error("MSL151", path, message, f"write `{usual}`, or set `task` in `data(…)`")
             return None
-        return Measured(name, metric)
+        return Measured(metric.name, metric)
+
+    def _metric(self, written: ast.Path | ast.Call, path: ast.Path) -> Metric | None:
+        """A metric with its options; its name says those that the spec gives."""
+        declared = self.calls.declared("metric", path, self.module)
+        if declared is None:
+            return None
+        arguments = written.arguments if isinstance(written, ast.Call) else ()
+        known: dict[str, Value] = {ROWS: None if self.facts is None else self.facts.n_samples}
+        if any(param.name == COSTS for param in options_of(declared)):
+            given = next((each for each in arguments if each.key is None or each.key.text == COSTS), None)
+            costs = self._costs(given, written)
+            if costs is None:
+                return None
+            known[COSTS] = costs
+            arguments = tuple(each for each in arguments if each is not given)
+        metric = self.calls.metric(ast.Call(path, arguments, span=written.span), self.module, known)
+        if metric is None or not metric.options:
+            return metric
+        defaults = dict(self._default_options(path))
+        told = [
+            f"{name} = {value_to_text(value)}"
+            for name, value in metric.options
+            if name != ROWS and value != defaults.get(name)
+        ]
+        return replace(metric, name=f"{metric.name}({', '.join(told)})") if told else metric
+
+    def _default_options(self, path: ast.Path) -> tuple[tuple[str, Value], ...]:
+        metric = self.calls.metric(path, self.module)
+        return () if metric is None else metric.options
+
+    def _costs(self, given: ast.Argument | None, written: ast.Node) -> Costs | None:
+        try:
+            if given is None:
+                raise WrongCosts(written, "it is not said what each error costs")
+            return CostReader(self.facts).read(given.value)
+        except WrongCosts as wrong:
+            self._error("MSL156", wrong.where, wrong.message, wrong.help)
+            return None
 
     def _direction(self, loss: Loss, goal: ast.Goal, written: ast.Objective) -> None:
-        """A metric alone has a direction; that of arithmetic is up to the user."""
+        """Reports a metric that is optimised in the wrong direction; the direction of arithmetic is up to the user."""
         if not metrics_of(loss):
             text = self.module.source.slice(written.span)
             self._error("MSL150", written, f"`{text}` is the same for every model", "name a metric")
             return
         if len(_tasks(loss)) > 1:
-            message = "an objective cannot judge classes and numbers at once"
+            message = "an objective cannot combine metrics for classification and for regression"
             self._error("MSL151", written, message, "use metrics of one task")
         if not isinstance(loss, Measured):
             return
@@ -146,6 +190,9 @@ class Judging:
             self._error("MSL153", written.expression, message, f"write `{right} {loss.name}`")
 
     def _estimate_fits(self, estimate: Estimate, loss: Loss, by: ast.Path | ast.Call | None, where: ast.Node) -> None:
+        if self.task == "regression" and dict(estimate.options).get("kernel", "constant") != "constant":
+            message = "`kernel = border` weighs rows by the border between classes, and this is regression"
+            self._error("MSL151", where, message, "leave `kernel` out")
         path = by.path if isinstance(by, ast.Call) else by
         serves = None if path is None else self.calls.task("estimate", path, self.module)
         if serves is not None and self.task is not None and serves != self.task:
@@ -158,21 +205,21 @@ class Judging:
             message = f"`{estimate.name}` corrects a squared error, and this objective is none"
             self._error("MSL154", where, message, f"use {fitting}, or another estimate such as `cv(folds = 5)`")
 
-    def _together(self, goal: ast.Goal, found: list[Objective | None]) -> None:
-        """Objectives that are the same, or judge different tasks."""
-        met: dict[tuple[Loss, Estimate], ast.Objective] = {}
+    def _check_all(self, goal: ast.Goal, found: list[Objective | None]) -> None:
+        """Reports objectives that are the same, or that are for different tasks."""
+        seen: dict[tuple[Loss, Estimate], ast.Objective] = {}
         tasks: dict[str, ast.Objective] = {}
         for written, objective in zip(goal.objectives, found, strict=True):
             if objective is None:
                 continue
-            first = met.setdefault((objective.loss, objective.estimate), written)
+            first = seen.setdefault((objective.loss, objective.estimate), written)
             if first is not written:
                 self._error("MSL155", written, "this objective is there twice", "remove one of them")
             own = _tasks(objective.loss)
             other = next((task for task in tasks if task not in own), None)
             if len(own) == 1 and other is not None:
-                message = f"one objective judges {other}, and this one {next(iter(own))}"
-                also = (Label(self.module.source, tasks[other].span, f"judges {other}"),)
+                message = f"one objective is for {other}, and this one is for {next(iter(own))}"
+                also = (Label(self.module.source, tasks[other].span, f"for {other}"),)
                 help = "use metrics of one task"
                 self.report.error("MSL151", self.module.source, written.span, message, "", help, also)
             for task in own:
@@ -202,7 +249,7 @@ def _tasks(loss: Loss) -> set[str]:
 
 
 def task_of(objectives: tuple[Objective, ...]) -> str | None:
-    """The one task that objectives judge, if they agree."""
+    """The task that objectives are for, if it is the same for all."""
     tasks = {task for objective in objectives for task in _tasks(objective.loss)}
     return tasks.pop() if len(tasks) == 1 else None
 

@@ -46,7 +46,8 @@ class ModelReader:
         model = None
         if node is not None and not report.failed:
             model = _closed_model(node, source, chain.space.span, report)
-        return model, list(report.diagnostics)
+        # What could be better about a declaration was said where it is declared.
+        return model, [one for one in report.diagnostics if one.is_error or one.primary.source is source]
 
 
 def _reading(source: Source, module: Module) -> Module:

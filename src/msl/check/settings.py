@@ -10,7 +10,7 @@ from msl.check.domains.number_ranges import Bounds
 from msl.check.findings import Report
 from msl.check.names.block_declarations import TASKS
 from msl.check.names.library import Module
-from msl.check.names.other_names import option_meant
+from msl.check.names.names_of_other_tools import option_meant
 from msl.diagnostics.diagnostic import Label
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, replace
+from types import MappingProxyType
 
 from msl.check.domains.contains import Owner
 from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks, Declared
-from msl.check.names.capabilities import READ_BY_SEARCH
 from msl.check.names.catalogues import OFFERED, Offer, offers
 from msl.check.names.library import Library, Module
-from msl.check.names.other_names import call_meant
+from msl.check.names.names_of_other_tools import call_meant
 from msl.check.names.scoring_declarations import WrongDeclaration, declared_estimate, declared_metric, options_of
+from msl.check.names.strategy_declarations import READ_BY_SEARCH
 from msl.check.structure.chains import Channels
 from msl.check.structure.expressions import Spaces
 from msl.check.structure.roles import NO_LEARNER, broken_paths
@@ -20,12 +22,11 @@ from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import alternatives, did_you_mean, listing
 from msl.language import ast
 from msl.record import record
-from msl.space.capabilities import PLAIN
 from msl.space.defaults import closed, default_node
-from msl.space.logic import holds
+from msl.space.evaluate_conditions import holds
 from msl.space.metric import Metric
 from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
-from msl.space.spec import DEFAULT_SEARCH, Call, Estimate, Space, Stage
+from msl.space.spec import DEFAULT_SEARCH, PLAIN, Call, Estimate, Space, Stage
 from msl.space.values import BlockValue, Value, symbol_value
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.
@@ -72,11 +73,18 @@ class Calls:
             self._wrong_declaration("estimate", declared, wrong, path, module)
             return None
 
-    def metric(self, path: ast.Path, module: Module) -> Metric | None:
-        """The metric of that name."""
+    def metric(
+        self, written: ast.Path | ast.Call, module: Module, known: Mapping[str, Value] = MappingProxyType({})
+    ) -> Metric | None:
+        """The metric of that name with all options filled in; `known` are those that were read before."""
+        path = written if isinstance(written, ast.Path) else written.path
         declared = self.declared("metric", path, module)
+        call = None if declared is None else self.call("metric", written, module)
+        if declared is None or call is None:
+            return None
+        options = tuple((name, known.get(name, value)) for name, value in call.options)
         try:
-            return None if declared is None else declared_metric(declared)
+            return declared_metric(declared, options)
         except WrongDeclaration as wrong:
             assert declared is not None
             self._wrong_declaration("metric", declared, wrong, path, module)
@@ -256,7 +264,7 @@ class Searching:
         if stage.call.capabilities.reevaluates is None or is_last:
             return
         text = self.module.source.slice(written.span)
-        message = f"`{stage.call.name}` judges again what other strategies found, so it comes last, behind `then`"
+        message = f"`{stage.call.name}` evaluates again what other strategies found, so it comes last, after `then`"
         is_alone = len(search.stages) == 1
         help = f"write `{DEFAULT_SEARCH[0]} then {text}`" if is_alone else "have one, at the end of the search"
         self.report.error("MSL149", self.module.source, written.span, message, "", help)

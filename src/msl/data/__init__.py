@@ -2,10 +2,12 @@
 
 a file, array or frame as a table       read.read_table; read.read_like for a second table like it
 what a table is                         table.Table, table.Schema
+from columns to a table                 assemble for the first one, conform for those like it
 what the user says about the data       options.DataOptions
 what is wrong with a table              data_errors.DataError, data_errors.DataProblem
-a file format                           formats/, one module each; registry finds it, table_format says what it is
-the kinds of columns, missing values    infer
+a file format                           formats/, one module each; read.find_format, raw_columns.TableFormat
+CSV and other text                      csv, on what file_bytes opens; arrays and frames: frames
+the kinds of columns, missing values    infer_types
 the target, the task and the classes    target
-options for a first look at a file      suggest_options, profile
+options for a first look at a file      suggest_options, profile (with warnings about columns)
 """

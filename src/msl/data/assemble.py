@@ -14,10 +14,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from msl.data.data_errors import DataError, DataProblem, condensed, listed, problem, raise_errors
-from msl.data.data_warnings import find_oddities, mixed_decimals
-from msl.data.infer import Kind, Markers, TypedColumn, sort_symbols, type_column, unusable_columns
+from msl.data.infer_types import Kind, Markers, TypedColumn, sort_symbols, type_column, unusable_columns
 from msl.data.options import DataOptions
-from msl.data.reading import Reading
+from msl.data.profile import column_warnings, mixed_decimals
+from msl.data.raw_columns import Reading
 from msl.data.table import Column, Floats, Schema, Table
 from msl.data.target import choose_target, infinite, looks_numeric, numbers_as_classes, read_target, stated_rows
 
@@ -100,7 +100,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     raise_errors(infinite(column) for column in features if is_infinite(column))
     columns = tuple(_column(column) for column in features)
     for column in features:
-        problems += find_oddities(column)
+        problems += column_warnings(column)
     return Table(
         schema=Schema(columns, target_name, target.task, target.classes, options),
         X=matrix(encode(column.values, described) for column, described in zip(features, columns, strict=True)),

@@ -11,29 +11,37 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from msl.data import infer
+from msl.data import infer_types
 from msl.data.assemble import encode, is_infinite, matrix, read_groups, read_order, signed_decimals
 from msl.data.csv import is_number
 from msl.data.data_errors import DataError, DataProblem, listed, problem, raise_errors
-from msl.data.infer import Markers, TypedColumn, column_text, spell_number, type_column, unusable_columns, usual_markers
-from msl.data.reading import Reading
+from msl.data.infer_types import (
+    Markers,
+    TypedColumn,
+    column_text,
+    spell_number,
+    type_column,
+    unusable_columns,
+    usual_markers,
+)
+from msl.data.raw_columns import Reading
 from msl.data.table import Column, Schema, Table
 from msl.data.target import check_complete, class_codes, infinite, spell_label, stated_rows
 
 
-def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> Table:
+def conform_table(reading: Reading, schema: Schema, with_target: bool = True) -> Table:
     """The table in the form of the schema: columns in any order, unseen categories missing, the target optional.
 
-    Of rows that are only predicted nobody asks what is right: their target, groups and order are not looked at.
+    Without `with_target` the target, groups and order are ignored, as for rows that are only predicted.
     """
     raise_errors(_absent_columns(reading, schema))
     options = schema.options
-    judging = (schema.target, options.groups, options.order) if is_judged else ()
-    used = {*schema.names, *judging}
+    beside_features = (schema.target, options.groups, options.order) if with_target else ()
+    used = {*schema.names, *beside_features}
     raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
     given = Markers.given(options.missing or ())
     n_rows = len(next(iter(reading.columns.values())))
-    if is_judged and options.missing_target == "drop" and schema.target in reading.columns:
+    if with_target and options.missing_target == "drop" and schema.target in reading.columns:
         kept = _with_target(reading.columns[schema.target], schema, given)
         reading = reading if kept is None else reading.filtered(kept)
     features = [_conform_column(reading, column, schema, given) for column in schema.columns]
@@ -41,13 +49,13 @@ def conform_table(reading: Reading, schema: Schema, is_judged: bool = True) -> T
     problems += [each for feature in features for each in feature.problems]
     raise_errors(problems)
     present = reading.columns
-    asked = present if is_judged else {}
+    wanted = present if with_target else {}
     return Table(
         schema=schema,
         X=matrix(encode(feature.values, column) for feature, column in zip(features, schema.columns, strict=True)),
-        y=_conform_target(reading, schema, given) if schema.target in asked else None,
-        groups=read_groups(reading, options.groups, given) if options.groups in asked else None,
-        order=read_order(reading, options.order, given) if options.order in asked else None,
+        y=_conform_target(reading, schema, given) if schema.target in wanted else None,
+        groups=read_groups(reading, options.groups, given) if options.groups in wanted else None,
+        order=read_order(reading, options.order, given) if options.order in wanted else None,
         source_names=tuple(present),
         origin=reading.origin,
         n_dropped=n_rows - len(next(iter(present.values()))),
@@ -85,7 +93,7 @@ def _recognise(name: str, texts: pl.Series, known: Iterable[str], decimals: Sequ
     """The known categories, however numbers and booleans among them are written; the others are missing."""
     known = frozenset(known)
     meaning = {text: _known_symbol(text, known, decimals) for text in texts.unique().drop_nulls()}
-    unseen = sorted(text for text, symbol in meaning.items() if symbol is None and not infer.is_usual(text))
+    unseen = sorted(text for text, symbol in meaning.items() if symbol is None and not infer_types.is_usual(text))
     values = texts.replace_strict(meaning, return_dtype=pl.String) if meaning else texts
     if not unseen:
         return TypedColumn(name, "symbolic", values)

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from msl.data import infer
+from msl.data import infer_types
 from msl.data.data_errors import DataError, DataProblem, listed, problem
 from msl.data.file_bytes import Payload
-from msl.data.infer import is_beyond_exact
+from msl.data.infer_types import is_beyond_exact
 from msl.data.options import DataOptions
-from msl.data.reading import MOST_COLUMNS, Names, Reading, check_width, is_numbered, numbered_names, unique_names
+from msl.data.raw_columns import MOST_COLUMNS, Names, Reading, check_width, is_numbered, numbered_names, unique_names
 
 Bytes = NDArray[np.uint8]
 
@@ -350,7 +350,7 @@ def _names_columns(first: Row, following: Sequence[Row], known_names: Collection
     if known_names and all(map(is_numbered, known_names)):  # the first table had no names either
         return False
     texts = {place: cell.strip() for place, cell in enumerate(first) if cell.strip() and not is_number(cell)}
-    texts = {place: cell for place, cell in texts.items() if not infer.is_usual(cell)}
+    texts = {place: cell for place, cell in texts.items() if not infer_types.is_usual(cell)}
     columns = {place: [row[place].strip() for row in following if place < len(row)] for place in texts}
     if any(_holds_numbers(columns[place]) for place in texts):
         return True
@@ -361,7 +361,7 @@ def _names_columns(first: Row, following: Sequence[Row], known_names: Collection
 
 
 def _holds_numbers(cells: Sequence[str]) -> bool:
-    values = [cell for cell in cells if cell and not infer.is_usual(cell)]
+    values = [cell for cell in cells if cell and not infer_types.is_usual(cell)]
     return bool(values) and all(map(is_number, values))
 
 

@@ -47,7 +47,7 @@ def check_path(path: Path) -> None:
 
 
 def _folder(path: Path) -> DataProblem:
-    from msl.data.registry import format_names, known_suffixes  # imports the readers, which import this module
+    from msl.data.read import format_names, known_suffixes  # imports the readers, which import this module
 
     suffixes = known_suffixes()
     files = sorted(each.name for each in path.iterdir() if each.suffix in suffixes)
@@ -107,7 +107,7 @@ def _not_text(path: Path, start: bytes) -> DataError:
     if start.startswith(_ZIP):
         message = f"{path} is an archive or a spreadsheet, not a text table"
         return DataError([problem("MSL306", message, "unpack it, or save the sheet as CSV")])
-    from msl.data.registry import format_names
+    from msl.data.read import format_names
 
     names = format_names()
     message = f"{path} is neither a text table nor {one_of(names[1:])}"

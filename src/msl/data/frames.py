@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from msl.data.data_errors import DataError, problem
-from msl.data.reading import Reading, check_width, numbered_names, unique_names
+from msl.data.raw_columns import Reading, check_width, numbered_names, unique_names
 
 _ORIGIN = "the table"
 #: The types of missing values in pandas, besides NaN and None.

@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from msl.data import infer
+from msl.data import infer_types
 from msl.data.assemble import build_table, read_order, signed_decimals
 from msl.data.data_errors import DataError, DataProblem, in_spec, listed, problem
-from msl.data.infer import Markers, TypedColumn, spell_number, type_column
+from msl.data.infer_types import Markers, TypedColumn, spell_number, type_column
 from msl.data.options import DataOptions
 from msl.data.profile import ColumnProfile, duplicate_rows, leaking_columns, profile_columns
+from msl.data.raw_columns import Reading
 from msl.data.read import read_source
-from msl.data.reading import Reading
 from msl.data.table import Table
 from msl.data.target import LAST, NAMED, choose_target, numbers_as_classes, spell_label
 
@@ -66,11 +66,11 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
     for name, column in columns.items():
         why = _UNTAKEN.get(column.kind) or _USELESS.get(column.kind)
         if name != target and why is not None:
-            hint = f"; `order = {in_spec(name)}` instead judges models on later rows" if column.kind == "date" else ""
+            hint = f"; `order = {in_spec(name)}` instead tests models on later rows" if column.kind == "date" else ""
             uses[name], reasons[name] = "ignore", why + hint
     if order := _order(reading, columns, typed, target):
         uses[order] = "order"
-        reasons[order] = "the rows are sorted by it, so models are judged on later rows than those they are fitted on"
+        reasons[order] = "the rows are sorted by it, so models are tested on later rows than those they are fitted on"
     _keep_some(columns, uses, reasons, target)
     signed = tuple(n for n, column in columns.items() if column.is_signed and uses[n] in ("feature", "target"))
     for name in signed:
@@ -122,7 +122,7 @@ def _of_target(
         numbers = stated.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
         absent = stated.filter(numbers.is_null()).drop_nulls().unique().sort().to_list()[:_MOST_WORDS]
     elif typed.kind == "symbolic":
-        absent = sorted(text for text in typed.values.unique().drop_nulls() if infer.is_suspicious(text))
+        absent = sorted(text for text in typed.values.unique().drop_nulls() if infer_types.is_suspicious(text))
     if absent:
         sentences.append(f"in the target `{name}`, {in_spec(*absent)} is taken for a missing value")
         options = replace(options, missing=(*(options.missing or ()), *absent))
@@ -140,7 +140,7 @@ def _order(reading: Reading, columns: Mapping[str, ColumnProfile], target: Typed
         if column.kind != "date" or name == target_name or column.missing or len(column.values) < _FEWEST_ORDERED:
             continue
         try:
-            places = read_order(reading, name, infer.NONE)
+            places = read_order(reading, name, infer_types.NONE)
         except DataError:
             continue
         steps = np.diff(places)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.data.data_errors import DataProblem, listed
-from msl.data.infer import Kind
+from msl.data.infer_types import Kind
 from msl.data.options import DataOptions, Label
 from msl.data.target import spell_label
 from msl.space.formulas import Facts, Task
@@ -195,6 +195,7 @@ class Table:
             columns=self.names,
             symbolic=tuple(column.name for column in self.schema.columns if column.kind == "symbolic"),
             incomplete=tuple(name for name, count in zip(self.names, self.missing_counts, strict=True) if count),
+            classes=tuple(spell_label(label) for label in self.classes),
         )
 
     def describe(self) -> tuple[ColumnSummary, ...]:

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from msl.data.data_errors import DataError, DataProblem, listed, problem
-from msl.data.infer import TypedColumn, sort_symbols, spell_number
+from msl.data.infer_types import TypedColumn, sort_symbols, spell_number
 from msl.data.options import DataOptions, Label
 from msl.space.formulas import Task
 

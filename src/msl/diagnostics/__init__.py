@@ -4,5 +4,6 @@
 - What is wrong? -> `diagnostic`: `Diagnostic`, `Severity`, `Label`; `titles` and `page` read `pages/MSLnnn.md`
 - How is it shown to people? -> `render`: `render`, `full`, `short`, `summary`; `terminal` makes text safe to print
 - How is it written for other programs? -> `formats`: JSON, SARIF, GitHub workflow commands
+- How does code report a user's mistake? -> `user_error`: `UserError`
 - Which name was meant? -> `suggest`: `closest`, `did_you_mean`, `listing`
 """

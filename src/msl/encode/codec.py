@@ -14,9 +14,9 @@ from msl.encode.compile import compile_space
 from msl.encode.layout import Dimension, Encoding, Group, Layout, Meaning
 from msl.encode.scale import Shares
 from msl.encode.value_plan import DecodePlan, DimensionPlan
-from msl.space.abstraction import Abstraction
-from msl.space.logic import Derivation
+from msl.space.evaluate_conditions import Derivation
 from msl.space.membership import Membership, NotInSpace, requirement_broken
+from msl.space.model_traits import Abstraction
 from msl.space.spec import Space
 from msl.space.values import Model, Step
 

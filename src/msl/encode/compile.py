@@ -34,8 +34,8 @@ from msl.encode.value_plan import (
 )
 from msl.record import paused_collector
 from msl.space.conditions import marks
+from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Amount, Formula
-from msl.space.logic import holds
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -206,7 +206,8 @@ class _Compiler:
         start, levels = slot, node.high - node.low + 1
         if levels > 1:
             own = self._grouped(replace(place, label=place.label or f"count of {self._text(node.member)}"), node)
-            meaning = self._meaning(slot, own, "count", f"{node.low}..{node.high}", levels)
+            counts = (node.low - 0.5, node.high + 0.5)
+            meaning = self._meaning(slot, own, "count", f"{node.low}..{node.high}", levels, ends=counts)
             slot = _after(slot)
         plans = []
         for time in range(node.high):
@@ -267,8 +268,8 @@ class _Compiler:
             scale = self._scale(node, place)
         self.follows_table = self.follows_table or not is_known
         line: Literal["", "linear", "log"] = "" if isinstance(node, Bool) else "log" if node.log else "linear"
-        levels = None if scale is None else scale.levels
-        return self._meaning(slot, place, kind, self._text(node), levels, line, width), scale
+        levels, ends = (None, None) if scale is None else (scale.levels, scale.ends)
+        return self._meaning(slot, place, kind, self._text(node), levels, line, width, ends=ends), scale
 
     def _scale(self, node: IntRange | RealRange | Bool, place: _Place) -> Scale:
         try:
@@ -293,8 +294,10 @@ class _Compiler:
         units = []
         for number in range(many):
             unit = replace(place, path=(*place.path[:-1], f"{place.path[-1]}[{number + 1}]"))
-            on = self._meaning(slot, unit, "unit", "off | on", 2, unit=number)
-            where = self._meaning(_after(slot), unit, "place", "real 0..1", None, "linear", wide, number)
+            on = self._meaning(slot, unit, "unit", "off | on", 2, unit=number, ends=scale_of(Bool()).ends)
+            where = self._meaning(
+                _after(slot), unit, "place", "real 0..1", None, "linear", wide, number, ends=(0.0, 1.0)
+            )
             if slot is not None and wide is not None:
                 places = Numbers(slot + 1, wide, scale_of(RealRange(0.0, 1.0)), where)
                 units.append((Number(slot, scale_of(Bool()), on), places))
@@ -356,13 +359,18 @@ class _Compiler:
         scale: Literal["", "linear", "log"] = "",
         width: Slot = 1,
         unit: int | None = None,
+        ends: tuple[float, float] | None = None,
     ) -> Meaning:
         if slot is not None and slot + (width or 0) > MOST_DIMENSIONS:
             raise UserError(f"the space has more than {MOST_DIMENSIONS:,} dimensions")
         path = ".".join(place.path) or place.label or range_
         assert place.group is not None
         alternative = ", ".join(filter(None, (place.alternative, place.time)))
-        meaning = Meaning(slot, width, alternative, path, kind, range_, scale, levels, place.group, place.names, unit)
+        if ends is None and kind in ("choice", "ordered", "subset", "order", "arrangement") and levels is not None:
+            ends = (0.5, levels + 0.5)  # options are counted from 1
+        meaning = Meaning(
+            slot, width, alternative, path, kind, range_, scale, levels, place.group, place.names, unit, ends
+        )
         self.meanings.append(meaning)
         return meaning
 

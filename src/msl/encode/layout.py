@@ -79,7 +79,8 @@ class Meaning:
     """What `width` dimensions from `slot` on mean if `alternative` is chosen; None where it depends on the table.
 
     `path` is the name of the parameter, `names` are all names by which it can be found. `levels` is the number of
-    values, None for a continuous real or if bounds depend on the table. `unit` numbers the units of regions.
+    values, None for a continuous real or if bounds depend on the table. `unit` numbers the units of regions. `ends` are
+    the numbers at the walls of the cube in native units, as `Scale` has them; None if they depend on the table.
     """
 
     slot: int | None
@@ -93,6 +94,7 @@ class Meaning:
     group: int
     names: frozenset[str]
     unit: int | None = None
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.diagnostics.user_error import UserError
-from msl.space.limits import MOST_LEVELS, MOST_LOG
 from msl.space.nodes import Bool, IntRange, RealRange
-from msl.space.numbers import DIGITS, decimals, ends, level_count, level_value, tidy, whole_numbers
+from msl.space.numbers import (
+    DIGITS,
+    MOST_LEVELS,
+    MOST_LOG,
+    decimals,
+    ends,
+    level_count,
+    level_value,
+    tidy,
+    whole_numbers,
+)
 
+Ends = tuple[float, float]
 Shares = NDArray[np.float64]
 Values = NDArray[Any]
 
@@ -33,6 +43,11 @@ class Scale(Protocol):
 
     @property
     def levels(self) -> int | None: ...
+
+    @property
+    def ends(self) -> Ends:
+        """The numbers at the shares 0 and 1, in the units of the values: a share between is the number between."""
+        ...
 
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         """The values, and the shares to write back."""
@@ -70,6 +85,11 @@ class Steps:
         if self.levels > MOST_LEVELS:
             raise UserError(f"{self.levels:,} values are more than one dimension can tell apart")
 
+    @property
+    def ends(self) -> Ends:
+        """The levels as people count them: 1, 2, …"""
+        return 0.5, self.levels + 0.5
+
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         levels = np.minimum((shares * self.levels).astype(np.int64), self.levels - 1)
         return levels, (levels + 0.5) / self.levels
@@ -90,6 +110,8 @@ class YesNo:
     """False below one half."""
 
     levels: int = 2
+    #: No is 0 and yes is 1.
+    ends: Ends = (-0.5, 1.5)
 
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         values = shares >= 0.5
@@ -115,6 +137,10 @@ class Whole:
     @property
     def levels(self) -> int:
         return self.steps.levels
+
+    @property
+    def ends(self) -> Ends:
+        return self.numbers[0] - self.numbers.step / 2, self.numbers[-1] + self.numbers.step / 2
 
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         levels, snapped = self.steps.read(shares)
@@ -142,6 +168,12 @@ class LogWhole:
     @property
     def levels(self) -> int:
         return len(self.numbers)
+
+    @property
+    def ends(self) -> Ends:
+        """Decades."""
+        low, high = self._span
+        return low / math.log(10), high / math.log(10)
 
     @property
     def _span(self) -> tuple[float, float]:
@@ -176,6 +208,11 @@ class SteppedReal:
     def levels(self) -> int:
         return self.steps.levels
 
+    @property
+    def ends(self) -> Ends:
+        half = (self.node.step or 0.0) / 2
+        return level_value(self.node, 0) - half, level_value(self.node, self.levels - 1) + half
+
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         levels, snapped = self.steps.read(shares)
         met, places = np.unique(levels, return_inverse=True)
@@ -200,6 +237,12 @@ class OpenReal:
     def __post_init__(self) -> None:
         if self.node.log and ends(self.node)[0] <= 0:
             raise UserError(f"`log` needs a low end above 0, and this is {ends(self.node)[0]}")
+
+    @property
+    def ends(self) -> Ends:
+        """The range, or its decades on a logarithmic scale."""
+        low, high = ends(self.node)
+        return (math.log10(low), math.log10(high)) if self.node.log else (float(low), float(high))
 
     def read(self, shares: Shares) -> tuple[Values, Shares]:
         low, high = ends(self.node)

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from msl.encode.columns import Column, Cube, Kept, Looked, Made, Picked, Plain, Rows, Same, Scaled, Sparse
 from msl.encode.layout import Meaning
 from msl.encode.scale import Scale, Steps
-from msl.space.abstraction import Params
 from msl.space.conditions import Condition, Sibling, terms
+from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts
-from msl.space.logic import holds
 from msl.space.membership_of_values import ABSENT
+from msl.space.model_traits import Params
 from msl.space.values import BlockType, BlockValue, symbol_value
 
 

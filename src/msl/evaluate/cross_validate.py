@@ -19,8 +19,8 @@ from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling
-from msl.evaluate.shortcuts import GcvResult, GcvShortcut, LooShortcut
 from msl.evaluate.splits import Split
+from msl.evaluate.without_refits import GcvResult, GcvShortcut, LooShortcut, not_linear, refuse_posts
 from msl.space.canonical.digest import model_digest
 from msl.space.metric import Metric
 from msl.space.spec import Estimate
@@ -82,7 +82,7 @@ class CrossValidator:
         self._loo = LooShortcut(fitter, keeps)
         self._gcv = GcvShortcut(fitter)
 
-    def measures(
+    def metrics(
         self,
         plan: ModelPlan,
         resampling: Resampling,
@@ -109,7 +109,17 @@ class CrossValidator:
     ) -> dict[str, float]:
         """The metrics `wanted`, from the result of generalised cross-validation."""
         figures.add(result.features, result.complexity, seconds)
-        errors = {"mean": result.score, "root_mean": float(np.sqrt(result.score))}
+        return self._gcv_metrics(result.score, wanted, figures)
+
+    def fitted_gcv_metrics(self, plan: ModelPlan, wanted: Collection[Metric], figures: FitFigures) -> dict[str, float]:
+        """The metrics `wanted`, from a fit of another estimate. Raises BlockProblem if it cannot give them."""
+        refuse_posts(plan)
+        if figures.gcv is None:
+            raise not_linear(plan)
+        return self._gcv_metrics(figures.gcv, wanted, figures)
+
+    def _gcv_metrics(self, score: float, wanted: Collection[Metric], figures: FitFigures) -> dict[str, float]:
+        errors = {"mean": score, "root_mean": float(np.sqrt(score))}
         found = {each.name: errors[str(each.additive_over_rows)] for each in wanted if each.of_squared_error}
         return found | self._of_fits(figures, wanted)
 
@@ -123,7 +133,8 @@ class CrossValidator:
         for position, split in enumerate(resampling.splits):
             # Unless it is an objective, complexity only breaks ties, and that of one fit is enough.
             is_weighed = self._weighs_all or position == 0
-            fold = self._fitter.fold(split, resampling.fold_key(position), is_weighed)
+            is_generalised = resampling.is_generalised and position == 0
+            fold = self._fitter.fold(split, resampling.fold_key(position), is_weighed, is_generalised)
             outputs[split.pool].append(self._fitter.outputs(plan, fold, log, figures))
             left = len(resampling.splits) - position - 1
             if race is not None and left:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
-from msl.blocks.base.build import ColumnKinds
+from msl.blocks.base.insert_encoders import ColumnKinds
 from msl.data.table import Table
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.splits import Rows, SplitGroups
@@ -31,7 +31,7 @@ class Dataset:
     def of(cls, table: Table) -> Dataset:
         """The rows of a table whose target is known."""
         if table.y is None:
-            raise UserError(f"models can only be judged where the target is known, and {table.origin} lacks it")
+            raise UserError(f"models can only be evaluated where the target is known, and {table.origin} lacks it")
         n_classes = len(table.classes)
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())

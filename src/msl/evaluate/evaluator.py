@@ -9,7 +9,7 @@ from time import perf_counter
 
 from sklearn import config_context
 
-from msl.blocks.base.estimator_code import estimator_code
+from msl.blocks.base.load import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState, with_all_features
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
@@ -53,7 +53,11 @@ class Losses:
 
     def of(self, state: EvaluationState) -> tuple[dict[str, float], tuple[float, ...]]:
         """The metrics of a model and its losses. Raises LostRace, or whatever a block raises."""
-        found = {estimate: self._measures(estimate, state) for estimate in self._resamplings.estimates}
+        # What another estimate's fit gives comes after it; metrics are named in the order of the objectives.
+        estimates = self._resamplings.estimates
+        ordered = sorted(estimates, key=lambda estimate: self._resamplings.fitted_by(estimate) is not None)
+        by_estimate = {estimate: self._metrics(estimate, state) for estimate in ordered}
+        found = {estimate: by_estimate[estimate] for estimate in estimates}
         losses = []
         for objective in self._objectives:
             with estimator_code:  # an expression of the user's may divide by a metric that is 0
@@ -66,21 +70,23 @@ class Losses:
         figures = state.figures.get(self._objectives[0].estimate)
         return 0.0 if figures is None else figures.complexity
 
-    def why_not_finite(self, measures: Mapping[str, float], losses: tuple[float, ...]) -> str:
+    def why_not_finite(self, values: Mapping[str, float], losses: tuple[float, ...]) -> str:
         """What made a loss infinite or not a number, as far as the metrics show it."""
         metrics = {metric.name: metric for wanted in self._wanted.values() for metric in wanted}
-        of = {name: metrics[name.partition(" by ")[0]] for name, value in measures.items() if not math.isfinite(value)}
-        if any(metric.needs == "complexity" and measures[name] == math.inf for name, metric in of.items()):
+        of = {name: metrics[name.partition(" by ")[0]] for name, value in values.items() if not math.isfinite(value)}
+        if any(metric.needs == "complexity" and values[name] == math.inf for name, metric in of.items()):
             return "`complexity` is not known of a class that is not ours and has no method `complexity`"
         if not of:
             return f"the loss is {', '.join(map(str, losses))}"
         reasons = "".join(f"; {reason}" for reason in {metric.undefined: None for metric in of.values()} if reason)
-        return f"{' and '.join(f'`{name}`' for name in of)} cannot be told of the rows that are judged{reasons}"
+        return f"{' and '.join(f'`{name}`' for name in of)} cannot be computed for the test rows{reasons}"
 
     def share_gcv(self, states: Sequence[EvaluationState]) -> None:
         """Evaluates models together that share work under GCV. What fails here fails again when each is evaluated."""
         for estimate in self._resamplings.estimates:
             if estimate.shortcut != "gcv" or self._resamplings.is_fresh(estimate):
+                continue
+            if self._resamplings.fitted_by(estimate) is not None:
                 continue
             by_rows: dict[tuple[float, int], list[EvaluationState]] = {}
             for state in states:
@@ -99,11 +105,14 @@ class Losses:
         for state, result in zip(states, results, strict=True):
             state.gcv[estimate] = result
 
-    def _measures(self, estimate: Estimate, state: EvaluationState) -> dict[str, float]:
+    def _metrics(self, estimate: Estimate, state: EvaluationState) -> dict[str, float]:
         """The metrics that objectives need of one estimate."""
         request, wanted = state.request, self._wanted[estimate]
-        figures = state.figures[estimate] = FitFigures()
         plan = state.plan(self._planner)
+        if (fitted_by := self._resamplings.fitted_by(estimate)) is not None:
+            figures = state.figures[estimate] = state.figures[fitted_by]
+            return self._cross_validator.fitted_gcv_metrics(plan, wanted, figures)
+        figures = state.figures[estimate] = FitFigures()
         resampling = self._resamplings.resampling(estimate, state.stream, request.share, request.repeat)
         if estimate.shortcut == "gcv":
             start = perf_counter()
@@ -115,7 +124,7 @@ class Losses:
         if request.cutoff is not None and len(self._objectives) == 1:
             n_features = self._dataset.columns.n_columns
             race = Race(self._objectives[0], request.cutoff, resampling, self._dataset.n_classes, n_features, units)
-        found = self._cross_validator.measures(plan, resampling, wanted, state.log, figures, race)
+        found = self._cross_validator.metrics(plan, resampling, wanted, state.log, figures, race)
         for name, unit in units.items():
             found[name] /= unit
         return found
@@ -129,7 +138,7 @@ class Losses:
         if key is not None and key in self._values_with_all:
             return self._values_with_all[key]
         plan = self._planner.plan(model)
-        found = self._cross_validator.measures(plan, resampling, [metric], state.log, FitFigures(), race=None)
+        found = self._cross_validator.metrics(plan, resampling, [metric], state.log, FitFigures(), race=None)
         value = max(found[metric.name], 1.0 / len(resampling.pools[0].rows))
         if key is not None:
             self._values_with_all[key] = value
@@ -139,8 +148,8 @@ class Losses:
 def _named(found: dict[Estimate, dict[str, float]]) -> dict[str, float]:
     """All metrics by name; the second of two estimates that give one has its name added, as in `mse by gcv`."""
     named: dict[str, float] = {}
-    for estimate, measures in found.items():
-        for name, value in measures.items():
+    for estimate, values in found.items():
+        for name, value in values.items():
             named[f"{name} by {estimate.name}" if name in named else name] = value
     return named
 
@@ -203,20 +212,20 @@ class Evaluator:
         if known is not None:
             return replace(known, effort=Effort(perf_counter() - start, remembered=True))
         warnings.forget()
-        losses, measures, is_bound, failure = self._nothing(), dict[str, float](), False, None
+        losses, values, is_bound, failure = self._nothing(), dict[str, float](), False, None
         try:
-            measures, losses = self._losses.of(state)
+            values, losses = self._losses.of(state)
         except LostRace as lost:
             losses, is_bound = (lost.bound,), True
         except (Exception, SystemExit) as reason:  # an estimator may raise anything; a bug in msl is raised again
             failure = failure_of(reason, state.log.step)
         if failure is None and not all(map(math.isfinite, losses)):
-            failure = Failure("not a number", self._losses.why_not_finite(measures, losses), state.log.step)
+            failure = Failure("not a number", self._losses.why_not_finite(values, losses), state.log.step)
             losses = self._nothing()
         log = state.log
         effort = Effort(perf_counter() - start, log.fits, log.fits_saved, log.folds_skipped)
         size = self._losses.complexity(state)
-        outcome = Outcome(losses, measures, size, is_bound, failure, effort, warnings.told)
+        outcome = Outcome(losses, values, size, is_bound, failure, effort, warnings.messages)
         if self._remembers and (failure is None or failure.cause != "memory"):
             self._remember(self._key(state), outcome)
         return outcome

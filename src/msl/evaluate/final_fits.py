@@ -15,7 +15,7 @@ from sklearn import config_context
 from msl.blocks.base.block import Floats
 from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.base.estimator_code import estimator_code
+from msl.blocks.base.load import estimator_code
 from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter

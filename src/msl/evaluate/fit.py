@@ -17,10 +17,11 @@ import numpy as np
 
 from msl.blocks.base.block import Block, Codes, Floats
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
+from msl.blocks.base.check_outputs import checked_columns, checked_outputs
 from msl.blocks.base.complexity import complexity, learner_complexity
-from msl.blocks.base.estimator_code import estimator_code
-from msl.blocks.base.outputs import checked_columns, checked_outputs
+from msl.blocks.base.load import estimator_code
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, read_only, taken
+from msl.evaluate.generalised_cross_validation import fitted_gcv
 from msl.evaluate.model_plan import (
     Fold,
     FoldData,
@@ -46,10 +47,13 @@ class Fitter:
     def __init__(self, dataset: Dataset, cache: PrefixCache) -> None:
         self.dataset, self.cache = dataset, cache
 
-    def fold(self, split: Split, key: Hashable | None, is_weighed: bool = True) -> Fold:
+    def fold(self, split: Split, key: Hashable | None, is_weighed: bool = True, is_generalised: bool = False) -> Fold:
         """A split to fit models on."""
-        fold_key = None if key is None else (key, "fold")
-        return self.cache.get(fold_key, lambda: Fold(key, split, taken(self.dataset.y, split.train), is_weighed)).value
+
+        def made() -> Fold:
+            return Fold(key, split, taken(self.dataset.y, split.train), is_weighed, is_generalised)
+
+        return self.cache.get(None if key is None else (key, "fold"), made).value
 
     def start(self, fold: Fold) -> FoldData:
         """The rows of a fold as they are in the table."""
@@ -76,6 +80,7 @@ class Fitter:
             parts.append(predictions)
         weight = sum(part.complexity for part in parts) if fold.is_weighed else None
         figures.add(learned.features, weight, sum(part.seconds for part in parts))
+        figures.gcv = learned.gcv if figures.gcv is None else figures.gcv
         return predictions.outputs
 
     # --- steps before the learner ---
@@ -215,6 +220,10 @@ class Fitter:
             fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes)
         seconds = perf_counter() - start
         identity, sources, X_test = prefix.end.identity, prefix.end.sources, prefix.end.X_test
+        generalised = None
+        if fold.is_generalised:
+            with estimator_code:
+                generalised = fitted_gcv(learner, prefix.end.X, fold.y)
         training_outputs = None
         if plan.after:
             training_outputs = self._learner_outputs(learner, plan.learner, identity, fold, prefix.end.X, "own query")
@@ -233,6 +242,7 @@ class Fitter:
             complexity=size,
             seconds=seconds,
             features=features,
+            gcv=generalised,
         )
 
     def _learner_outputs(

@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 from scipy.stats import rankdata
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import are_probabilities, probabilities
+from msl.blocks.base.load import load_function
+from msl.evaluate.best_thresholds import least_ber
 from msl.evaluate.outcome import FitFigures, MetricFailed
-from msl.evaluate.targets import load_function
 from msl.space.metric import Interval, Metric
 from msl.space.spec import Combined, Loss, Measured, Weight
+
+#: The cost of predicting each class (column) where each class is true (row).
+Costs = tuple[tuple[float, ...], ...]
 
 
 def score(metric: Metric, y: NDArray[Any], outputs: Floats, weights: Floats | None = None) -> float:
@@ -47,7 +52,7 @@ def model_metric(metric: Metric, figures: FitFigures, n_features: int, n_fits: i
 def _result(metric: Metric, target: str, *arguments: object) -> object:
     function = load_function("metric", metric.name, target)
     try:
-        return function(*arguments)
+        return function(*arguments, **dict(metric.options))
     except Exception as reason:  # it may be of any package: the evaluation has failed, not the run
         raise MetricFailed(f"the metric `{metric.name}` raised {type(reason).__name__}: {reason}") from reason
 
@@ -83,6 +88,11 @@ def ber(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     totals = counts.sum(axis=1)
     present = totals > 0
     return float(np.mean(1.0 - counts.diagonal()[present] / totals[present]))
+
+
+def ber_at_best_threshold(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """The lowest balanced error rate that one threshold for all rows gives; with more classes, one offset per class."""
+    return least_ber(y, outputs, weights)
 
 
 def error(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
@@ -146,6 +156,20 @@ def mcc(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
 
 
+def cost(y: NDArray[Any], outputs: Floats, weights: Floats, costs: Costs) -> float:
+    return float((confusion(y, outputs, weights) * np.asarray(costs)).sum() / weights.sum())
+
+
+def exception_bits(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """Bits per row that tell the classes to someone who has the model: how many rows are exceptions, which, and their
+    classes."""
+    rows, exceptions = float(weights.sum()), float(weights[outputs.argmax(axis=1) != y].sum())
+    which = gammaln(rows + 1.0) - gammaln(exceptions + 1.0) - gammaln(rows - exceptions + 1.0)
+    others = max(outputs.shape[1] - 1, 1)
+    bits = math.log2(rows + 1.0) + float(which) / math.log(2.0) + exceptions * math.log2(others)
+    return bits / rows
+
+
 # --- regression -------------------------------------------------------------------------------------------------------
 
 
@@ -159,6 +183,10 @@ def rmse(y: Floats, outputs: Floats, weights: Floats) -> float:
 
 def mae(y: Floats, outputs: Floats, weights: Floats) -> float:
     return float((weights * np.abs(y - outputs)).sum() / weights.sum())
+
+
+def pinball(y: Floats, outputs: Floats, weights: Floats, quantile: float) -> float:
+    return float((weights * pinball_error(y, outputs, quantile)).sum() / weights.sum())
 
 
 def r2(y: Floats, outputs: Floats, weights: Floats) -> float:
@@ -176,12 +204,20 @@ def wrong(y: NDArray[Any], outputs: Floats) -> Floats:
     return np.asarray(outputs.argmax(axis=1) != y, dtype=np.float64)
 
 
+def cost_of_row(y: NDArray[Any], outputs: Floats, costs: Costs) -> Floats:
+    return np.asarray(np.asarray(costs, dtype=np.float64)[y, outputs.argmax(axis=1)])
+
+
 def squared_error(y: Floats, outputs: Floats) -> Floats:
     return np.asarray(np.square(y - outputs))
 
 
 def absolute_error(y: Floats, outputs: Floats) -> Floats:
     return np.asarray(np.abs(y - outputs))
+
+
+def pinball_error(y: Floats, outputs: Floats, quantile: float) -> Floats:
+    return np.asarray(np.maximum(quantile * (y - outputs), (quantile - 1.0) * (y - outputs)))
 
 
 # --- the fitted model itself ------------------------------------------------------------------------------------------
@@ -197,6 +233,11 @@ def feature_share(figures: FitFigures, n_features: int, n_fits: int) -> float:
 
 def complexity(figures: FitFigures, n_features: int, n_fits: int) -> float:
     return sum(figures.complexities) / n_fits
+
+
+def model_bits(figures: FitFigures, n_features: int, n_fits: int, rows: int) -> float:
+    """Bits per row that tell the model: half the logarithm of the number of rows for each number in it."""
+    return 0.5 * complexity(figures, n_features, n_fits) * math.log2(rows) / rows
 
 
 def fit_time(figures: FitFigures, n_features: int, n_fits: int) -> float:

@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from sklearn.feature_selection import SelectorMixin
 
 from msl.blocks.base.block import Codes, Floats
-from msl.blocks.base.build import (
-    ColumnKinds,
-    Recipe,
-    adapt_model,
-    flat_parameters,
-    inner_place,
-    recipe_of,
-    split_at_learner,
-)
+from msl.blocks.base.build import split_at_learner
+from msl.blocks.base.insert_encoders import ColumnKinds, adapt_model
+from msl.blocks.base.recipe import Recipe, flat_parameters, inner_place, recipe_of
 from msl.blocks.preprocessing.prepare import Columns, Prepare
 from msl.blocks.selection.selectors import FeatureSelector
 from msl.evaluate.dataset import LazyRows
@@ -120,13 +114,15 @@ class Fold:
     """A split with the targets to fit on; `key` names it in the cache, None if only one evaluation uses it.
 
     It does not hold its rows, which would stay in memory until the last step is done. With `is_weighed` the complexity
-    of learners is computed, which may cost more than their fit.
+    of learners is computed, which may cost more than their fit; with `is_generalised` the generalised cross-validation
+    of their fit.
     """
 
     key: Hashable | None
     split: Split
     y: NDArray[Any]
     is_weighed: bool
+    is_generalised: bool = False
 
     def key_of(self, *parts: str) -> Hashable | None:
         return None if self.key is None else (self.key, *parts)
@@ -162,7 +158,7 @@ class PrefixResult:
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
     """Outputs for the test rows, and for the training rows where a later step needs them; and the complexity and the
-    seconds of the block that gave them."""
+    seconds of the block that gave them. `gcv` is None where the fold does not ask for it or the learner has none."""
 
     identity: str
     outputs: Floats
@@ -170,6 +166,7 @@ class Predictions:
     complexity: float
     seconds: float
     features: float = 0.0
+    gcv: float | None = None
 
 
 # --- which features of the table the columns come from ----------------------------------------------------------------

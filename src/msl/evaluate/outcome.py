@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from msl.blocks.base.estimator_code import is_raised_by_estimator
-from msl.blocks.base.load import BlockProblem
-from msl.blocks.base.outputs import BadOutputs
+from msl.blocks.base.check_outputs import BadOutputs
+from msl.blocks.base.load import BlockProblem, is_raised_by_estimator
 from msl.diagnostics.user_error import UserError
 
 
@@ -44,13 +43,13 @@ class Effort:
 class Outcome:
     """`losses` has one number an objective, infinite after a failure; with `bound` they are only lower bounds.
 
-    `measures` are the metrics of the objectives; the second of two estimates that give one has its name added, as in
+    `metrics` are those of the objectives; the second of two estimates that give one has its name added, as in
     `mse by gcv`. `complexity` is that of the first fit, or the mean over all fits where it is an objective. `product`
     is the result of a task that does not compute losses: outputs, or a fitted model.
     """
 
     losses: tuple[float, ...]
-    measures: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
     complexity: float = 0.0
     bound: bool = False
     failure: Failure | None = None
@@ -108,11 +107,15 @@ def _message(reason: BaseException) -> str:
 
 @dataclass(slots=True)
 class FitFigures:
-    """Figures of the fits of one estimate, one entry per fit; complexities of some or all of them."""
+    """Figures of the fits of one estimate, one entry per fit; complexities of some or all of them.
+
+    `gcv` is the generalised cross-validation of the first fit on its own rows, where that is an estimate of its own.
+    """
 
     features: list[float] = field(default_factory=list)
     complexities: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    gcv: float | None = None
 
     def add(self, features: float, complexity: float | None, seconds: float) -> None:
         self.features.append(features)
@@ -159,7 +162,7 @@ class WarningCapture:
         self._guard = warnings.catch_warnings()
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         return tuple(self._warnings)
 
     def forget(self) -> None:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
+from msl.blocks.base.load import load_function
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.error_kernel import row_weights
 from msl.evaluate.metrics import score
 from msl.evaluate.splits import (
     Rows,
@@ -28,7 +30,6 @@ from msl.evaluate.splits import (
     holdout_split,
     time_splits,
 )
-from msl.evaluate.targets import load_function
 from msl.space.metric import Metric
 from msl.space.spec import Estimate
 
@@ -37,14 +38,19 @@ Options = Mapping[str, Any]
 
 def holdout(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
     """One split: a share of the rows is held out."""
-    return [holdout_split(population, float(options["share"]), rng)]
+    return [holdout_split(_dealt_by(population, options), float(options["share"]), rng)]
 
 
 def cv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
     """Every row is scored once in each repeat. Folds along an order are not random, so they are not repeated."""
     if population.order is not None:
         return time_splits(population, int(options["folds"]))
-    return fold_splits(population, int(options["folds"]), int(options["repeats"]), rng)
+    return fold_splits(_dealt_by(population, options), int(options["folds"]), int(options["repeats"]), rng)
+
+
+def _dealt_by(population: SplitGroups, options: Options) -> SplitGroups:
+    """The rows as they are dealt out: without `stratified`, their classes do not matter."""
+    return population if options.get("stratified", True) else replace(population, classes=None)
 
 
 def loo(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
@@ -68,19 +74,29 @@ def bootstrap632(population: SplitGroups, options: Options, rng: np.random.Gener
 def check_estimate(estimate: Estimate, population: SplitGroups) -> None:
     """Raises ValueError, with what to do about it, for an estimate that this table cannot give."""
     if population.n_rows < 2:
-        raise UserError("the table has a single row, and none would be left to judge a model by; add rows")
+        raise UserError("the table has a single row, and none would be left to test a model on; add rows")
+    if _is_balanced(estimate):
+        _check_balanced(population)
     if estimate.held_out is None:
         return
     if population.order is not None:
         if not estimate.follows_order:
             raise UserError(
-                f"`{estimate.name}` fits on rows that came later than those it judges, and the table has an order; "
+                f"`{estimate.name}` fits on rows that came later than those it tests on, and the table has an order; "
                 "use `cv` or `holdout`, which follow it, or leave `order` out of `data(…)`"
             )
         if len(np.unique(population.order)) < 2:
             raise UserError("all rows have the same place in the order, and none comes later; leave `order` out")
     if population.groups is not None and len(np.unique(population.groups)) < 2:
-        raise UserError("all rows are of one group, and none would be left to judge by; leave `groups` out")
+        raise UserError("all rows are of one group, and none would be left to test on; leave `groups` out")
+
+
+def _check_balanced(population: SplitGroups) -> None:
+    """Raises ValueError if rows cannot be drawn class by class."""
+    if population.classes is None:
+        raise UserError("`balanced` draws as many rows of each class, and numbers have no classes; leave it out")
+    if population.groups is not None:
+        raise UserError("`balanced` draws single rows, and rows of a group stay together; leave it or `groups` out")
 
 
 # --- the splits of one estimate, and the pools that their outputs are scored in ---------------------------------------
@@ -98,15 +114,21 @@ class OutputPool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resampling:
-    """`key` names the splits in caches; it is None for splits that only one evaluation uses."""
+    """`key` names the splits in caches; it is None for splits that only one evaluation uses.
+
+    With `is_generalised` the first fit gives generalised cross-validation too, for an estimate that shares it.
+    """
 
     estimate: Estimate
     splits: Splits
     pools: tuple[OutputPool, ...]
     key: Hashable | None
+    is_generalised: bool = False
 
     @classmethod
-    def of(cls, estimate: Estimate, splits: Splits, y: NDArray[Any], key: Hashable | None) -> Resampling:
+    def of(
+        cls, estimate: Estimate, splits: Splits, y: NDArray[Any], key: Hashable | None, is_generalised: bool = False
+    ) -> Resampling:
         by_pool: dict[int, list[Rows]] = {}
         for split in splits:
             by_pool.setdefault(split.pool, []).append(split.test)
@@ -117,7 +139,7 @@ class Resampling:
             OutputPool(share, rows, y[rows], _once_each(rows) if number >= first_repeating else None)
             for number, (share, rows) in enumerate(zip(shares, scored, strict=True))
         )
-        return cls(estimate, splits, pools, key)
+        return cls(estimate, splits, pools, key, is_generalised)
 
     @property
     def has_loo_shortcut(self) -> bool:
@@ -127,6 +149,16 @@ class Resampling:
 
     def fold_key(self, position: int) -> Hashable | None:
         return None if self.key is None else (self.key, position)
+
+    def weighed(self, weights: Floats | None) -> Resampling:
+        """The same, with a weight for each row of the table in the scores."""
+        if weights is None:
+            return self
+        pools = [
+            replace(pool, weights=weights[pool.rows] * (1.0 if pool.weights is None else pool.weights))
+            for pool in self.pools
+        ]
+        return replace(self, pools=tuple(pools))
 
     def score(self, metric: Metric, outputs: Sequence[Floats]) -> float:
         """One metric, from the outputs of each pool."""
@@ -181,6 +213,7 @@ class ResamplingPlan:
         self.estimates = tuple(dict.fromkeys(estimates))
         for estimate in self.estimates:
             check_estimate(estimate, dataset.population)
+        self._row_weights = {estimate: row_weights(estimate, dataset) for estimate in self.estimates}
         # Two views of one fit: beside a holdout, `gcv` scores the part that the holdout leaves to fit on.
         holdouts = [estimate for estimate in self.estimates if estimate.held_out == "one"]
         self._holdout = holdouts[0] if len(holdouts) == 1 else None
@@ -199,13 +232,21 @@ class ResamplingPlan:
         """The estimate whose splits this one uses."""
         return self._holdout if estimate.held_out is None and self._holdout is not None else estimate
 
+    def fitted_by(self, estimate: Estimate) -> Estimate | None:
+        """The estimate whose fit gives this one too, if there is one."""
+        source = self._source(estimate)
+        return source if source is not estimate and estimate.shortcut == "gcv" else None
+
+    def _is_generalised(self, estimate: Estimate) -> bool:
+        return any(self.fitted_by(other) == estimate for other in self.estimates)
+
     def resampling(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
         """The resampling of one evaluation: `stream` identifies the model, `share` is the share of rows to evaluate on.
 
         Repeat 0 has the splits that all models share, each later repeat others, again the same for all models.
         """
         if self.is_fresh(estimate):
-            return self._own(estimate, stream, share, repeat)
+            return self._own(estimate, stream, share, repeat).weighed(self._row_weights[estimate])
         kept = self._later if repeat else self._shared
         key = (estimate, share, repeat)
         if key not in kept:
@@ -217,14 +258,17 @@ class ResamplingPlan:
                 rows = self._dataset.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
             splits = self._splits(estimate, rows, np.random.default_rng([self._seed, _SPLITS, *again]))
             name = (estimate.name, self.estimates.index(estimate), share, repeat)
-            kept[key] = Resampling.of(estimate, splits, self._dataset.y, name)
+            resampling = Resampling.of(estimate, splits, self._dataset.y, name, self._is_generalised(estimate))
+            kept[key] = resampling.weighed(self._row_weights[estimate])
         return kept[key]
 
     def _own(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
         rng = np.random.default_rng([self._seed, _OWN, stream, repeat])
         part = _subsample(self._source(estimate)) * share
-        rows = self._dataset.population.subsample(part, rng) if part < 1.0 else None
-        return Resampling.of(estimate, self._splits(estimate, rows, rng), self._dataset.y, None)
+        is_balanced = _is_balanced(self._source(estimate))
+        rows = self._dataset.population.subsample(part, rng, is_balanced) if part < 1.0 else None
+        splits = self._splits(estimate, rows, rng)
+        return Resampling.of(estimate, splits, self._dataset.y, None, self._is_generalised(estimate))
 
     def _splits(self, estimate: Estimate, rows: Rows | None, rng: np.random.Generator) -> Splits:
         population = self._dataset.population if rows is None else self._dataset.population.part(rows)
@@ -237,7 +281,7 @@ class ResamplingPlan:
         usable = [split for split in splits if len(split.train) and len(split.test)]
         if not usable:
             raise UserError(
-                f"`{estimate.name}` finds no rows to fit on and to judge by at once; "
+                f"`{estimate.name}` finds no rows to fit on and to test on at once; "
                 "look at `groups` and `order`, or use another estimate"
             )
         return usable if rows is None else [split.of(rows) for split in usable]
@@ -245,6 +289,10 @@ class ResamplingPlan:
 
 def _subsample(estimate: Estimate) -> float:
     return float(dict(estimate.options).get("subsample", 1.0))  # type: ignore[arg-type]
+
+
+def _is_balanced(estimate: Estimate) -> bool:
+    return bool(dict(estimate.options).get("balanced"))
 
 
 def _returned_splits(estimate: Estimate, population: SplitGroups, rng: np.random.Generator) -> Splits:

@@ -215,16 +215,25 @@ class SplitGroups:
 
         return SplitGroups(len(rows), cut(self.classes), cut(self.groups), cut(self.order))
 
-    def subsample(self, share: float, rng: np.random.Generator) -> Rows:
+    def subsample(self, share: float, rng: np.random.Generator, balanced: bool = False) -> Rows:
         """A share of the rows: whole groups, or stratified, with at least two rows of a class that has two.
 
-        The same draw with a larger share gives these rows and more.
+        Balanced, every class has as many rows, or all that it has if they are fewer. The same draw with a larger share
+        gives these rows and more.
         """
         if self.groups is not None:
             names = rng.permutation(np.unique(self.groups))
             return np.flatnonzero(np.isin(self.groups, names[: max(2, round(share * len(names)))]))
-        chosen = []
-        for stratum in np.unique(self.strata):
-            rows = rng.permutation(np.flatnonzero(self.strata == stratum))
-            chosen.append(rows[: max(min(2, len(rows)), round(share * len(rows)))])
-        return np.sort(np.concatenate(chosen))
+        by_class = [rng.permutation(np.flatnonzero(self.strata == stratum)) for stratum in np.unique(self.strata)]
+        counts = np.array([len(rows) for rows in by_class])
+        wanted = _even_counts(counts, round(share * self.n_rows)) if balanced else np.rint(share * counts)
+        taken = np.maximum(np.minimum(counts, 2), wanted).astype(np.intp)
+        return np.sort(np.concatenate([rows[:most] for rows, most in zip(by_class, taken.tolist(), strict=True)]))
+
+
+def _even_counts(counts: Rows, total: int) -> Rows:
+    """`total` dealt out evenly to parts that have so many each; what a small one lacks goes to the larger ones."""
+    dealt = np.zeros_like(counts)
+    for place, part in enumerate(np.argsort(counts, kind="stable")):
+        dealt[part] = min(counts[part], round((total - int(dealt.sum())) / (len(counts) - place)))
+    return dealt

@@ -11,9 +11,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from msl.blocks.calibration import Bias, EqualPriors
-from msl.blocks.learners.zarbi import Zarbi
+from msl.blocks.learners.linear_logistic import LEAST_PROBABILITY, LinearLogistic
+from msl.blocks.learners.linear_rules import LinearRule, PooledBayes, Zarbi
 from msl.blocks.preprocessing.prepare import MISSING_SYMBOL, MOST_COLUMNS, Columns, Passthrough, Prepare
-from msl.blocks.preprocessing.scalers import Normalize, ShiftScale, Standardize
+from msl.blocks.preprocessing.scalers import LEAST_ARGUMENT, Normalize, RangeScale, ShiftScale, Standardize
 from msl.blocks.selection.orthogonal import PrincipalComponents
 from msl.blocks.selection.selectors import FeatureSelector
 
@@ -90,7 +91,7 @@ def translation_of(block: Any) -> Translation | None:
         return lambda graph, block, rows: _columns(graph, block.selected_, rows)
     if isinstance(block, Prepare) and any(len(symbols) > MOST_COLUMNS for symbols in block.symbols_):
         return None
-    if isinstance(block, Zarbi) and len(block.present_) != block.n_classes_:
+    if isinstance(block, LinearRule | LinearLogistic) and len(block.present_) != block.n_classes_:
         return None
     return _TRANSLATIONS.get(type(block))
 
@@ -115,20 +116,32 @@ def _normalize(graph: Graph, block: Normalize, rows: str) -> str:
     return graph.add("Div", rows, graph.add("Where", graph.add("Greater", lengths, zero), lengths, one))
 
 
+def _range_scale(graph: Graph, block: RangeScale, rows: str) -> str:
+    rows = _shifted(graph, rows, block.factor_, block.shift_, block.range_)
+    if block.take_log:
+        above = graph.add("Greater", rows, graph.constant(np.zeros(1)))
+        rows = graph.add("Log", graph.add("Where", above, rows, graph.constant(np.array([LEAST_ARGUMENT]))))
+    return rows
+
+
 def _shift_scale(graph: Graph, block: ShiftScale, rows: str) -> str:
-    rows = graph.add("Mul", rows, graph.constant(np.array([block.factor_])))
-    rows = graph.add("Sub", rows, graph.constant(np.array([block.shift_])))
-    rows = graph.add("Div", rows, graph.constant(np.array([block.deviation_])))
+    rows = _shifted(graph, rows, block.factor_, block.shift_, block.deviation_)
     if block.take_log:
         rows = graph.add("Max", rows, graph.constant(np.zeros(1)))
         rows = graph.add("Log", graph.add("Add", rows, graph.constant(np.ones(1))))
     return rows
 
 
+def _shifted(graph: Graph, rows: str, factor: float, shift: float, divisor: float) -> str:
+    rows = graph.add("Mul", rows, graph.constant(np.array([factor])))
+    rows = graph.add("Sub", rows, graph.constant(np.array([shift])))
+    return graph.add("Div", rows, graph.constant(np.array([divisor])))
+
+
 def _components(graph: Graph, block: PrincipalComponents, rows: str) -> str:
     factor = graph.constant(np.array([block.factor_]))
     centred = graph.add("Sub", graph.add("Mul", rows, factor), graph.constant(block.mean_))
-    return graph.add("Div", graph.add("MatMul", centred, graph.constant(block.loadings_)), factor)
+    return graph.add("MatMul", centred, graph.constant(block.loadings_))
 
 
 def _prepare(graph: Graph, block: Prepare, rows: str) -> str:
@@ -152,10 +165,21 @@ def _filled(graph: Graph, rows: str, replacements: Any) -> str:
     return graph.add("Where", graph.add("IsNaN", rows), graph.constant(replacements), rows)
 
 
-def _zarbi(graph: Graph, block: Zarbi, rows: str) -> str:
-    scores = graph.add("MatMul", rows, graph.constant(block.coef_))
-    scores = graph.add("Add", scores, graph.constant(block.intercept_))
+def _linear_rule(graph: Graph, block: LinearRule, rows: str) -> str:
+    scores = _linear(graph, block, rows)
     return graph.add("Concat", graph.add("Neg", scores), scores, axis=1) if block.coef_.shape[1] == 1 else scores
+
+
+def _linear_logistic(graph: Graph, block: LinearLogistic, rows: str) -> str:
+    shares = graph.add("Sigmoid", _linear(graph, block, rows))
+    if block.coef_.shape[1] == 1:
+        return graph.add("Concat", graph.add("Sub", graph.constant(np.ones(1)), shares), shares, axis=1)
+    shares = graph.add("Max", shares, graph.constant(np.array([LEAST_PROBABILITY])))
+    return _shares_of(graph, shares, block.coef_.shape[1])
+
+
+def _linear(graph: Graph, block: LinearRule | LinearLogistic, rows: str) -> str:
+    return graph.add("Add", graph.add("MatMul", rows, graph.constant(block.coef_)), graph.constant(block.intercept_))
 
 
 def _bias(graph: Graph, block: Bias, outputs: str) -> str:
@@ -181,9 +205,12 @@ _TRANSLATIONS: dict[type, Translation] = {
     Standardize: _standardize,
     Normalize: _normalize,
     ShiftScale: _shift_scale,
+    RangeScale: _range_scale,
     PrincipalComponents: _components,
     Prepare: _prepare,
-    Zarbi: _zarbi,
+    Zarbi: _linear_rule,
+    PooledBayes: _linear_rule,
+    LinearLogistic: _linear_logistic,
     Bias: _bias,
     EqualPriors: _equal_priors,
 }

@@ -279,6 +279,11 @@ def _told_parameters(estimator: Any, parameters: Mapping[str, inspect.Parameter]
             return dict(estimator.get_params(deep=False))
         except TypeError:  # a class of somebody's own may know no `deep`
             return dict(estimator.get_params())
+        except AttributeError as unknown:
+            raise Unwritable(
+                f"an earlier version of MSL made this model, and `{type(estimator).__name__}` has had other parameters "
+                f"since ({unknown})"
+            ) from unknown
     named = [each for each, parameter in parameters.items() if parameter.kind not in _VARIABLE]
     return {each: getattr(estimator, each) for each in named if hasattr(estimator, each)}
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
-    from msl.runner.trained import Trained
+    from msl.runner.trained_model import Trained
     from msl.store.stored_run import Run
 
 SECONDS = 600

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from msl.report.aligned import aligned, shown
+from msl.report.text_tables import aligned, shown
 from msl.space.diff.pieces import Change, Kind
 from msl.space.enumerate.equivalence import Relation, Verdict
 from msl.store.stored_run import Run

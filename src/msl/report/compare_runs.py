@@ -21,9 +21,9 @@ from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.language.printer import ast_to_text
-from msl.report.aligned import aligned, shown
 from msl.report.run_facts import check_stored, read_stored, stored_source
 from msl.report.statistics import SignedRank, holm, least_p, signed_rank
+from msl.report.text_tables import aligned, shown
 from msl.space.metric import Metric
 from msl.space.spec import Estimate, Objective, metrics_of
 from msl.space.values import Model
@@ -201,18 +201,18 @@ class Winner:
 
 @dataclass(frozen=True, slots=True)
 class FoldLosses:
-    """One measure of every winner on every fold; `by` says how the folds were made."""
+    """One metric of every winner on every fold; `by` is the estimate that made the folds."""
 
-    measure: str
+    metric: str
     by: str
     seed: int
     losses: Mapping[str, tuple[float, ...]]
 
 
 def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str] = ()) -> FoldLosses:
-    """Fits each winner on the folds that the first run was judged by, or on ten where that has no folds.
+    """Fits each winner on the folds of the first run, or on ten folds if its estimate has none.
 
-    Raises NoFolds for a run without a winner, or with one that this table cannot be judged by.
+    Raises NoFolds for a run without a winner, or with one that cannot be evaluated on this table.
     """
     first = winners[0].run
     objective = _objective(winners[0], table)
@@ -230,10 +230,12 @@ def _objective(winner: Winner, table: Table) -> Objective | None:
 
 
 def _metric(objective: Objective | None, task: str) -> Metric:
-    """What the first objective measures of predictions; what it measures of models has no folds."""
+    """The first metric of the first objective that is computed from predictions; else the default of the task."""
     metrics = () if objective is None else metrics_of(objective.loss)
     fitting = [metric for metric in metrics if not metric.of_model and metric.relative_to is None]
-    return fitting[0] if fitting else metric_named(DEFAULT_METRICS[task])
+    if not fitting:
+        return metric_named(DEFAULT_METRICS[task])
+    return fitting[0] if fitting[0].on_test is None else metric_named(fitting[0].on_test)
 
 
 def _losses(

@@ -58,8 +58,8 @@ def failure_groups(evaluations: Iterable[Evaluation]) -> list[FailureGroup]:
     """The failures among these, the most frequent first."""
     groups: dict[tuple[str, str], list[tuple[StoredFailure, str]]] = defaultdict(list)
     for one in evaluations:
-        if one.trouble is not None:
-            groups[one.trouble.cause, one.trouble.step].append((one.trouble, one.text))
+        if one.failure is not None:
+            groups[one.failure.cause, one.failure.step].append((one.failure, one.text))
     found = [
         FailureGroup(cause, step, tuple(trouble.message for trouble, _ in own), tuple(text for _, text in own))
         for (cause, step), own in groups.items()

@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from msl.report.aligned import aligned, finite, named_figures, shown
 from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
 from msl.report.run_facts import metric_notes, repeats_words, run_command, store_words, used_model
+from msl.report.text_tables import aligned, finite, named_figures, shown
 from msl.store.schema import moment_to_text
 from msl.store.store import Store
 from msl.store.stored_run import Event, Run
@@ -31,7 +31,7 @@ class Account:
     name: str
     asked: int
     failures: tuple[FailureGroup, ...]
-    life: tuple[Event, ...]
+    lifecycle: tuple[Event, ...]
     files: tuple[Path, ...]
     folder: Path
 
@@ -62,9 +62,9 @@ def account_of(store: Store, run: str) -> Account:
     return Account(
         store.runs.get(run),
         recent_name(store.runs.ids().index(run)),
-        store.runs.count_asks(run),
+        store.runs.count_queries(run),
         tuple(failure_groups(store.evaluations.failures(run))),
-        tuple(store.runs.life(run)),
+        tuple(store.runs.lifecycle(run)),
         tuple(store.files.of_run(run)),
         store.folder,
     )
@@ -103,7 +103,7 @@ def account_to_record(account: Account) -> dict[str, Any]:
             "search": digests.search,
         },
         "failures": failures_to_record(account.failures),
-        "resumed": sum(event.kind == "resumed" for event in account.life),
+        "resumed": sum(event.kind == "resumed" for event in account.lifecycle),
         "files": [str(file) for file in account.files],
         "result": finite(account.result),
         "again": account.again,
@@ -165,7 +165,7 @@ def _status(account: Account) -> str:
 
 
 def _resumed(account: Account) -> str:
-    times = sum(event.kind == "resumed" for event in account.life)
+    times = sum(event.kind == "resumed" for event in account.lifecycle)
     return "" if not times else f", resumed {times} time{'s' if times > 1 else ''}"
 
 

@@ -51,13 +51,16 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
 # --- Metrics whose names say too little -------------------------------------------------------------------------------
 
 
-_METRICS = {"ber": "balanced error rate: 1 − balanced accuracy"}
+_METRICS = {
+    "ber": "balanced error rate: 1 − balanced accuracy",
+    "ber_at_best_threshold": "balanced error rate at the best threshold of the held-out outputs",
+}
 
 
 def metric_notes(names: Iterable[str]) -> list[tuple[str, str]]:
     """The name and the meaning of each metric among these that not everyone knows."""
-    measures = {word for name in names for word in name.split()}
-    return [(name, meaning) for name, meaning in _METRICS.items() if name in measures]
+    words = {word for name in names for word in name.split()}
+    return [(name, meaning) for name, meaning in _METRICS.items() if name in words]
 
 
 # --- The command that repeats a run -----------------------------------------------------------------------------------

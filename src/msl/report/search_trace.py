@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any, Protocol
 
-from msl.report.aligned import aligned, shown
+from msl.report.text_tables import aligned, shown
 from msl.space.spec import Measured, Objective
 
 #: Figures that are losses, whose sign is changed where the objective is maximised.

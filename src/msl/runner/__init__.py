@@ -3,13 +3,16 @@
 What others use:
 
 - What will a run do, with which digests? -> `plan.make_plan`, `plan.Plan`
-- Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`, `answer_queries`
-- Which stored evaluations will be reused, and how long will it take? -> `reuse`
+- What does a strategy see of the space? -> `search_space`
+- Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`
+- Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
+- Which stored evaluations will be reused, and how long will it take? -> `forecast`; the last fits -> `final_costs`
 - Which versions and revisions do results depend on? -> `versions`
-- Which model wins? -> `verdict`; the ensemble and the last fits -> `ensembles`, `finish`
-- How far may the estimate be off? -> `uncertainty`
-- What does `--json` print? -> `summary`; how far is the run? -> `progress`
-- Save, load and use the winner -> `trained`, `safe_load`
+- Which model wins? -> `choose_winner`; the ensemble and the last fits -> `ensembles`, `finish`
+- How far may the estimate be off? -> `confidence_intervals`
+- What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
+- Which alternatives of the space did the search try? -> `choice_counts`
+- Save, load and use the winner -> `trained_model`, `safe_load`
 - Does a run repeat itself? -> `replay`
 - Read a spec in Python, or write a first one for a table -> `spec_source`, `starter_spec`
 """

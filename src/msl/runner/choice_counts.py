@@ -1,4 +1,4 @@
-"""Preferred: which alternatives a search came to like — how often each was tried, and how often among the best."""
+"""Count how often a search tried each alternative of a choice, among all models and among the best."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msl.runner.choose_winner import Candidate
 from msl.runner.plan import Plan
-from msl.runner.verdict import Candidate
 from msl.space.membership import Membership
 from msl.space.membership_of_values import ABSENT
 from msl.space.nodes import (
@@ -36,8 +36,11 @@ _NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
-class Preference:
-    """An alternative of a choice: how many models have it, its share of all, and of the best quarter."""
+class ChoiceCount:
+    """An alternative of a choice: how many models have it, its share of all models, and of the best quarter.
+
+    The fields are keys of the summary of a run.
+    """
 
     choice: str
     block: str
@@ -46,26 +49,26 @@ class Preference:
     best_share: float
 
 
-#: A choice and one of its alternatives, by their names.
+#: The names of a choice and of one of its alternatives.
 _Taken = tuple[str, str]
 
 
-def preferences(plan: Plan, models: Iterable[Model], judged: Sequence[Candidate]) -> list[Preference]:
-    """Every alternative of every choice between steps, in the order of the space.
+def count_choices(plan: Plan, models: Iterable[Model], candidates: Sequence[Candidate]) -> list[ChoiceCount]:
+    """The counts of every alternative of every choice between steps, in the order of the space.
 
-    `models` are all that were evaluated, each once; the best quarter is taken of those that are known exactly.
+    `models` are all that were evaluated, each once; the best quarter is that of the `candidates`.
     """
     reader = _Reader(plan.search_spaces[-1].codec.space)
-    everything = [reader.taken(model) for model in models]
-    ranked = sorted(judged, key=lambda one: (one.losses, one.complexity))
+    of_all = [reader.taken(model) for model in models]
+    ranked = sorted(candidates, key=lambda one: (one.losses, one.complexity))
     best = [reader.taken(one.model) for one in ranked[: max(1, len(ranked) // 4)]]
-    asked, among_best = (Counter(taken for each in some for taken in each) for some in (everything, best))
+    among_all, among_best = (Counter(taken for each in some for taken in each) for some in (of_all, best))
     return [
-        Preference(
+        ChoiceCount(
             choice=taken[0],
             block=taken[1],
-            asked=asked[taken],
-            share=asked[taken] / max(1, len(everything)),
+            asked=among_all[taken],
+            share=among_all[taken] / max(1, len(of_all)),
             best_share=among_best[taken] / max(1, len(best)),
         )
         for taken in reader.alternatives
@@ -73,23 +76,23 @@ def preferences(plan: Plan, models: Iterable[Model], judged: Sequence[Candidate]
 
 
 class _Reader:
-    """Tells which alternatives a model has taken. Parameters do not matter, so that each structure is read once."""
+    """Finds the alternatives that a model consists of. Parameters do not matter, so each structure is read once."""
 
     def __init__(self, space: Space) -> None:
         self._root = rebuilt(space.root, _without_parameters)
-        self._deriver = Membership(Space(self._root, facts=space.facts))
-        self._speller = NodeWriter(BlockNames(), parameters=False, parts=True, most=_LONGEST_NAME)
+        self._membership = Membership(Space(self._root, facts=space.facts))
+        self._writer = NodeWriter(BlockNames(), parameters=False, parts=True, most=_LONGEST_NAME)
         self._known: dict[Model, frozenset[_Taken]] = {}
         self.alternatives = tuple(dict.fromkeys(self._offered(self._root, None)))
 
     def taken(self, model: Model) -> frozenset[_Taken]:
-        bare = Model(_bare(model.steps))
-        if bare not in self._known:
-            self._known[bare] = frozenset(self._read(self._root, self._deriver.derive(bare), None))
-        return self._known[bare]
+        structure = Model(_without_values(model.steps))
+        if structure not in self._known:
+            self._known[structure] = frozenset(self._read(self._root, self._membership.derive(structure), None))
+        return self._known[structure]
 
     def _offered(self, node: Node, part: str | None) -> Iterator[_Taken]:
-        """Every alternative that the space has."""
+        """Every alternative of the space."""
         match node:
             case Marked(mark=mark, node=inner):
                 yield from self._offered(inner, part_name(mark))
@@ -107,7 +110,7 @@ class _Reader:
                 yield from self._offered(member, part)
 
     def _read(self, node: Node, tree: Any, part: str | None) -> Iterator[_Taken]:
-        """The alternatives that a derivation goes through; see `msl.space.membership` for its form."""
+        """The alternatives in a derivation of a model; see `msl.space.membership` for its form."""
         match node:
             case Marked(mark=mark, node=inner):
                 yield from self._read(inner, tree, part_name(mark))
@@ -143,20 +146,20 @@ class _Reader:
             yield from self._read(members[number], below, None)
 
     def _name(self, node: Node, part: str | None) -> str:
-        """The part that a choice is; of `scale?`, whose alternatives are those of `scale` and none, `scale?`."""
+        """The name of a choice: the part that it is, `scale?` for the optional part `scale`, or else its text."""
         if part is not None:
             return part
         if isinstance(node, Choice):
             parts = {_part(one) for one in node.options if not isinstance(one, Empty)}
             if len(parts) == 1 and len(node.options) > 2 and (whole := parts.pop()) is not None:
                 return f"{whole}?" if Empty() in node.options else whole
-        return self._speller.node(node)
+        return self._writer.node(node)
 
     def _labels(self, alternatives: tuple[Node, ...]) -> list[str]:
-        """Each by its part or its blocks; several alternatives of one part by what each is."""
+        """The names of alternatives: their part or blocks; if several are of one part, their blocks."""
         parts = Counter(_part(one) for one in alternatives)
-        bare = [one.node if isinstance(one, Marked) and parts[_part(one)] > 1 else one for one in alternatives]
-        return [_NONE if isinstance(one, Empty) else self._speller.node(one) for one in bare]
+        nodes = [one.node if isinstance(one, Marked) and parts[_part(one)] > 1 else one for one in alternatives]
+        return [_NONE if isinstance(one, Empty) else self._writer.node(one) for one in nodes]
 
 
 def _part(node: Node) -> str | None:
@@ -167,9 +170,9 @@ def _without_parameters(node: Node) -> Node:
     return replace(node, params=()) if isinstance(node, BlockUse) else node
 
 
-def _bare(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _without_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(
-        Branches(tuple(_bare(branch) for branch in step.branches))
+        Branches(tuple(_without_values(branch) for branch in step.branches))
         if isinstance(step, Branches)
         else BlockValue(step.block, ())
         for step in steps

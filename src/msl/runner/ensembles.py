@@ -1,4 +1,4 @@
-"""Which of the evaluated models vote together: the best ones, a greedy choice, or what a swarm remembers."""
+"""Choose the members of an ensemble from the evaluated models, and estimate how good their vote is."""
 
 from __future__ import annotations
 
@@ -16,37 +16,39 @@ from msl.blocks.ensemble import Voting, as_probabilities, voted
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS
 from msl.evaluate.resampling import ResamplingPlan
-from msl.runner.loop import Search
+from msl.runner.choose_winner import Candidate, candidates_of, ranked_candidates
+from msl.runner.confidence_intervals import HeldOut, interval, uses_held_out_rows
+from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
-from msl.runner.uncertainty import HeldOut, interval, judges_rows
-from msl.runner.verdict import Candidate, candidates_of, ranked_candidates
 from msl.space.metric import Metric
 from msl.space.spec import Estimate, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
-_POOL = 25  # how many of the best a greedy choice looks at
-_SMALLEST, _LARGEST = 3, 51  # sizes that `top = auto` tries
+_POOL = 25  # the number of best models that a greedy selection considers
+_SMALLEST, _LARGEST = 3, 51  # the sizes that `top = auto` tries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnsembleMembers:
-    """The models of an ensemble, the weights of their votes, and whether they vote by classes or by probabilities."""
+    """The models of an ensemble, the weights of their votes, and whether they vote for classes or by probabilities."""
 
     candidates: tuple[Candidate, ...]
     weights: tuple[float, ...]
     voting: Voting = "hard"
 
 
-#: The outputs of some candidates together, for the rows of the choice.
+#: The outputs of the vote of some candidates, for held-out rows.
 Vote = Callable[[Sequence[Candidate]], Floats]
-#: The members that are chosen from some candidates, by their vote and its loss.
+#: Chooses members from candidates, given their vote and the loss of a vote.
 Choose = Callable[[Plan, list[Candidate], Vote, Callable[[Floats], float]], list[Candidate]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shortlist:
-    """The models that may become members, the best first; `choose` takes some of them by their outputs for rows held
-    out, and is None where all are members."""
+    """The models that may become members, the best first.
+
+    `choose` selects some of them by their outputs for held-out rows; if it is None, all are members.
+    """
 
     candidates: tuple[Candidate, ...]
     choose: Choose | None = None
@@ -56,11 +58,11 @@ class Shortlist:
         return self.choose is not None
 
 
-EnsembleFunction = Callable[[Plan, Search, Mapping[str, Any]], Shortlist]
+EnsembleFunction = Callable[[Plan, SearchResult, Mapping[str, Any]], Shortlist]
 
 
-def shortlist(plan: Plan, found: Search) -> Shortlist:
-    """The models that the `ensemble` statement of a spec speaks of."""
+def shortlist(plan: Plan, found: SearchResult) -> Shortlist:
+    """The models that may become members by the `ensemble` statement of the spec; none without one."""
     call = plan.spec.ensemble
     if call is None:
         return Shortlist(())
@@ -71,31 +73,33 @@ def shortlist(plan: Plan, found: Search) -> Shortlist:
 # --- the ensembles of the catalogue ---
 
 
-def vote(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
-    """The best models, one of those with equal losses; with `top = auto` their consensus says how many."""
-    unlike = _unlike(ranked_candidates(plan, found))
+def vote(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
+    """The best models, with `distinct` one of those with equal losses; with `top = auto` their consensus says how
+    many."""
+    ranked = ranked_candidates(plan, found)
+    best = _without_ties(ranked) if options["distinct"] else ranked
     if options["top"] == "auto":
-        return Shortlist(tuple(unlike[: _LARGEST + 2]), _by_consensus)
-    return Shortlist(tuple(unlike[: int(options["top"])]))
+        return Shortlist(tuple(best[: _LARGEST + 2]), _by_consensus)
+    return Shortlist(tuple(best[: int(options["top"])]))
 
 
-def best_first(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
-    """A greedy choice from the best models."""
+def best_first(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
+    """A greedy forward selection from the best models."""
     most, replacement = int(options["max"]), bool(options["replacement"])
 
     def choose(plan: Plan, pool: list[Candidate], vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
         return _greedy(lambda chosen: loss(vote(chosen)), pool, most, replacement)
 
-    return Shortlist(tuple(_unlike(ranked_candidates(plan, found))[:_POOL]), choose)
+    return Shortlist(tuple(_without_ties(ranked_candidates(plan, found))[:_POOL]), choose)
 
 
-def swarm(plan: Plan, found: Search, options: Mapping[str, Any]) -> Shortlist:
-    """What the last swarm of the search remembers."""
-    return Shortlist(tuple(_remembered(plan, found)))
+def swarm(plan: Plan, found: SearchResult, options: Mapping[str, Any]) -> Shortlist:
+    """The personal bests or the archive of the last swarm of the search."""
+    return Shortlist(tuple(_last_swarm(plan, found)))
 
 
 def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) -> EnsembleMembers:
-    """These candidates with the weights that the spec asks for."""
+    """An ensemble of these candidates, with the weights that the spec asks for."""
     call = plan.spec.ensemble
     is_weighted = call is not None and bool(call["weighted"])
     return EnsembleMembers(
@@ -103,20 +107,20 @@ def make_members(plan: Plan, candidates: Sequence[Candidate], voting: Voting) ->
     )
 
 
-def settled_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
-    """How members vote: as the spec says; by default softly where the metric looks at probabilities or all members give
-    them, since a count of hands forgets how sure a member is."""
+def choose_voting(plan: Plan, gives_probabilities: Iterable[bool]) -> Voting:
+    """Hard or soft voting: as the spec says; by default soft if the metric needs probabilities or all members give
+    them, because a hard vote ignores how certain a member is."""
     call = plan.spec.ensemble
-    asked = "auto" if call is None else call["voting"]
-    if asked == "hard" or not plan.job.dataset.n_classes:
+    wanted = "auto" if call is None else call["voting"]
+    if wanted == "hard" or not plan.job.dataset.n_classes:
         return "hard"
-    if asked == "soft" or any(metric.needs == "probabilities" for metric in metrics_of(plan.objectives[0].loss)):
+    if wanted == "soft" or any(metric.needs == "probabilities" for metric in metrics_of(plan.objectives[0].loss)):
         return "soft"
     return "soft" if all(gives_probabilities) else "hard"
 
 
 def choose_members(plan: Plan, listed: Shortlist, vote: Vote, loss: Callable[[Floats], float]) -> list[Candidate]:
-    """Those of a shortlist whose vote on rows held out is worth most; `loss` is that of the outputs of a vote."""
+    """The members from a shortlist, chosen by their vote on held-out rows and its loss."""
     pool = list(listed.candidates)
     return pool if listed.choose is None else listed.choose(plan, pool, vote, loss)
 
@@ -125,8 +129,9 @@ def _by_consensus(plan: Plan, pool: list[Candidate], vote: Vote, loss: Callable[
     return pool[: _consensus_size(plan, vote, pool)]
 
 
-def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
-    """The first of those with equal losses: local searches end among models that hardly differ and outvote all."""
+def _without_ties(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Only the first of candidates with equal losses. Local searches end with many models that are almost the same, and
+    these would outvote all others."""
     first: dict[tuple[float, ...], Candidate] = {}
     for one in ranked:
         first.setdefault(one.losses, one)
@@ -134,10 +139,10 @@ def _unlike(ranked: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _weights(plan: Plan, chosen: Sequence[Candidate]) -> tuple[float, ...]:
-    """Falling with the distance to a perfect score: the best has 1, one that is twice as far from it half as much.
+    """Weights that are inversely proportional to the distance from a perfect loss; the best has weight 1.
 
-    A best that is perfect is taken to be as far from it as one more row could bring it, lest it vote alone. Where there
-    is no perfect score, as with 1 / ber, the last has half the weight of the best.
+    If the best has a perfect loss, it counts as one row away from it; otherwise it would vote alone. If there is no
+    perfect loss, as with 1 / ber, the last has half the weight of the best.
     """
     losses = np.array([one.losses[0] for one in chosen])
     spread = float(losses.max() - losses.min())
@@ -158,43 +163,43 @@ def _perfect_loss(objective: Objective) -> float | None:
     return (value if objective.minimize else -value) if np.isfinite(value) else None
 
 
-def _remembered(plan: Plan, found: Search) -> list[Candidate]:
-    """What the last swarm went on from at its end, its personal bests or its archive, the best first."""
-    everyone = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
-    known = {one.model for one in everyone}
+def _last_swarm(plan: Plan, found: SearchResult) -> list[Candidate]:
+    """The personal bests or the archive of the last swarm at its end, the best first; without a swarm, the best."""
+    ranked = sorted(candidates_of(plan, found), key=lambda one: (one.losses, one.complexity))
+    known = {one.model for one in ranked}
     for event in reversed(found.events):
         if event.kept and "swarm" in plan.spec.search[int(event.figures["stage"])].call.capabilities.leaves:
             search_space = plan.search_spaces[int(event.figures["stage"])]
             models = [model for one in event.kept if isinstance(model := search_space.decode(one.vector), Model)]
-            if remembered := known.intersection(models):
-                return [one for one in everyone if one.model in remembered]
+            if kept := known.intersection(models):
+                return [one for one in ranked if one.model in kept]
             break
-    return everyone[:1]
+    return ranked[:1]
 
 
 def _greedy(
     loss_of: Callable[[Sequence[Candidate]], float], pool: list[Candidate], most: int, replacement: bool
 ) -> list[Candidate]:
-    """Starts with the best and adds whoever helps the vote most, the simpler on ties, until nobody helps."""
+    """Starts with the best, and adds the one that improves the vote most, the simpler on ties, until none does."""
     if not pool:
         return []
     chosen = [pool[0]]
     loss = loss_of(chosen)
     while len(chosen) < most:
         others = pool if replacement else [one for one in pool if one not in chosen]
-        trials = [(loss_of([*chosen, one]), one.complexity, place) for place, one in enumerate(others)]
-        if not trials or min(trials)[0] >= loss:
+        losses = [(loss_of([*chosen, one]), one.complexity, index) for index, one in enumerate(others)]
+        if not losses or min(losses)[0] >= loss:
             break
-        loss, _, place = min(trials)
-        chosen.append(others[place])
+        loss, _, index = min(losses)
+        chosen.append(others[index])
     return chosen
 
 
 def _consensus_size(plan: Plan, vote: Vote, ranked: list[Candidate]) -> int:
-    """The smallest size whose votes hardly differ from those of two members more, as the KMS paper reads its figure.
+    """The smallest size at which two more members hardly change the vote, as in the KMS paper.
 
-    Disagreement is taken relative to the largest seen; the first size at which it falls below a tenth is taken, or the
-    one with the least of it.
+    It is the first size at which the disagreement falls below a tenth of its maximum over all sizes; if there is none,
+    the size with the least disagreement.
     """
     sizes = [size for size in range(_SMALLEST, _LARGEST, 2) if size + 2 <= len(ranked)]
     if not sizes:
@@ -209,19 +214,17 @@ def _consensus_size(plan: Plan, vote: Vote, ranked: list[Candidate]) -> int:
     return settled[0] if settled else sizes[int(np.argmin(differ))]
 
 
-# --- How good an ensemble is, judged as the winner was: its members' votes on rows that were held out from each of ----
-# them.
+# --- The estimate of a vote, on the splits of the winner: each row is voted on by models that were not fitted on it. --
 #
-# The members were chosen by what they came to on the same splits, so that the estimate is as optimistic as that of the
-# winner, which it stands beside.
+# The members were chosen by their losses on the same splits, so that the estimate is as optimistic as the winner's.
 
 
 @dataclass(frozen=True, slots=True)
 class VoteEstimate:
-    """By the names of the objectives, as the user counts them; `held` has the votes themselves.
+    """The objectives of a vote by name, with the sign that the user sees; `held` has the votes themselves.
 
-    `metric` is what the vote was compared with the winner by, and `ensemble` and `best` are their values on the same
-    rows held out, which are those of `COMMON_FOLDS` where no objective can be told of a vote.
+    `metric` is the one that the vote and the winner are compared by, and `ensemble` and `best` are its values for both
+    on the same held-out rows. These are the rows of `COMMON_FOLDS` if no objective can be computed for a vote.
     """
 
     objectives: dict[str, float]
@@ -234,8 +237,8 @@ class VoteEstimate:
 
 
 def vote_estimates(plan: Plan) -> list[Estimate]:
-    """The estimates that a vote can be judged by; the folds common to all models where there are none."""
-    return list(dict.fromkeys(objective.estimate for _, objective in _judging_votes(plan))) or [COMMON_FOLDS]
+    """The estimates that can be computed for a vote; `COMMON_FOLDS` if there are none."""
+    return list(dict.fromkeys(objective.estimate for _, objective in _objectives_of_votes(plan))) or [COMMON_FOLDS]
 
 
 def estimate_vote(
@@ -244,16 +247,16 @@ def estimate_vote(
     outputs: Mapping[Estimate, Sequence[HeldOut]],
     winner: Mapping[Estimate, HeldOut],
 ) -> VoteEstimate:
-    """From the outputs of each member and of the winner by estimate, those of `vote_estimates`."""
-    held = {estimate: _together(plan, members, each) for estimate, each in outputs.items()}
+    """The estimate of a vote, from the outputs of its members and of the winner for each of `vote_estimates`."""
+    held = {estimate: _vote_on_held_out(plan, members, each) for estimate, each in outputs.items()}
     objectives, intervals = {}, {}
-    for name, objective in _judging_votes(plan):
+    for name, objective in _objectives_of_votes(plan):
         scores = _scores(objective, held[objective.estimate])
         objectives[name] = loss_value(objective.loss, scores)
         intervals[name] = interval(plan, objective, scores, objectives[name], held)
-    judging = _judging_votes(plan)
-    if judging:
-        name, objective = judging[0]
+    of_votes = _objectives_of_votes(plan)
+    if of_votes:
+        name, objective = of_votes[0]
         vote, alone = objectives[name], loss_value(objective.loss, _scores(objective, winner[objective.estimate]))
         sign = 1.0 if objective.minimize else -1.0
     else:
@@ -267,21 +270,24 @@ def estimate_vote(
 
 
 def row_metric(plan: Plan) -> Metric:
-    """The first metric of the first objective that looks at rows; the usual one of the task where there is none."""
+    """The first metric of the first objective that is computed from rows; else the default metric of the task."""
     named = [each for each in metrics_of(plan.objectives[0].loss) if not each.of_model and each.relative_to is None]
     return named[0] if named else metric_named(DEFAULT_METRICS[plan.job.dataset.task])
 
 
-def _judging_votes(plan: Plan) -> list[tuple[str, Objective]]:
-    """The objectives that can be told of a vote, with their names: not what is measured on the model itself, nor
-    relative to another model, nor where every evaluation has rows of its own."""
-    trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
+def _objectives_of_votes(plan: Plan) -> list[tuple[str, Objective]]:
+    """The objectives that can be computed for a vote, with their names.
+
+    These are not those of the model itself, those relative to another model, or those whose splits differ from model to
+    model.
+    """
+    resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     return [
         (name, objective)
         for name, objective in zip(plan.objective_names(), plan.objectives, strict=True)
-        if judges_rows(objective)
+        if uses_held_out_rows(objective)
         and not any(each.of_model or each.relative_to is not None for each in metrics_of(objective.loss))
-        and not trials.is_fresh(objective.estimate)
+        and not resamplings.is_fresh(objective.estimate)
     ]
 
 
@@ -289,20 +295,21 @@ def _scores(objective: Objective, held: HeldOut) -> dict[str, float]:
     return {metric.name: held.resampling.score(metric, held.outputs) for metric in metrics_of(objective.loss)}
 
 
-def _together(plan: Plan, members: EnsembleMembers, held: Sequence[HeldOut]) -> HeldOut:
+def _vote_on_held_out(plan: Plan, members: EnsembleMembers, held: Sequence[HeldOut]) -> HeldOut:
     return HeldOut(held[0].resampling, vote_outputs(plan, members, [one.outputs for one in held]))
 
 
 def vote_outputs(plan: Plan, members: EnsembleMembers, outputs: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
     """The vote on each pool, from the outputs of each member."""
     n_classes = plan.job.dataset.n_classes
-    softly = members.voting == "soft" and n_classes > 0
-    said = [_probabilities(one) if softly else one for one in outputs]
-    return tuple(voted(pool, members.weights, n_classes, members.voting) for pool in zip(*said, strict=True))
+    is_soft = members.voting == "soft" and n_classes > 0
+    votes = [_probabilities(one) if is_soft else one for one in outputs]
+    return tuple(voted(pool, members.weights, n_classes, members.voting) for pool in zip(*votes, strict=True))
 
 
 def _probabilities(outputs: tuple[Floats, ...]) -> tuple[Floats, ...]:
-    """As in the vote itself, what a member means is settled once, by all its outputs."""
+    """Probabilities from the outputs of a member. As in the fitted ensemble, all outputs together show whether they are
+    probabilities already."""
     everything = np.concatenate(outputs)
     ends = accumulate((len(pool) for pool in outputs), initial=0)
     probabilities = as_probabilities(everything, sum_to_one(everything))

@@ -1,4 +1,4 @@
-"""How long the last fits of a run may take, going by how long the evaluations of its models took."""
+"""Predict how long the final fits of a run take, from the durations of its evaluations, and keep its time limit."""
 
 from __future__ import annotations
 
@@ -15,51 +15,51 @@ from msl.space.values import Model
 from msl.store.evaluation import Evaluation
 from msl.workers.task import AnyTask
 
-#: A fit on all rows over the evaluation of the model: where every row is in a fold, and where one split was made.
+#: The time of a fit on all rows, as a multiple of the time of the evaluation: after several folds, and after one split.
 _FIT_OF_FOLDS, _FIT_OF_SPLIT = 0.5, 1.5
-#: What predictions of time are multiplied by: evaluations have shared fits that are made anew at the end.
-_CAUTION = 1.3
-#: How much of the budget is set aside for an ensemble at most, and for saving, judging and telling.
-_ENSEMBLE_SHARE, _TELLING_SHARE, _TELLING_SECONDS = 0.25, 0.02, 1.0
-#: Models that may become members where the spec does not say how many.
+#: Predicted times are multiplied by this: evaluations share fits through the cache, which the final fits do not.
+_SAFETY_FACTOR = 1.3
+#: How much of the budget is reserved for an ensemble at most, and for scoring, saving and the summary.
+_ENSEMBLE_SHARE, _CLOSING_SHARE, _CLOSING_SECONDS = 0.25, 0.02, 1.0
+#: The number of models that may become members if the spec does not say how many.
 _POOL = 25
 
 
 class FinalCosts:
-    """Seconds of the last fits of models, from those of their evaluations."""
+    """Predicts the seconds of the final fits of models from those of their evaluations."""
 
     def __init__(self, seconds: Mapping[Model, float], fit_factor: float) -> None:
         self._seconds, self._fit_factor = seconds, fit_factor
 
     def of(self, task: AnyTask) -> float:
-        judged = _CAUTION * self._seconds.get(task.model, 0.0)
+        evaluation = _SAFETY_FACTOR * self._seconds.get(task.model, 0.0)
         match task:
             case FitRequest():
-                return judged * self._fit_factor
+                return evaluation * self._fit_factor
             case OutputsRequest(repeats=repeats):
-                return judged * repeats
-        return judged
+                return evaluation * repeats
+        return evaluation
 
     def of_member(self, model: Model) -> float:
-        """A model judged again, and fitted on all rows."""
-        return _CAUTION * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
+        """The seconds to compute the held-out outputs of a model and to fit it on all rows."""
+        return _SAFETY_FACTOR * self._seconds.get(model, 0.0) * (1.0 + self._fit_factor)
 
 
 class TimeReserve:
-    """The time that a search leaves to the end of its run: for the best model so far, and for an ensemble."""
+    """The time that a search reserves for the final fits: those of the best model so far, and of an ensemble."""
 
     def __init__(self, plan: Plan, workers: int) -> None:
         self._budget, self._workers = plan.spec.budget.time, workers
         self._members = _most_members(plan)
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
-        #: The first losses of the best models so far in order, with the seconds that they took.
+        #: The losses of the best models so far (of the first objective), sorted, with the seconds of their evaluations.
         self._best: list[tuple[float, float]] = []
         self._known: set[str] = set()
         self.seconds = 0.0
 
-    def take(self, evaluation: Evaluation) -> None:
-        """Hears of an evaluation."""
-        if self._budget is None or evaluation.trouble is not None or evaluation.question.share != 1.0:
+    def add(self, evaluation: Evaluation) -> None:
+        """Updates the reserve after an evaluation."""
+        if self._budget is None or evaluation.failure is not None or evaluation.inputs.share != 1.0:
             return
         if evaluation.bound or evaluation.key in self._known:
             return
@@ -71,16 +71,16 @@ class TimeReserve:
 
     def _needed(self, budget: float) -> float:
         best, *others = [seconds for _, seconds in self._best]
-        each = 1.0 + self._factor
-        of_best = best * (max(1.0, self._factor) if self._workers > 1 else each)
-        of_others = min(sum(others) * each / self._workers * _CAUTION, _ENSEMBLE_SHARE * budget)
-        return _CAUTION * of_best + of_others + max(_TELLING_SHARE * budget, _TELLING_SECONDS)
+        both = 1.0 + self._factor  # held-out outputs, which take as long as the evaluation, and the fit on all rows
+        of_best = best * (max(1.0, self._factor) if self._workers > 1 else both)
+        of_others = min(sum(others) * both / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
+        return _SAFETY_FACTOR * of_best + of_others + max(_CLOSING_SHARE * budget, _CLOSING_SECONDS)
 
 
 def fit_factor(plan: Plan) -> float:
-    """How long a fit on all rows takes, over an evaluation."""
-    trials = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
-    splits = trials.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
+    """The time of a fit on all rows, as a multiple of the time of an evaluation."""
+    resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
+    splits = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
 
 
@@ -92,12 +92,12 @@ def _most_members(plan: Plan) -> int:
     return top if isinstance(top, int) else _POOL
 
 
-# --- The time that a run may take, from its first moment to its last line. --------------------------------------------
+# --- The time limit of a run, from its start to its last line of output. ----------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """`seconds` is the budget, None for no limit; `started` is when it began, on the clock of `monotonic`."""
+    """`seconds` is the budget, None for no limit; `started` is the start of the run on the clock of `monotonic`."""
 
     seconds: float | None = None
     started: float = field(default_factory=monotonic)
@@ -108,5 +108,5 @@ class TimeLimit:
 
     @property
     def left(self) -> float:
-        """Seconds until the time is up; never less than none."""
+        """The seconds until the time is up; 0 when it is."""
         return math.inf if self.seconds is None else max(0.0, self.seconds - self.elapsed)

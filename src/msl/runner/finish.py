@@ -1,6 +1,6 @@
-"""The end of a run: the winner is fitted on every row, and the ensemble is chosen, judged and fitted in the time left.
+"""Finish a run: fit the winner on all rows, and choose, evaluate and fit the ensemble in the time that is left.
 
-What predicts in the end is the ensemble only where it is better than the best model alone on rows held out from both.
+The ensemble is used for predictions only if it is better than the best model alone, on rows held out from both.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor, as_prob
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Failure, Outcome
+from msl.runner.choose_winner import Candidate, Verdict, ranked_candidates
+from msl.runner.confidence_intervals import HeldOut, outputs_request, requested_resampling, row_estimates
 from msl.runner.ensembles import (
     EnsembleMembers,
     Shortlist,
     VoteEstimate,
     choose_members,
+    choose_voting,
     estimate_vote,
     make_members,
     row_metric,
-    settled_voting,
     shortlist,
     vote_estimates,
     vote_outputs,
 )
 from msl.runner.final_costs import FinalCosts, TimeLimit, fit_factor
-from msl.runner.loop import Search
+from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
-from msl.runner.trained import Trained, trained_model
-from msl.runner.uncertainty import HeldOut, outputs_request, requested_resampling, row_estimates
-from msl.runner.verdict import Candidate, Verdict, ranked_candidates
+from msl.runner.trained_model import Trained, trained_model
 from msl.space.spec import Estimate
 from msl.space.values import Model
 from msl.workers.executor import Executor
 from msl.workers.task import AnyTask
 
-#: Models that are tried to be fitted on all rows, the best first, before a run has no winner.
+#: The number of best models that are tried: a run has no winner if none of them can be fitted on all rows.
 _MOST_TRIED = 5
-#: How much of the time that is left the members of an ensemble may be expected to take.
+#: The share of the remaining time that the members of an ensemble may take, by prediction.
 _MEMBERS_SHARE = 0.8
 
-#: The outputs of a model on the splits of an estimate, by both.
+#: The held-out outputs of models, by model and estimate.
 _Outputs = dict[tuple[Model, Estimate], tuple[Floats, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ensemble:
-    """The ensemble of a run, whether it is what predicts, and why. Without an `estimate` it was not judged."""
+    """The ensemble of a run, whether it is used to predict, and why. `estimate` is None if it was not evaluated."""
 
     members: EnsembleMembers
     is_used: bool
@@ -63,10 +63,11 @@ class Ensemble:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finished:
-    """What a run ends with: `used` is what predicts, `best_alone` the best model where `used` is an ensemble.
+    """The result of a run: `used` is the model or ensemble for predictions, `best_alone` the best model if `used` is an
+    ensemble.
 
-    `held` are the outputs of the best model for rows held out, by estimate, and `test_outputs` those for the rows of a
-    test table; `no_test` says why there are none. `failures` are those of better models that could not be fitted on all
+    `held` are the held-out outputs of the best model, by estimate, and `test_outputs` those for the rows of a test
+    table; `no_test` says why there are none. `failures` are those of better models that could not be fitted on all
     rows.
     """
 
@@ -82,16 +83,16 @@ class Finished:
 
 
 def finish(
-    plan: Plan, found: Search, verdict: Verdict, tasks: FinalTasks, test_rows: Floats | None = None
+    plan: Plan, found: SearchResult, verdict: Verdict, tasks: FinalTasks, test_rows: Floats | None = None
 ) -> Finished | Failure | None:
-    """None without a winner; the failure of the first where no model can be fitted on all rows."""
+    """Finishes a run. Returns None if the search has no winner, and a failure if no model can be fitted on all rows."""
     if verdict.best is None:
         return None
     return _Finish(plan, found, tasks, test_rows).finish(verdict.best)
 
 
 class _Finish:
-    def __init__(self, plan: Plan, found: Search, tasks: FinalTasks, test_rows: Floats | None) -> None:
+    def __init__(self, plan: Plan, found: SearchResult, tasks: FinalTasks, test_rows: Floats | None) -> None:
         self._plan, self._found, self._tasks, self._test_rows = plan, found, tasks, test_rows
         self._outputs: _Outputs = {}
         self._fitted: dict[Model, FittedModel] = {}
@@ -101,48 +102,49 @@ class _Finish:
     def finish(self, best: Candidate) -> Finished | Failure:
         plan = self._plan
         listed = Shortlist(())
-        if self._found.ending != "interrupted":  # whoever stops a run waits for nothing but its best model
+        if self._found.ending != "interrupted":  # whoever stops a run should only wait for its best model
             listed = self._affordable(shortlist(plan, self._found))
         winner = self._fit_winner(best, listed)
         if winner is None:
             return self._failures[0]
         fitted = self._fitted[winner.model]
         alone = trained_model(plan, winner.model, fitted.estimator)
-        held = self._held_of(winner.model, row_estimates(plan), winner)
+        held = self._held_out(winner.model, row_estimates(plan), winner)
         ensemble = None if plan.spec.ensemble is None else self._ensemble(listed, winner)
-        told = (tuple(self._failures), tuple(self._warnings))
-        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, *told)
+        messages = (tuple(self._failures), tuple(self._warnings))
+        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, *messages)
         if ensemble is None or not ensemble.is_used:
             return Finished(winner, alone, None, *rest)
-        together = trained_model(plan, winner.model, self._committee(ensemble.members), ensemble.members)
-        return Finished(winner, together, alone, *rest)
+        committee = trained_model(plan, winner.model, self._committee(ensemble.members), ensemble.members)
+        return Finished(winner, committee, alone, *rest)
 
     # --- the winner ---
 
     def _fit_winner(self, best: Candidate, listed: Shortlist) -> Candidate | None:
-        """The best model that can be fitted on all rows; members are asked for their outputs at the same time."""
+        """Fits the best model that can be fitted on all rows, and computes the outputs of members at the same time."""
         others = [one for one in ranked_candidates(self._plan, self._found) if one.model != best.model]
         for candidate in [best, *others][:_MOST_TRIED]:
             of_votes = vote_estimates(self._plan) if len(listed.candidates) > 1 else []
             wanted = [(candidate.model, estimate) for estimate in [*row_estimates(self._plan), *of_votes]]
             if not listed.is_choice:
-                wanted += self._judged_members(listed.candidates)
+                wanted += self._outputs_of_members(listed.candidates)
             self._run_tasks([FitRequest(candidate.model, self._test_rows)], wanted, candidate)
             if candidate.model in self._fitted:
                 return candidate
         return None
 
-    def _judged_members(self, candidates: Sequence[Candidate]) -> list[tuple[Model, Estimate]]:
+    def _outputs_of_members(self, candidates: Sequence[Candidate]) -> list[tuple[Model, Estimate]]:
+        """The outputs that are needed to estimate the vote of these candidates."""
         if len(candidates) < 2:
             return []
         return [(one.model, estimate) for estimate in vote_estimates(self._plan) for one in candidates]
 
     def _run_tasks(
-        self, fits: Sequence[FitRequest], wanted: Sequence[tuple[Model, Estimate]], judged: Candidate, needed: int = 1
+        self, fits: Sequence[FitRequest], wanted: Sequence[tuple[Model, Estimate]], scored: Candidate, needed: int = 1
     ) -> None:
-        """Fits models, of which the first `needed` have to be, and asks models for outputs that are not known yet."""
-        asked = [pair for pair in dict.fromkeys(wanted) if pair not in self._outputs]
-        tasks: list[AnyTask] = [*fits, *(outputs_request(model, estimate, judged) for model, estimate in asked)]
+        """Fits models, the first `needed` of them without a time limit, and computes outputs that are not known yet."""
+        missing = [pair for pair in dict.fromkeys(wanted) if pair not in self._outputs]
+        tasks: list[AnyTask] = [*fits, *(outputs_request(model, estimate, scored) for model, estimate in missing)]
         outcomes = self._tasks.run(tasks, needed=min(needed, len(fits)))
         for outcome in outcomes:
             self._warnings.update(dict.fromkeys(() if outcome is None else outcome.warnings))
@@ -151,14 +153,14 @@ class _Finish:
                 self._failures.append(outcome.failure)
             elif outcome is not None and outcome.failure is None:
                 self._fitted[fit.model] = outcome.product
-        for pair, outcome in zip(asked, outcomes[len(fits) :], strict=True):
+        for pair, outcome in zip(missing, outcomes[len(fits) :], strict=True):
             if outcome is not None and outcome.failure is None:
                 self._outputs[pair] = outcome.product
 
-    def _held_of(self, model: Model, estimates: Sequence[Estimate], judged: Candidate) -> dict[Estimate, HeldOut]:
-        """What is known of a model's outputs."""
+    def _held_out(self, model: Model, estimates: Sequence[Estimate], scored: Candidate) -> dict[Estimate, HeldOut]:
+        """The held-out outputs of a model, by estimate, as far as they are known."""
         return {
-            estimate: HeldOut(requested_resampling(self._plan, outputs_request(model, estimate, judged)), outputs)
+            estimate: HeldOut(requested_resampling(self._plan, outputs_request(model, estimate, scored)), outputs)
             for estimate in estimates
             if (outputs := self._outputs.get((model, estimate))) is not None
         }
@@ -166,32 +168,34 @@ class _Finish:
     # --- the ensemble ---
 
     def _affordable(self, listed: Shortlist) -> Shortlist:
-        """As many of the candidates as there is time for."""
+        """The shortlist without the candidates that there is no time for."""
         affordable = self._tasks.affordable(listed.candidates, _MEMBERS_SHARE)
         return replace(listed, candidates=tuple(affordable))
 
     def _ensemble(self, listed: Shortlist, winner: Candidate) -> Ensemble | None:
-        """The ensemble that the spec asks for, fitted if it is to be used; None if there is none to speak of."""
+        """The ensemble that the spec asks for, with its members fitted if it is used."""
         chosen = self._choose(listed, winner) if listed.is_choice else list(listed.candidates)
         always = self._plan.spec.ensemble is not None and bool(self._plan.spec.ensemble["always"])
-        self._run_tasks([], self._judged_members(chosen), winner)
-        chosen = [one for one in chosen if always or self._is_judged(one)]
+        self._run_tasks([], self._outputs_of_members(chosen), winner)
+        chosen = [one for one in chosen if always or self._has_outputs(one)]
         if len(chosen) < 2:
-            return self._none(winner)
-        ensemble = self._judged(chosen, winner, always)
+            return self._no_ensemble(winner)
+        ensemble = self._compare_with_winner(chosen, winner, always)
         if not ensemble.is_used:
             return ensemble
         models = dict.fromkeys(one.model for one in ensemble.members.candidates)
         self._run_tasks([FitRequest(m, self._test_rows) for m in models if m not in self._fitted], [], winner, needed=0)
         fitted = [one for one in chosen if one.model in self._fitted]
         if len(fitted) < len(chosen) or ensemble.estimate is None:  # no time for the others, or they cannot be fitted
-            ensemble = self._judged(fitted, winner, always) if len(fitted) > 1 else self._none(winner)
-        return self._tested(ensemble) if ensemble.is_used else ensemble
+            ensemble = (
+                self._compare_with_winner(fitted, winner, always) if len(fitted) > 1 else self._no_ensemble(winner)
+            )
+        return self._with_test_outputs(ensemble) if ensemble.is_used else ensemble
 
-    def _is_judged(self, candidate: Candidate) -> bool:
+    def _has_outputs(self, candidate: Candidate) -> bool:
         return all((candidate.model, estimate) in self._outputs for estimate in vote_estimates(self._plan))
 
-    def _none(self, winner: Candidate) -> Ensemble:
+    def _no_ensemble(self, winner: Candidate) -> Ensemble:
         if self._found.ending == "interrupted":
             why = "the run was interrupted before an ensemble was built"
         elif self._tasks.limit.seconds is not None and len(shortlist(self._plan, self._found).candidates) > 1:
@@ -201,7 +205,7 @@ class _Finish:
         return Ensemble(EnsembleMembers((winner,), (1.0,)), False, why)
 
     def _choose(self, listed: Shortlist, winner: Candidate) -> list[Candidate]:
-        """Members chosen by what they say of rows held out in folds that none of them was judged on."""
+        """Members chosen by their outputs on `COMMON_FOLDS`, whose splits are not those of the search."""
         plan = self._plan
         self._run_tasks([], [(one.model, COMMON_FOLDS) for one in listed.candidates], winner)
         pool = [one for one in listed.candidates if (one.model, COMMON_FOLDS) in self._outputs]
@@ -209,7 +213,7 @@ class _Finish:
             return pool
         y = requested_resampling(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
         metric = row_metric(plan)
-        voting = settled_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
+        voting = choose_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
 
         def vote(chosen: Sequence[Candidate]) -> Floats:
             members = EnsembleMembers(tuple(chosen), (1.0,) * len(chosen), voting)
@@ -221,21 +225,21 @@ class _Finish:
 
         return choose_members(plan, replace(listed, candidates=tuple(pool)), vote, loss)
 
-    def _judged(self, chosen: Sequence[Candidate], winner: Candidate, always: bool) -> Ensemble:
-        """Whether the vote of these models is to be used."""
+    def _compare_with_winner(self, chosen: Sequence[Candidate], winner: Candidate, always: bool) -> Ensemble:
+        """The ensemble of these models: it is used if it is better than the winner, or if the spec says `always`."""
         plan = self._plan
         estimates = vote_estimates(plan)
-        held_winner = self._held_of(winner.model, estimates, winner)
-        if not all(map(self._is_judged, chosen)) or held_winner.keys() != set(estimates):
-            voting = settled_voting(plan, (self._gives_probabilities(one) for one in chosen))
+        held_winner = self._held_out(winner.model, estimates, winner)
+        if not all(map(self._has_outputs, chosen)) or held_winner.keys() != set(estimates):
+            voting = choose_voting(plan, (self._gives_probabilities(one) for one in chosen))
             members = make_members(plan, chosen, voting)
-            return Ensemble(members, always, _ALWAYS if always else "there was no time left to judge their vote")
+            return Ensemble(members, always, _ALWAYS if always else "there was no time left to evaluate their vote")
         held = {
-            estimate: [self._held_of(one.model, [estimate], winner)[estimate] for one in chosen]
+            estimate: [self._held_out(one.model, [estimate], winner)[estimate] for one in chosen]
             for estimate in estimates
         }
         gives = (sum_to_one(np.concatenate(one.outputs)) for one in held[estimates[0]])
-        members = make_members(plan, chosen, settled_voting(plan, gives if plan.job.dataset.n_classes else ()))
+        members = make_members(plan, chosen, choose_voting(plan, gives if plan.job.dataset.n_classes else ()))
         estimate = estimate_vote(plan, members, held, held_winner)
         figures = f"on rows held out from both, {estimate.metric} {estimate.ensemble:.4g} against {estimate.best:.4g}"
         why = f"better than the best model alone {figures}"
@@ -244,7 +248,7 @@ class _Finish:
         return Ensemble(members, estimate.is_better or always, _ALWAYS if always else why, estimate)
 
     def _gives_probabilities(self, candidate: Candidate) -> bool:
-        """As far as that is known: of a model that is fitted."""
+        """Whether a model gives probabilities; true if that is not known because it is not fitted."""
         fitted = self._fitted.get(candidate.model)
         return fitted is None or fitted.gives_probabilities
 
@@ -255,8 +259,8 @@ class _Finish:
         gives = [one.gives_probabilities for one in fitted]
         return kind.of_fitted([one.estimator for one in fitted], members.weights, members.voting, n_classes, gives)
 
-    def _tested(self, ensemble: Ensemble) -> Ensemble:
-        """With its outputs for the rows of the test table, if there is one."""
+    def _with_test_outputs(self, ensemble: Ensemble) -> Ensemble:
+        """The ensemble with its outputs for the rows of the test table, if there is one."""
         members, n_classes = ensemble.members, self._plan.job.dataset.n_classes
         fitted = [self._fitted[one.model] for one in members.candidates]
         outputs = [one.outputs for one in fitted if one.outputs is not None]
@@ -265,21 +269,21 @@ class _Finish:
         if members.voting == "soft" and n_classes:
             gives = [one.gives_probabilities for one in fitted]
             outputs = [as_probabilities(*each) for each in zip(outputs, gives, strict=True)]
-        together = voted(outputs, members.weights, n_classes, members.voting)
-        return Ensemble(members, True, ensemble.why, ensemble.estimate, together)
+        vote = voted(outputs, members.weights, n_classes, members.voting)
+        return Ensemble(members, True, ensemble.why, ensemble.estimate, vote)
 
 
 _ALWAYS = "the spec says `always = true`"
 
 
-# --- The last fits of a run on its executor: as many at once as there are workers, as long as there is time. ----------
+# --- The final fits of a run, on its executor and within its time limit. ----------------------------------------------
 #
-# Nothing is begun that cannot be expected to end in time, and what is not done when the time is up is ended, except for
-# what the run cannot do without.
+# A task starts only if it should end in time, by prediction. Tasks that run when the time is up are abandoned, except
+# for those that the run cannot do without.
 
 
 class FinalTasks:
-    """`on_done` hears how many tasks are done, and of how many that are known of."""
+    """Runs the final fits. `on_done` is called with the number of tasks that are done, and of all that are known."""
 
     def __init__(
         self,
@@ -292,28 +296,28 @@ class FinalTasks:
         self._done = self._wanted = 0
 
     def run(self, tasks: Sequence[AnyTask], needed: int = 0) -> list[Outcome | None]:
-        """The outcomes in the order of the tasks; None for those that were not begun, or not done in time.
+        """The outcomes in the order of the tasks; None for tasks that were not started or not done in time.
 
-        The first `needed` are waited for however long they take.
+        The first `needed` tasks have no time limit.
         """
         found: list[Outcome | None] = [None] * len(tasks)
         running: dict[Future[Outcome], int] = {}
-        places = iter(range(len(tasks)))
+        indices = iter(range(len(tasks)))
         self._wanted += len(tasks)
         self._on_done(self._done, self._wanted)
         is_over = False
         while True:
             while not is_over and len(running) < self._executor.width:
-                place = next(places, None)
-                if place is None:
+                index = next(indices, None)
+                if index is None:
                     break
-                if place < needed or self.costs.of(tasks[place]) <= self.limit.left:
-                    running[self._executor.submit(tasks[place])] = place
+                if index < needed or self.costs.of(tasks[index]) <= self.limit.left:
+                    running[self._executor.submit(tasks[index])] = index
                 else:
                     self._count()
             if not running:
                 return found
-            is_needed = any(place < needed for place in running.values())
+            is_needed = any(index < needed for index in running.values())
             timeout = None if is_needed or self.limit.seconds is None else self.limit.left
             done, _ = wait(running, timeout, FIRST_COMPLETED)
             for future in done:
@@ -326,8 +330,10 @@ class FinalTasks:
                     found[running.pop(future)] = _outcome(future)
 
     def affordable(self, candidates: Sequence[Candidate], share: float = 1.0) -> list[Candidate]:
-        """Those that can be judged again and fitted in a share of the time left, the first before the others; one that
-        takes too long is passed over for those after it."""
+        """The candidates that can be members within a share of the time that is left, by prediction.
+
+        Earlier ones come first, but one that would take too long is skipped in favour of those after it.
+        """
         left = self.limit.left * share * self._executor.width
         found = []
         for candidate in candidates:
@@ -349,10 +355,10 @@ def _outcome(future: Future[Outcome]) -> Outcome | None:
         return None
 
 
-def final_costs(plan: Plan, found: Search) -> FinalCosts:
-    """What the last fits of a search may take."""
+def final_costs(plan: Plan, found: SearchResult) -> FinalCosts:
+    """The predicted times of the final fits of a search."""
     seconds: dict[Model, float] = {}
-    for model, evaluation in found.answers.met.values():
-        if evaluation.question.share == 1.0:
+    for model, evaluation in found.evaluator.evaluated.values():
+        if evaluation.inputs.share == 1.0:
             seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
     return FinalCosts(seconds, fit_factor(plan))

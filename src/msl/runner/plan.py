@@ -1,4 +1,4 @@
-"""Plan: everything that a run will do, before it does anything — what is searched and judged, and its digests."""
+"""Plan a run before anything is evaluated: its search spaces, its strategies, its objectives and its digests."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from msl.runner.search_space import ModelSearchSpace, space_to_search_space, sta
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
 from msl.search.stages import Limits, Stage, load_target
 from msl.space.canonical.digest import run_digest, space_digest
-from msl.space.capabilities import MODELS
 from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
-from msl.space.spec import Objective, Space, Spec, metrics_of
+from msl.space.spec import MODELS, Call, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType
-from msl.store.evaluation import KEY_FORM
+from msl.store.evaluation import KEY_FORMAT
 from msl.store.lock import Lock, Plain
 from msl.store.stored_run import Digests
 from msl.workers.task import Job
@@ -49,14 +48,16 @@ class Plan:
         return self.spec.seed
 
     def races(self, stage: int) -> bool:
-        """Whether evaluations of a stage may be cut short once they have lost against what the strategy compares them
-        with. Not where every loss counts: for the vote of the best models, and for a stage that starts from the best.
+        """Whether evaluations of a stage may race: stop early at the cutoff of their query.
+
+        Not where every loss is needed: for an ensemble of the best models, and if another stage follows, which starts
+        from the best models.
         """
         votes = self.spec.ensemble is not None and self.spec.ensemble.capabilities.members == MODELS
         return not votes and stage == len(self.stages) - 1
 
     def objective_names(self) -> list[str]:
-        """The objectives by their texts; equal ones by their estimates too."""
+        """The texts of the objectives, with their estimates if two texts are equal."""
         texts = [objective.text for objective in self.objectives]
         if len(set(texts)) == len(texts):
             return texts
@@ -64,7 +65,7 @@ class Plan:
 
 
 def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
-    """The plan of a spec that was checked against the facts of this table."""
+    """The plan of a spec that was checked with the facts of this table."""
     made: dict[tuple[str, tuple[str, ...] | None], ModelSearchSpace] = {}
     search_spaces, stages = [], []
     for stage in spec.search:
@@ -89,18 +90,18 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
 
 
 def _good_enough(spec: Spec) -> float | None:
-    """`until` as a loss: what is maximised has its sign turned."""
+    """`until` as a loss: the sign changes if the objective is maximised."""
     until = spec.budget.until
     return until if until is None or spec.objectives[0].minimize else -until
 
 
 def _digests(spec: Spec, table: Table) -> Digests:
     space = space_digest(spec.space)
-    evaluation = run_digest({"objectives": [_judging(objective) for objective in spec.objectives]})
+    evaluation = run_digest({"objectives": [_objective_record(objective) for objective in spec.objectives]})
     search = run_digest(
         {
-            "stages": [_stage(stage) for stage in spec.search],
-            "ensemble": None if spec.ensemble is None else _options(dict(spec.ensemble.options)),
+            "stages": [_stage_record(stage) for stage in spec.search],
+            "ensemble": None if spec.ensemble is None else _options(_without_later(spec.ensemble)),
             "evaluations": spec.budget.evaluations,
             "until": spec.budget.until,
         }
@@ -113,7 +114,7 @@ def _digests(spec: Spec, table: Table) -> Digests:
             "search": search,
             "data": table.fingerprint,
             "seed": spec.seed,
-            "keys": KEY_FORM,
+            "keys": KEY_FORMAT,
             "blocks": block_revisions(spec.space),
         }
     )
@@ -121,31 +122,54 @@ def _digests(spec: Spec, table: Table) -> Digests:
 
 
 def written_space(spec: Spec) -> list[str]:
-    """The space as it is written: the encoding, and so the search, follows the words, which its digest does not."""
+    """The text of the space. The encoding and the search depend on how a space is written; its digest does not."""
     return [node_to_text(spec.space.root), *map(requirement_to_text, spec.space.requirements)]
 
 
-def _judging(objective: Objective) -> Mapping[str, object]:
+#: Options that came after stores and lock files had been made, with the values that do what was done before. At these
+#: they are no part of a digest, so that what was stored stays valid.
+_LATER_OPTIONS: Mapping[str, Mapping[str, object]] = {
+    "pso": {
+        "units": "cube",
+        "start_velocity": "zero",
+        "shared_start": "uniform",
+        "leader": "best",
+        "shuffle": False,
+    },
+    "cv": {"stratified": True, "balanced": False, "kernel": "constant"},
+    "holdout": {"stratified": True, "balanced": False, "kernel": "constant"},
+    "loo": {"balanced": False, "kernel": "constant"},
+    "bootstrap632": {"balanced": False, "kernel": "constant"},
+    "vote": {"distinct": True},
+}
+
+
+def _without_later(call: Call) -> dict[str, Any]:
+    later = _LATER_OPTIONS.get(call.name, {}) if call.target.startswith("msl.") else {}
+    return {name: value for name, value in call.options if name not in later or value != later[name]}
+
+
+def _objective_record(objective: Objective) -> Mapping[str, object]:
     return {
         "loss": repr(objective.loss),
         "estimate": objective.estimate.name,
-        "options": _options(dict(objective.estimate.options)),
+        "options": _options(_without_later(objective.estimate)),
         "minimize": objective.minimize,
         **_of_other_packages(objective),
     }
 
 
 def _of_other_packages(objective: Objective) -> Mapping[str, object]:
-    """The versions of packages that a metric or the estimate comes from: with another one, results may differ."""
+    """The versions of packages that metrics or the estimate come from, because results depend on them."""
     targets = [objective.estimate.target, *(metric.function for metric in metrics_of(objective.loss))]
     packages = frozenset(target.partition(":")[0].partition(".")[0] for target in targets) - {"msl"}
     return {"packages": dict(versions_of_packages(packages))} if packages else {}
 
 
-def _stage(stage: Any) -> Mapping[str, object]:
+def _stage_record(stage: Any) -> Mapping[str, object]:
     return {
         "name": stage.call.name,
-        "options": _options(dict(stage.call.options)),
+        "options": _options(_without_later(stage.call)),
         "start": None if stage.start is None else node_to_text(stage.start),
         "channels": None if stage.channels is None else list(stage.channels),
     }
@@ -155,11 +179,11 @@ def _options(options: Mapping[str, Any]) -> Mapping[str, str]:
     return {name: value_to_text(value) for name, value in options.items()}
 
 
-# --- Preflight: every class that a space can ask for is loaded and asked for its parameters before anything runs. -----
+# --- Checks of the classes of all blocks, before anything is evaluated. -----------------------------------------------
 
 
 @record
-class Unusable:
+class UnusableBlock:
     """A block whose class cannot be used, and why."""
 
     block: BlockType
@@ -168,19 +192,20 @@ class Unusable:
     help: str
 
 
-def block_problems(space: Space, task: str, trusted: Collection[str] = ()) -> list[Unusable]:
-    """What is wrong with the blocks of a space: once for each block."""
-    problems: dict[tuple[str, str], Unusable] = {}
+def block_problems(space: Space, task: str, trusted: Collection[str] = ()) -> list[UnusableBlock]:
+    """The blocks of a space whose classes cannot be loaded or lack a parameter, each once."""
+    problems: dict[tuple[str, str], UnusableBlock] = {}
     for node in bottom_up(space.root):
         if isinstance(node, BlockUse) and node.block.key not in problems:
             try:
-                _look_at(node, task, trusted)
+                _check_class(node, task, trusted)
             except BlockProblem as problem:
-                problems[node.block.key] = Unusable(node.block, problem.code, problem.message, problem.help)
+                problems[node.block.key] = UnusableBlock(node.block, problem.code, problem.message, problem.help)
     return list(problems.values())
 
 
-def _look_at(use: BlockUse, task: str, trusted: Collection[str]) -> None:
+def _check_class(use: BlockUse, task: str, trusted: Collection[str]) -> None:
+    """Loads the class of a block and raises BlockProblem if it lacks a parameter."""
     found = load_class(use.block, task, trusted)
     signature = inspect.signature(found.__init__)  # type: ignore[misc]
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in signature.parameters.values()):
@@ -193,7 +218,7 @@ def _look_at(use: BlockUse, task: str, trusted: Collection[str]) -> None:
 
 
 def _names(params: tuple[Param, ...]) -> list[str]:
-    """The parameters that are passed to the class: those of alternatives are passed beside them."""
+    """The parameters that are passed to the class, with those of alternatives of a parameter."""
     names: list[str] = []
     for param in params:
         names.append(param.name)
@@ -207,15 +232,15 @@ def _constructor_options(node: Node) -> tuple[Node, ...]:
     return node.options if isinstance(node, Choice) else (node,)
 
 
-# --- Locked: what a plan came to on its table, as a lock — so that version control can tell when any of it changes.
+# --- The lock of a plan, which version control compares. --------------------------------------------------------------
 
 
-#: Kinds of dimensions whose values a table may bound; which blocks there are is in the digest of the space.
+#: The kinds of dimensions whose bounds may depend on the table. The other kinds are in the digest of the space.
 _NUMBERS = ("int", "real", "bool", "ordered", "count", "unit", "place")
 
 
 def plan_to_lock(plan: Plan) -> Lock:
-    """The digests of a plan, every open domain with the numbers that the table gave it, versions and the seed."""
+    """The digests of a plan, its open domains with the bounds that follow from the table, versions and the seed."""
     digests = plan.digests
     return Lock(
         seed=plan.seed,
@@ -232,7 +257,7 @@ def plan_to_lock(plan: Plan) -> Lock:
 
 
 def _bounds(plan: Plan) -> dict[str, Plain]:
-    """Each open domain of numbers by its path; one that stands at several places may have several domains."""
+    """The open domains of numbers by path; a parameter that occurs several times may have several domains."""
     found: dict[str, dict[str, None]] = {}
     for meaning in plan.search_spaces[0].codec.layout.meanings:
         if meaning.kind in _NUMBERS:

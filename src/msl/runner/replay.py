@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from msl.runner.progress import Progress
+from msl.runner.loop import Progress
 from msl.runner.session import NoModel, RunRequest, run_plan
-from msl.store.evaluation import StoredQuery, same_question
+from msl.store.evaluation import StoredQuery, is_same_query
 from msl.store.store import Store
 from msl.store.stored_run import Digests, Run
 
 #: The entries of a run's summary that have to be the same.
 _COMPARED = ("best", "objectives", "complexity", "front", "test")
-#: Entries for a run that came to its own end; one that was cut may have had no time for all of them.
+#: The same for a run that was not cut short; one that was may have had no time for all of them.
 _COMPARED_AT_THE_END = (*_COMPARED, "interval", "ensemble", "ensemble_objectives", "used")
-#: Endings by the clock or by a person, which a replay has to imitate.
+#: Endings by the time limit or by the user, at which a replay has to stop too.
 _CUT = ("the time is up", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first difference: what differs, its value before and now."""
+    """What differs first, and its value before and now."""
 
     what: str
     before: object
@@ -42,13 +42,13 @@ def changed_digests(run: Digests, now: Digests) -> list[str]:
 def repeat_run(
     request: RunRequest,
     run: Run,
-    asks: Sequence[StoredQuery],
+    queries: Sequence[StoredQuery],
     *,
     on: Any = "inprocess",
     workers: int | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> Difference | None:
-    """Runs a request again, with nothing stored, as far as the run got; None if nothing differs."""
+    """Runs a request again with an empty store, as far as the run got; None if nothing differs."""
     cut = run.status == "interrupted" or run.result.get("ending") in _CUT
     with tempfile.TemporaryDirectory(prefix="msl-replay-") as folder:
         try:
@@ -58,43 +58,43 @@ def repeat_run(
                 on=on,
                 workers=workers,
                 progress=progress,
-                only={asked.position for asked in asks} if cut else None,
+                only={query.position for query in queries} if cut else None,
             )
             summary = result.summary
         except NoModel as none:
             summary = none.summary
         with Store.open(Path(folder), read_only=True) as store:
-            again = store.runs.asks(str(summary["run"]))
+            again = store.runs.queries(str(summary["run"]))
     compared = _COMPARED if cut else _COMPARED_AT_THE_END
-    return _first_difference(asks, again) or _other_result(run.result, summary, compared)
+    return _first_difference(queries, again) or _other_result(run.result, summary, compared)
 
 
 def _without_clock(request: RunRequest) -> RunRequest:
-    """The same request without a time limit: a run that was cut is cut at the same place anyway."""
+    """The request without a time limit: a run that was cut short is repeated up to the same query anyway."""
     plan = request.plan
     spec = replace(plan.spec, budget=replace(plan.spec.budget, time=None))
     return replace(request, plan=replace(plan, spec=spec))
 
 
 def _first_difference(before: Sequence[StoredQuery], now: Sequence[StoredQuery]) -> Difference | None:
-    for place, (one, other) in enumerate(zip(before, now, strict=False), 1):
-        if not same_question(one, other) or one.cutoff != other.cutoff:
-            return Difference(f"question {place}", one.vector, other.vector)
-        if _answer(one) != _answer(other):
-            return Difference(f"the answer to question {place}", _answer(one), _answer(other))
+    for number, (one, other) in enumerate(zip(before, now, strict=False), 1):
+        if not is_same_query(one, other) or one.cutoff != other.cutoff:
+            return Difference(f"query {number}", one.vector, other.vector)
+        if _comparable(one) != _comparable(other):
+            return Difference(f"the result of query {number}", _comparable(one), _comparable(other))
     if len(before) != len(now):
-        return Difference("the number of questions", len(before), len(now))
+        return Difference("the number of queries", len(before), len(now))
     return None
 
 
-def _answer(asked: StoredQuery) -> object:
+def _comparable(query: StoredQuery) -> object:
     """What matters to a strategy: exact losses, or that there are none.
 
-    The bound of a race does not matter: a store that knew more may have given another one.
+    The value of a bound is left out, because it may come from an earlier evaluation with another cutoff.
     """
-    if asked.bound or not all(map(math.isfinite, asked.losses)):
+    if query.bound or not all(map(math.isfinite, query.losses)):
         return "no better"
-    return asked.losses, asked.complexity
+    return query.losses, query.complexity
 
 
 def _other_result(before: Mapping[str, Any], now: Mapping[str, Any], compared: Sequence[str]) -> Difference | None:

@@ -1,8 +1,8 @@
-"""Load an estimator safely from a skops file that anybody may have written.
+"""Load an estimator safely from a skops file that is not trusted.
 
 Loading runs no code that the file chooses: its types have to be classes of trusted packages, or one of the few
-functions that estimators of scikit-learn keep. The links of trees, which compiled code follows unchecked,
-are checked first.
+functions that estimators of scikit-learn keep. The links of trees are checked, because compiled code follows them
+unchecked.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _FUNCTIONS = frozenset(
 )
 
 
-#: Containers of the standard library that estimators keep; making one calls nothing.
+#: Containers of the standard library that estimators keep; creating one calls no other code.
 _CONTAINERS = frozenset({"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
 
 
-#: Of numpy and scipy, classes that fitted estimators of scikit-learn keep, beside those that skops knows as safe.
+#: Classes of numpy and scipy that fitted estimators of scikit-learn keep, beside those that skops trusts itself.
 _CLASSES = frozenset({"numpy.dtype", "scipy.interpolate._bsplines.BSpline"})
-#: Parts of scikit-learn that belong to no estimator, and open files.
+#: Parts of scikit-learn that belong to no estimator, and may open files.
 _NOT_FOR_MODELS = frozenset({"conftest", "datasets", "externals", "tests", "_testing", "_test_common"})
 
 
@@ -61,9 +61,9 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
         types = skops.io.get_untrusted_types(data=content)
     except Exception as reason:  # crafted bytes may raise anything
         raise _damaged(name, reason) from None
-    strange = [each for each in types if not _is_trusted(each, trusted)]
-    if strange:
-        raise _strange(name, strange)
+    untrusted = [each for each in types if not _is_trusted(each, trusted)]
+    if untrusted:
+        raise _untrusted(name, untrusted)
     try:
         estimator = skops.io.loads(content, trusted=types)
     except Exception as reason:  # a wrong state may raise anything
@@ -79,7 +79,7 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
 
 
 def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
-    """Whether a name is that of a class in a package that is trusted; only then its module is imported."""
+    """Whether a name is that of a class in a trusted package. Modules of other packages are not imported."""
     if type_name in _FUNCTIONS or type_name in _CONTAINERS:
         return True
     module, _, attribute = type_name.rpartition(".")
@@ -93,20 +93,20 @@ def _is_trusted(type_name: str, trusted: Collection[str]) -> bool:
 
 
 def _is_harmless(module: str, type_name: str) -> bool:
-    """Whether making an object of a class does nothing but make it: `numpy.memmap`, for one, writes to a file."""
+    """Whether creating an object of a class has no side effects; `numpy.memmap`, for example, writes to a file."""
     if type_name in _CLASSES or module.startswith("scipy.sparse._"):
         return True
     return module.startswith("sklearn.") and not _NOT_FOR_MODELS & set(module.split("."))
 
 
-def _strange(name: str, types: list[str]) -> ModelFileError:
+def _untrusted(name: str, types: list[str]) -> ModelFileError:
     shown = ", ".join(f"`{each}`" for each in types[:5]) + (f" and {len(types) - 5} more" if len(types) > 5 else "")
     packages = sorted({each.partition(".")[0] for each in types})
     known = _PACKAGES | {"msl"} | sys.stdlib_module_names  # a model needs none of their functions
-    asked = [f"--trust {package}" for package in packages if package not in known]
+    options = [f"--trust {package}" for package in packages if package not in known]
     help = "do not use it unless you know who wrote it"
-    if asked and len(asked) == len(packages):
-        help = f"if you trust their code, add `{' '.join(asked)}`"
+    if options and len(options) == len(packages):
+        help = f"if you trust their code, add `{' '.join(options)}`"
     return ModelFileError(f"{name} holds what no model of this package holds: {shown}", help)
 
 
@@ -119,7 +119,7 @@ def _damaged(name: str, reason: BaseException) -> ModelFileError:
 
 
 def _trees(root: Any) -> Iterator[tuple[Any, int]]:
-    """Every tree in an estimator with the number of columns that its rows have."""
+    """Every tree in an estimator, with the number of columns of its input."""
     pending, seen = [(root, 2**31)], set()
     while pending:
         each, width = pending.pop()
@@ -132,10 +132,10 @@ def _trees(root: Any) -> Iterator[tuple[Any, int]]:
         if type(each).__module__.startswith("sklearn."):  # a chain's steps may make more columns than it is given
             known = getattr(each, "n_features_in_", width)
             width = min(width, known) if isinstance(known, int) else width
-        pending.extend((inner, width) for inner in _held(each))
+        pending.extend((inner, width) for inner in _children(each))
 
 
-def _held(each: Any) -> Iterable[Any]:
+def _children(each: Any) -> Iterable[Any]:
     """The objects that an object holds."""
     if isinstance(each, np.ndarray):
         return each.ravel().tolist() if each.dtype == object else ()
@@ -147,7 +147,7 @@ def _held(each: Any) -> Iterable[Any]:
 
 
 def _check_links(tree: Tree | TreePredictor, width: int, name: str) -> None:
-    """Refuses a tree with links outside or upwards, or with a column that its rows do not have."""
+    """Refuses a tree with links that lead outside or upwards, or with a column that its input does not have."""
     if isinstance(tree, Tree):
         left, right, feature = tree.children_left, tree.children_right, tree.feature
         inner, width = left != -1, min(width, tree.n_features)
@@ -155,25 +155,25 @@ def _check_links(tree: Tree | TreePredictor, width: int, name: str) -> None:
         left, right, feature = tree.nodes["left"], tree.nodes["right"], tree.nodes["feature_idx"]
         inner = tree.nodes["is_leaf"] == 0
     links = np.column_stack([left, right])[inner].astype(np.int64)
-    leads_on = (links > np.flatnonzero(inner)[:, None]).all() and (links < len(inner)).all()
-    asks_for = feature[inner]
-    if not leads_on or (asks_for < 0).any() or (asks_for >= width).any():
+    leads_downwards = (links > np.flatnonzero(inner)[:, None]).all() and (links < len(inner)).all()
+    columns = feature[inner]
+    if not leads_downwards or (columns < 0).any() or (columns >= width).any():
         raise _damaged(name, ValueError("the links of a tree do not make a tree"))
 
 
 # --- The bytes of a skops file, checked before they are used. ---------------------------------------------------------
 #
-# A small file may still take all memory or time: by compression, by an array that claims to be larger than its bytes,
-# by parts that contain each other again and again. Files that MSL writes have none of this.
+# A small file may still use up all memory or time: by compression, by an array that claims to be larger than its bytes,
+# or by parts that contain each other. Files that MSL writes have none of these.
 
 
 _SCHEMA = "schema.json"
-#: scipy compresses sparse matrices; the most bytes that they may have when unpacked.
+#: The most bytes of a sparse matrix after decompression; scipy compresses them.
 _MOST_UNPACKED = 500_000_000
 
 
 class MalformedModelFile(ValueError):
-    """What is wrong with a file."""
+    """A file that skops has not written; the message says what is wrong with it."""
 
 
 def check_model_file(content: bytes) -> None:
@@ -186,7 +186,7 @@ def check_model_file(content: bytes) -> None:
             raise MalformedModelFile("its parts overlap")
         schema = json.loads(archive.read(_SCHEMA))
         named = _named_files(schema)
-        # What has an id is read once, whichever of the files that are named with it.
+        # Nodes with the same id are read once, from any of their files: count the largest.
         largest: dict[int, int] = {}
         for place, (identity, name) in enumerate(named):
             key = identity or -1 - place
@@ -201,7 +201,7 @@ def check_model_file(content: bytes) -> None:
 
 
 def with_current_names(content: bytes) -> bytes:
-    """The file with the classes of our blocks by the names that they have today."""
+    """The file with the current names of the classes of our blocks."""
     with ZipFile(io.BytesIO(content)) as archive:
         schema = json.loads(archive.read(_SCHEMA))
         if not _rename_classes(schema):
@@ -215,7 +215,7 @@ def with_current_names(content: bytes) -> bytes:
 
 
 def _rename_classes(schema: Any) -> bool:
-    """Puts today's names into a schema; whether any was another one."""
+    """Replaces old names of classes in a schema by the current ones; returns whether there were any."""
     any_renamed, pending = False, [schema]
     while pending:
         part = pending.pop()
@@ -228,10 +228,10 @@ def _rename_classes(schema: Any) -> bool:
 
 
 def _named_files(schema: Any) -> list[tuple[int | None, str]]:
-    """The files that nodes name, with the ids of the nodes; nodes that contain one another are refused.
+    """The files that the nodes of a schema name, with the ids of the nodes; nodes that contain each other are refused.
 
-    An object that is used at several places is written at each of them, with the same id. If all nodes with one id have
-    the same size, following ids can neither loop nor lead to more than the file holds.
+    An object that is used several times is written each time, with the same id. If all nodes with one id have the same
+    size, following ids can neither loop nor lead to more than the file contains.
     """
     files: list[tuple[int | None, str]] = []
     ids: list[int | None] = []
@@ -263,7 +263,7 @@ def _named_files(schema: Any) -> list[tuple[int | None, str]]:
 
 
 def _check_array(part: bytes) -> None:
-    """Refuses an array whose bytes are not those of its shape."""
+    """Refuses an array whose number of bytes does not fit its shape."""
     stream = io.BytesIO(part)
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

@@ -1,4 +1,4 @@
-"""The search space of a space of models: its dimensions, groups and channels, and the models of its points."""
+"""Turn a space of models into a search space: dimensions, groups and channels, and the models of points."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from msl.encode.sample import enumerate_models, sample
 from msl.search.base import SearchSpace, Vector, Vectors
 from msl.space.defaults import closed
 from msl.space.enumerate.count import count
+from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
 from msl.space.formulas import Facts
-from msl.space.logic import UNDEFINED, occurrences, parameter
 from msl.space.membership import NotInSpace
 from msl.space.nodes import BlockUse, Node, bottom_up
 from msl.space.resolve import resolve
@@ -25,12 +25,12 @@ from msl.space.values import BlockValue, Model
 
 _STRUCTURE = ("choice", "subset", "order", "arrangement", "count", "unit")
 _ORDERED = ("ordered", "count", "int", "real", "place", "bool", "unit")
-_REMEMBERED = 10_000
+_MOST_CACHED = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class ModelSearchSpace(SearchSpace):
-    """Made by `space_to_search_space`."""
+    """The search space of a space of models; create it with `space_to_search_space`."""
 
     codec: Codec
 
@@ -41,7 +41,7 @@ class ModelSearchSpace(SearchSpace):
     def decode(self, vector: Vector) -> Hashable | None:
         key = np.ascontiguousarray(vector, dtype=np.float64).tobytes()
         if key not in self._decoded:
-            if len(self._decoded) >= _REMEMBERED:
+            if len(self._decoded) >= _MOST_CACHED:
                 self._decoded.clear()
             found = self.codec.decode(vector[None, :])[0]
             self._decoded[key] = found if isinstance(found, Model) else None
@@ -55,8 +55,15 @@ class ModelSearchSpace(SearchSpace):
         except NotInSpace:
             return None
 
+    def ends_here(self, vector: Vector) -> tuple[Vector, Vector]:
+        lows, highs = self.lows.copy(), self.highs.copy()
+        for dimension, reader in self.codec.readers(vector).items():
+            if reader.meaning.ends is not None:
+                lows[dimension], highs[dimension] = reader.meaning.ends
+        return lows, highs
+
     def values(self, dimension: int, vector: Vector, steps: int) -> Vector:
-        """The positions of a dimension's values, given the alternatives here; the present one if it has no effect."""
+        """The positions of the values of a dimension in the model of a point; its own if it has no effect there."""
         reader = self.codec.readers(vector).get(dimension)
         if reader is None:
             return np.array([vector[dimension]])
@@ -89,12 +96,16 @@ class ModelSearchSpace(SearchSpace):
 def space_to_search_space(
     space: Space, encoding: Encoding = "shared", channels: Sequence[str] | None = None
 ) -> ModelSearchSpace:
-    """The search space of a resolved space. Channels are those named, or one per part and open parameter."""
+    """The search space of a resolved space. Its channels are the given ones, or one per part and open parameter."""
     codec = space_to_codec(space, encoding)
     dimensions = codec.dimensions
     size = count(space)
+    ends = [_ends(dimension) for dimension in dimensions]
     return ModelSearchSpace(
         levels=np.array([dimension.levels or 0 for dimension in dimensions], dtype=np.int64),
+        lows=np.array([min(low for low, _ in found) for found in ends], dtype=np.float64),
+        highs=np.array([max(high for _, high in found) for found in ends], dtype=np.float64),
+        varied=np.array([len(found) > 1 for found in ends], dtype=np.bool_),
         ordered=np.array([dimension.kind in _ORDERED for dimension in dimensions], dtype=np.bool_),
         groups=_groups(dimensions),
         heads=np.array([_is_head(dimension, _parameters(space.root)) for dimension in dimensions], dtype=np.bool_),
@@ -126,6 +137,11 @@ def _reference(codec: Codec, node: Node) -> Vector:
         return codec.encode(Model(closed_steps(node)))
     except (NotInSpace, TypeError):
         return middle
+
+
+def _ends(dimension: Dimension) -> set[tuple[float, float]]:
+    """The different ranges that a dimension has, in native units."""
+    return {meaning.ends for meaning in dimension.meanings if meaning.ends is not None}
 
 
 def _is_head(dimension: Dimension, parameters: set[tuple[str, str]]) -> bool:

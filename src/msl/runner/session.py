@@ -1,6 +1,6 @@
-"""Session: a plan run from its beginning, or from where it stopped, to a trained winner that the store keeps.
+"""Run a plan, or continue it, from the search to the trained winner in the store.
 
-There is one path for the command, for `msl.run` and for `ModelSearch`; they only show what comes out of it.
+`msl run`, `msl.run` and `ModelSearch` all call `run_plan`; they only differ in how they show the result.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
 from msl.report.failures import FailureGroup, failure_groups, failures_to_text
+from msl.runner.choose_winner import choose_winner
 from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
-from msl.runner.loop import Search, search
+from msl.runner.forecast import StoredEvaluations, find_stored_evaluations
+from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems
-from msl.runner.progress import Progress
-from msl.runner.reuse import StoredEvaluations, find_stored_evaluations
 from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
-from msl.runner.trained import BEST_ALONE, Trained, save_trained
-from msl.runner.verdict import judge
+from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
 from msl.runner.versions import versions_of_packages
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
@@ -34,19 +33,19 @@ from msl.store.store_error import StoreError
 from msl.store.stored_run import NewRun
 from msl.workers.local import open_executor
 
-#: Kinds of failures that are told where no model could be evaluated.
+#: The most kinds of failures in the message that no model could be evaluated.
 _MOST_CAUSES = 5
-#: Seconds that the last fits may take after SIGTERM, beside that of the winner.
+#: Seconds that the final fits may take after SIGTERM. The winner is fitted in any case.
 _AFTER_SIGTERM = 10.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunRequest:
-    """What is to be run, and on what.
+    """A plan to run, with the sources and tables that it was made from.
 
-    `sources` are all texts that were read for it, `source` the spec among them. `data` and `test_path` say where the
-    tables came from, if from files; `chain` is the one that was picked where there were several; `changes` are those
-    made to the text of the spec for this run, as `--set` writes them.
+    `sources` are all texts that were read, `source` the spec among them. `data` and `test_path` are the files of the
+    tables, if there are any; `chain` is the one that was chosen if the spec has several; `changes` are changes to the
+    text of the spec for this run, in the form of `--set`.
     """
 
     plan: Plan
@@ -59,7 +58,7 @@ class RunRequest:
     changes: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
-        """What the store keeps beside the sources, so that the run can be repeated."""
+        """What the store keeps beside the sources, so that the run can be replayed."""
         given = {
             "data": self.data,
             "chain": self.chain,
@@ -72,18 +71,18 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """How a run begins: under which name, anew or from where it stopped, with what in store."""
+    """The id of a run that starts, whether it is resumed, and the stored evaluations that it can reuse."""
 
     run: str
     resumed: bool
-    stock: StoredEvaluations
+    stored: StoredEvaluations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a run came to. `evaluations` has a row for each model that was judged, in the order of the search.
+    """The result of a run. `evaluations` has a row for each evaluation, in the order of the search.
 
-    `summary` is the whole record, as `msl run --json` prints it; what is asked for most often stands here by name.
+    `summary` is the whole record, as `msl run --json` prints it; the entries that are used most often are properties.
     """
 
     summary: Mapping[str, Any]
@@ -100,18 +99,18 @@ class Result:
 
     @property
     def best(self) -> str:
-        """The best model as MSL."""
+        """The best model in the MSL language."""
         return str(self.summary["best"])
 
     @property
     def objectives(self) -> Mapping[str, float]:
-        """What the best model was judged at, as the user counts it."""
+        """The objectives of the best model, estimated by the search; maximised ones have their own sign."""
         found: Mapping[str, float] = self.summary["objectives"]
         return found
 
     @property
     def test(self) -> Mapping[str, float]:
-        """Its measures on the test table; empty without one."""
+        """The metrics of the best model on the test table; empty without one."""
         found: Mapping[str, float] = self.summary.get("test", {})
         return found
 
@@ -133,10 +132,10 @@ class Result:
 
 
 class NoModel(UserError):
-    """A search in which no model could be judged; `summary` is what there is to say of it."""
+    """A search in which no model could be evaluated; `summary` is the record of the run."""
 
     def __init__(self, message: str, summary: Mapping[str, Any], causes: str = "") -> None:
-        """`causes` are lines for people, the most frequent first."""
+        """`causes` is a text with a line for each kind of failure, the most frequent first."""
         super().__init__(message)
         self.summary, self.causes = summary, causes
 
@@ -155,11 +154,12 @@ def run_plan(
     only: Collection[int] | None = None,
     started: float | None = None,
 ) -> Result:
-    """Runs a plan with the store in `folder`; an unfinished run of the same digest goes on.
+    """Runs a plan with the store in `folder`. An interrupted run with the same digest is continued.
 
-    `finishing` hears of the last fits, how many are done and how many there are. `stopped` ends the search after a
-    batch, `terminated` within one; `only` names the positions that a run which was cut has answers at. The time of the
-    budget counts from `started`, on the clock of `monotonic`. Raises NoModel when no model could be judged.
+    `finishing` is called during the final fits with the number that are done and of all. When `stopped` returns true,
+    the search ends after the current batch; when `terminated` does, within it. `only` has the positions of the queries
+    of a run that was cut short, to repeat it. The time limit counts from `started`, on the clock of `monotonic`. Raises
+    NoModel if no model could be evaluated.
     """
     plan = request.plan
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
@@ -167,11 +167,11 @@ def run_plan(
     if unusable:
         raise UserError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:
-        stock = find_stored_evaluations(store, plan, request.source)
+        stored = find_stored_evaluations(store, plan, request.source)
         with open_executor(plan.job, on, workers) as executor:
             run, resumed = start_or_resume(store, request)
-            with _kept_for_later(store, run):
-                began(RunStart(run, resumed, stock))
+            with _interrupted_on_error(store, run):
+                began(RunStart(run, resumed, stored))
                 found = search(
                     plan,
                     store,
@@ -183,15 +183,15 @@ def run_plan(
                     terminated=terminated,
                     only=only,
                 )
-                if terminated():  # whoever said so does not wait for long
+                if terminated():  # whoever sends SIGTERM does not wait for long
                     limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
                 tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
-                return _concluded(request, store, run, found, stock, tasks)
+                return _finish_run(request, store, run, found, stored, tasks)
 
 
 @contextmanager
-def _kept_for_later(store: Store, run: str) -> Iterator[None]:
-    """Whatever goes wrong from outside, such as Ctrl-C or a full disk: the run is one that can be gone on with."""
+def _interrupted_on_error(store: Store, run: str) -> Iterator[None]:
+    """Marks a run as interrupted after any exception, such as Ctrl-C or a full disk, so that it can be continued."""
     try:
         yield
     except NoModel:
@@ -203,13 +203,13 @@ def _kept_for_later(store: Store, run: str) -> Iterator[None]:
 
 
 def start_or_resume(store: Store, request: RunRequest) -> tuple[str, bool]:
-    """A new run, or the unfinished one of the same digest: its id, and whether it was there."""
+    """Starts a run, or resumes an interrupted one with the same digest; returns its id, and whether it was resumed."""
     plan, source = request.plan, request.source
-    for known in store.runs.of_digest(plan.digests.run):
+    for known in store.runs.with_digest(plan.digests.run):
         if known.status == "interrupted":
             return store.runs.claim(known.id).id, True
     texts = {each.name: each.text for each in request.sources if not each.name.startswith("<")}
-    order = NewRun(
+    new = NewRun(
         name=plan.spec.name,
         spec=source.name,
         sources={source.name: source.text, **texts},
@@ -218,16 +218,16 @@ def start_or_resume(store: Store, request: RunRequest) -> tuple[str, bool]:
         versions=dict(versions_of_packages(frozenset({"msl"}))),
         options=request.options(),
     )
-    return store.runs.start(order).id, False
+    return store.runs.start(new).id, False
 
 
-def _concluded(
-    request: RunRequest, store: Store, run: str, found: Search, stock: StoredEvaluations, tasks: FinalTasks
+def _finish_run(
+    request: RunRequest, store: Store, run: str, found: SearchResult, stored: StoredEvaluations, tasks: FinalTasks
 ) -> Result:
-    """What predicts after a search, trained and saved, and all that there is to say of it."""
+    """Fits and saves the winner of a search, and stores the summary of the run."""
     plan, test = request.plan, request.test
-    with WarningCapture() as listener:
-        verdict = judge(plan, found)
+    with WarningCapture() as capture:
+        verdict = choose_winner(plan, found)
         finished = finish(plan, found, verdict, tasks, None if test is None else test.X)
         if isinstance(finished, Finished):
             save_trained(store.files, run, finished.used)
@@ -239,42 +239,42 @@ def _concluded(
             verdict,
             finished if isinstance(finished, Finished) else None,
             run=run,
-            stock=stock,
+            stored=stored,
             path=request.data,
             test=test,
         )
-    told = (*listener.told, *(finished.warnings if isinstance(finished, Finished) else ()))
-    summary |= {"warnings": kinds_of_warnings(found, told), "seconds": round(tasks.limit.elapsed, 3)}
+    warnings = (*capture.messages, *(finished.warnings if isinstance(finished, Finished) else ()))
+    summary |= {"warnings": kinds_of_warnings(found, warnings), "seconds": round(tasks.limit.elapsed, 3)}
     interrupted = found.ending == "interrupted"
     if not isinstance(finished, Finished):
         store.runs.end(run, "interrupted" if interrupted else "failed", summary)
         if finished is not None:
-            raise NoModel(_not_fitted(finished), summary, _not_fitted(finished))
-        groups = failure_groups(evaluation for _, evaluation in found.answers.met.values())
-        raise NoModel(_why_none(groups), summary, failures_to_text(groups, most=_MOST_CAUSES))
+            raise NoModel(_not_fitted_message(finished), summary, _not_fitted_message(finished))
+        groups = failure_groups(evaluation for _, evaluation in found.evaluator.evaluated.values())
+        raise NoModel(_no_model_message(groups), summary, failures_to_text(groups, most=_MOST_CAUSES))
     store.runs.end(run, "interrupted" if interrupted else "finished", summary)
-    rows = [_row(plan, evaluation) for _, evaluation in found.answers.met.values()]
+    rows = [_row(plan, evaluation) for _, evaluation in found.evaluator.evaluated.values()]
     return Result(summary, finished.used, rows)
 
 
 def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:
-    """An evaluation for people and frames: a lower bound from a race that was given up is no value."""
-    exact = evaluation.trouble is None and not evaluation.bound
+    """An evaluation as a row of a data frame. Bounds are left out, because they are not values of the objective."""
+    exact = evaluation.failure is None and not evaluation.bound
     losses = signed_losses(plan, evaluation.losses) if exact else dict.fromkeys(plan.objective_names())
-    trouble = evaluation.trouble
+    failure = evaluation.failure
     return {
         "model": evaluation.text,
         **losses,
         "complexity": float(evaluation.complexity) if isfinite(evaluation.complexity) else None,
-        "share": float(evaluation.question.share),
-        "turn": int(evaluation.question.repeat),
+        "share": float(evaluation.inputs.share),
+        "turn": int(evaluation.inputs.repeat),
         "seconds": float(evaluation.seconds),
-        "failure": None if trouble is None else f"{trouble.cause}: {trouble.message}",
+        "failure": None if failure is None else f"{failure.cause}: {failure.message}",
     }
 
 
-def _why_none(groups: Sequence[FailureGroup]) -> str:
-    """All kinds of failures in one sentence, and what to do about the most frequent."""
+def _no_model_message(groups: Sequence[FailureGroup]) -> str:
+    """The message that no model could be evaluated: the kinds of failures, and advice about the most frequent."""
     if not groups:
         return "no model of the space was evaluated: give the search more evaluations"
     kinds = [f"{group.words}: {group.example}" for group in groups[:_MOST_CAUSES]]
@@ -283,5 +283,5 @@ def _why_none(groups: Sequence[FailureGroup]) -> str:
     return f"none of {failed} models could be evaluated ({'; '.join([*kinds, *more])}); {groups[0].advice}"
 
 
-def _not_fitted(failure: Failure) -> str:
-    return f"the best models cannot be fitted on all rows; the first said: {failure.message}"
+def _not_fitted_message(failure: Failure) -> str:
+    return f"the best models cannot be fitted on all rows; the first one fails with: {failure.message}"

@@ -13,7 +13,7 @@ from msl.diagnostics.diagnostic import Diagnostic
 from msl.diagnostics.render import render
 from msl.diagnostics.source import Source, read_regular
 from msl.diagnostics.user_error import UserError
-from msl.language.edit import override_text, text_to_override
+from msl.language.override import override_text, text_to_override
 from msl.space.formulas import Facts
 from msl.space.nodes import blocks_in
 from msl.space.spec import DataStatement, Spec, metrics_of
@@ -30,7 +30,7 @@ class SpecError(UserError):
 
 
 def read_spec(spec: str | Path) -> Source:
-    """The source of a spec: a path, or a text. A string of one line that ends in `.msl` is a path."""
+    """The source of a spec, which is given as a path or as text. A string of one line that ends in `.msl` is a path."""
     if not isinstance(spec, str | Path):
         raise TypeError(f"a spec is a path or a text, not a {type(spec).__name__}")
     if isinstance(spec, str) and ("\n" in spec or not spec.strip().endswith(".msl")):
@@ -44,7 +44,7 @@ def read_spec(spec: str | Path) -> Source:
 
 
 def with_seed(source: Source, seed: int | None) -> Source:
-    """The spec with another seed in its text, so that what is stored is what was run."""
+    """The spec with another seed. The text itself is changed, so that the store keeps what was run."""
     if seed is None:
         return source
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed <= MOST_SEED:
@@ -52,8 +52,8 @@ def with_seed(source: Source, seed: int | None) -> Source:
     return override_text(source, [text_to_override(f"seed={int(seed)}")]).source
 
 
-def sound_spec(source: Source, facts: Facts | None = None, chain: str | None = None) -> tuple[Spec, Checked]:
-    """A spec without errors, checked against the facts of a table where they are given; else a SpecError."""
+def checked_spec(source: Source, facts: Facts | None = None, chain: str | None = None) -> tuple[Spec, Checked]:
+    """Checks a spec, with the facts of a table if they are given; raises SpecError if it has errors."""
     checked = check_source(source, facts, chain)
     if checked.spec is None:
         raise SpecError([diagnostic for diagnostic in checked.diagnostics if diagnostic.is_error])
@@ -61,7 +61,7 @@ def sound_spec(source: Source, facts: Facts | None = None, chain: str | None = N
 
 
 def statement_to_options(statement: DataStatement) -> DataOptions:
-    """How a table is to be read, by the `data` statement of a spec."""
+    """The options for reading a table, from the `data` statement of a spec."""
     return DataOptions(
         target=statement.target,
         task=statement.task,  # type: ignore[arg-type]  # the checker knows the tasks
@@ -81,12 +81,12 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
 
 
 def declared_task(spec: Spec) -> str | None:
-    """The task that a spec is for, by what it says of data, its objectives and its learners; None if it is for both."""
+    """The task that a spec is for, by its `data` statement, its objectives or its learners; None if it fits both."""
     if spec.data.task is not None:
         return spec.data.task
-    judged = {metric.task for objective in spec.objectives for metric in metrics_of(objective.loss)}
-    if len(judged := judged - {None}) == 1:
-        return judged.pop()
+    tasks = {metric.task for objective in spec.objectives for metric in metrics_of(objective.loss)}
+    if len(tasks := tasks - {None}) == 1:
+        return tasks.pop()
     blocks = blocks_in(spec.space.root)
     learners = {block.task for block in blocks if block.role == "learner"}
     return learners.pop() if len(learners) == 1 else None

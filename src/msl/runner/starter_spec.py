@@ -12,8 +12,8 @@ from msl.data.assemble import build_table
 from msl.data.data_errors import DataError
 from msl.data.options import DataOptions
 from msl.data.profile import leaking_columns, profile_columns
+from msl.data.raw_columns import Reading
 from msl.data.read import read_source
-from msl.data.reading import Reading
 from msl.data.suggest_options import ColumnUse, FirstOptions, first_options
 from msl.data.table import Table
 from msl.data.target import NAMED, spell_label
@@ -22,9 +22,9 @@ from msl.diagnostics.terminal import safe
 from msl.language.formatter import format_source
 from msl.space.to_text import name_to_text, quoted
 
-#: From so many rows on, one split says enough and folds cost too much.
+#: With this many rows, one split is precise enough and cross-validation takes too long.
 _MANY_ROWS = 20_000
-#: From so many features on it is worth trying fewer.
+#: With this many features, the spec tries to reduce them.
 _MANY_FEATURES = 20
 _LEARNERS = {
     "classification": ("logistic", "svm", "k_neighbors", "random_forest", "hist_gradient_boosting"),
@@ -41,21 +41,21 @@ _USES: dict[ColumnUse, str] = {
     "feature": "is kept",
     "target": "is the target",
 }
-#: Columns that are told one by one where the same is decided for all of them.
+#: The most columns with the same decision that get a comment each.
 _MOST_ALIKE = 20
-#: The problem of a row with more or fewer fields than others, and how many other rows there have to be.
-_RAGGED, _FEWEST_SOUND_ROWS = "MSL309", 2
+#: The code for rows with more or fewer fields than others, and the fewest rows that have to remain without them.
+_RAGGED, _FEWEST_REGULAR_ROWS = "MSL309", 2
 _LONGEST_COMMENT = 300
 
 
-def read_to_start(source: Any, given: DataOptions) -> tuple[Table, FirstOptions]:
-    """The table that a first spec would read, and everything that was decided for it to be one."""
+def read_for_starter_spec(source: Any, given: DataOptions) -> tuple[Table, FirstOptions]:
+    """Reads a table for a first spec; returns it with the options that were chosen and the reasons for them."""
     try:
         reading = read_source(source, options=given)
     except DataError as wrong:
         if [each.code for each in wrong.problems] != [_RAGGED]:
             raise
-        # Rows that break the layout cost those rows; where most do, the layout was not understood.
+        # Drop the rows with a wrong number of fields. If hardly any row remains, the layout was not recognised.
         reading, given = _without_ragged(source, given, wrong)
     columns = profile_columns(reading)
     first = first_options(reading, columns, given)
@@ -74,18 +74,19 @@ def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[
     except DataError:
         raise wrong from None
     rows = len(next(iter(reading.columns.values())))
-    if rows < _FEWEST_SOUND_ROWS:
+    if rows < _FEWEST_REGULAR_ROWS:
         raise wrong
     return reading, given
 
 
-def starting_spec(table: Table, first: FirstOptions, spec: str, data: str) -> str:
-    """The text of a spec for a table; `spec` and `data` are how the user names the two files, each on one line."""
+def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -> str:
+    """The text of a spec for a table; `spec` and `data` are the names of the two files, each on one line."""
     metric = DEFAULT_METRICS[table.task]
     others = [
         each.name
         for each in shipped_metrics().values()
-        if each.task == table.task and each.is_named and each.relative_to is None and each.name != metric
+        if each.task == table.task and each.is_named and each.relative_to is None and not each.takes_costs
+        if each.name != metric
     ]
     facts = table.facts
     select = "pca?  # fewer columns, or all of them" if facts.n_features >= _MANY_FEATURES else ""
@@ -138,45 +139,47 @@ def _target(table: Table) -> str:
 
 def _about_columns(table: Table) -> list[str]:
     facts = table.facts
-    said = []
+    groups = []
     if facts.symbolic:
-        said.append(f"{len(facts.symbolic)} with symbols, which are encoded where a block needs numbers")
+        groups.append(f"{len(facts.symbolic)} with symbols, which are encoded where a block needs numbers")
     if facts.incomplete:
-        said.append(f"{len(facts.incomplete)} with missing values, which are filled in where a block cannot take them")
-    return [f"# Among the features {'is' if one.startswith('1 ') else 'are'} {one}." for one in said]
+        groups.append(
+            f"{len(facts.incomplete)} with missing values, which are filled in where a block cannot take them"
+        )
+    return [f"# Among the features {'is' if one.startswith('1 ') else 'are'} {one}." for one in groups]
 
 
 def _data(table: Table, first: FirstOptions) -> list[str]:
-    """What was understood of the table, to be corrected, with a comment for each decision."""
+    """The `data` statement, with a comment for each decision, for the user to check and correct."""
     options = first.options
-    said: list[tuple[str, str]] = [("target", name_to_text(table.target)), ("task", table.task)]
+    entries: list[tuple[str, str]] = [("target", name_to_text(table.target)), ("task", table.task)]
     if options.order is not None:
-        said.append(("order", name_to_text(options.order)))
+        entries.append(("order", name_to_text(options.order)))
     lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
-    said += [(name, f"[{', '.join(quoted(str(value)) for value in of)}]") for name, of in lists.items() if of]
-    said += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
-    return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in said)})"]
+    entries += [(name, f"[{', '.join(quoted(str(value)) for value in of)}]") for name, of in lists.items() if of]
+    entries += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
+    return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in entries)})"]
 
 
 def _decisions(table: Table, first: FirstOptions) -> list[str]:
-    """A comment for everything that was decided, a few of each kind where there are very many."""
-    said: list[str] = []
+    """A comment for each decision; of very many decisions of one kind, only some."""
+    sentences: list[str] = []
     if first.target_reason != NAMED:
-        said.append(f"The target is a guess: {first.target_reason}")
-    said += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in first.sentences]
+        sentences.append(f"The target is a guess: {first.target_reason}")
+    sentences += [f"{sentence[0].upper()}{sentence[1:]}" for sentence in first.sentences]
     by_reason: dict[tuple[ColumnUse, str], list[str]] = {}
     for name, why in first.reasons.items():
         by_reason.setdefault((first.uses[name], why), []).append(name)
     for (use, why), names in by_reason.items():
-        said += [f"`{name}` {_USES[use]}: {why}" for name in names[:_MOST_ALIKE]]
+        sentences += [f"`{name}` {_USES[use]}: {why}" for name in names[:_MOST_ALIKE]]
         if others := names[_MOST_ALIKE:]:
-            said.append(f"So it is with {len(others)} other columns, such as `{others[0]}`")
-    said += [f"{each.message}; {each.help}" for each in table.warnings if each.column not in first.reasons]
-    return [f"# {_one_line(sentence)}." for sentence in said]
+            sentences.append(f"The same goes for {len(others)} other columns, such as `{others[0]}`")
+    sentences += [f"{each.message}; {each.help}" for each in table.warnings if each.column not in first.reasons]
+    return [f"# {_one_line(sentence)}." for sentence in sentences]
 
 
 def _estimate(table: Table) -> str:
-    """Five folds, fewer where a class is tiny, one split where there are very many rows."""
+    """Five folds, fewer if a class is tiny, one split if there are very many rows."""
     if len(table) >= _MANY_ROWS:
         return "holdout(0.3)"
     assert table.y is not None
@@ -185,7 +188,10 @@ def _estimate(table: Table) -> str:
 
 
 def _search(table: Table) -> list[str]:
-    """A vote is better than the best model alone on most tables (docs/results.md); of very many rows it takes long."""
+    """The search and the ensemble.
+
+    On most tables a vote is better than the best model alone (docs/results.md), but with very many rows it takes long.
+    """
     search = [
         "# Some models anywhere, each learner among them, then searches that share the evaluations by what each gains.",
         "search auto(evaluations = 100)",
@@ -200,6 +206,6 @@ def _search(table: Table) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """A text as a comment can hold it: on one line, not too long, with nothing that steers a terminal."""
+    """A text for a comment: on one line, not too long, and without control characters for terminals."""
     line = safe(" ".join(text.split()))
     return line if len(line) <= _LONGEST_COMMENT else f"{line[:_LONGEST_COMMENT]} …"

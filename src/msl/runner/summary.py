@@ -1,7 +1,7 @@
-"""Summary: what a run came to, as one plain record — what the store keeps, `--json` prints and reports show.
+"""Summarize a run as one record of plain values, which is stored, printed by `--json` and shown in reports.
 
-Everything in it is the same for the same spec, table, seed and versions, but `run`, `seconds`, and the figures of what
-was reused or saved.
+It is the same for the same spec, table, seed and versions, except for `run`, `seconds`, and the counts of what was
+reused or saved.
 """
 
 from __future__ import annotations
@@ -20,71 +20,71 @@ from msl.blocks.base.block import Floats
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import confusion
-from msl.runner.choice_counts import preferences
+from msl.runner.choice_counts import count_choices
+from msl.runner.choose_winner import Candidate, Verdict, candidates_of, test_metrics
+from msl.runner.confidence_intervals import HeldOut, intervals
 from msl.runner.finish import Finished
-from msl.runner.loop import Search
+from msl.runner.forecast import StoredEvaluations
+from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
-from msl.runner.reuse import StoredEvaluations
-from msl.runner.uncertainty import HeldOut, intervals
-from msl.runner.verdict import Candidate, Verdict, candidates_of, test_measures
 from msl.space.spec import Estimate
 from msl.space.to_text import model_to_text
 from msl.store.evaluation import Evaluation
 
-#: What random numbers are for, so that no two uses of one seed draw the same.
-_SHOWN = 6
-#: Rows of a regression that are kept to be drawn.
+#: A stream of random numbers, so that no two uses of one seed draw the same.
+_POINTS_STREAM = 6
+#: The most rows of a regression that are kept, for the plot of predictions.
 _MOST_POINTS = 400
 _ENDINGS = {"time": "the time is up", "interrupted": "interrupted"}
 
 
 def summarize(
     plan: Plan,
-    found: Search,
+    found: SearchResult,
     verdict: Verdict,
     finished: Finished | None,
     *,
     run: str,
-    stock: StoredEvaluations,
+    stored: StoredEvaluations,
     path: str | None = None,
     test: Table | None = None,
 ) -> dict[str, Any]:
-    """The record of a run; `path` is where its table was read, `test` the table that the winner was tested on.
+    """The record of a run; `path` is the file of its table, `test` the table that the winner was tested on.
 
-    What it says of the best model stands at the top, what it says of the ensemble
-    under names of its own; `used` says which of the two predicts, and `judged` and `test_judged` are about that one.
+    The entries about the best model and about the ensemble have different names. `used` says which of the two is used
+    to predict; the predictions in `judged` and `test_judged` are those of that one.
     """
-    tally = found.answers.tally
+    counts = found.evaluator.counts
     best = verdict.best if finished is None else finished.best
     record: dict[str, Any] = {
         "run": run,
         "digest": plan.digests.run,
         "best": None if best is None else model_to_text(best.model),
         "objectives": {} if best is None else signed_losses(plan, best.losses),
-        "evaluations": tally.evaluations,
-        "reused": tally.reused,
-        "repeats": tally.repeats,
-        "outside": tally.outside,
-        "failures": tally.failures,
-        "fits": tally.fits,
-        "fits_saved": tally.fits_saved,
+        "evaluations": counts.evaluations,
+        "reused": counts.reused,
+        "repeats": counts.repeats,
+        "outside": counts.outside,
+        "failures": counts.failures,
+        "fits": counts.fits,
+        "fits_saved": counts.fits_saved,
         "ending": found.why or _ENDINGS.get(found.ending, found.ending),
-        "kept": stock.kept,
-        "outside_space": stock.outside,
-        "new": tally.new,
+        "kept": stored.kept,
+        "outside_space": stored.outside,
+        "new": counts.new,
         "data": _about_table(plan.table, path),
     }
     if finished is not None:
         record |= _about_winner(plan, found, verdict, finished)
         record |= _about_used(plan, finished)
         if test is not None:
-            record |= _tested(plan, record, finished, test)
+            record |= _about_test(plan, record, finished, test)
     plain: dict[str, Any] = _plain(record)
     return plain
 
 
 def signed_losses(plan: Plan, losses: Sequence[float]) -> dict[str, float]:
-    """What was optimised, as the user counts it: a maximised measure has its own sign back."""
+    """Losses as values of the objectives: the sign of those that are maximised is changed back."""
     return {
         name: float(loss) if objective.minimize else -float(loss)
         for name, objective, loss in zip(plan.objective_names(), plan.objectives, losses, strict=True)
@@ -108,16 +108,16 @@ def _about_table(table: Table, path: str | None) -> dict[str, Any]:
 # --- the winner ---
 
 
-def _about_winner(plan: Plan, found: Search, verdict: Verdict, finished: Finished) -> dict[str, Any]:
+def _about_winner(plan: Plan, found: SearchResult, verdict: Verdict, finished: Finished) -> dict[str, Any]:
     best = finished.best
-    judged = candidates_of(plan, found)
-    models = dict.fromkeys(model for model, _ in found.answers.met.values())
-    measures = _measures(found, best)
+    candidates = candidates_of(plan, found)
+    models = dict.fromkeys(model for model, _ in found.evaluator.evaluated.values())
+    metrics = _winner_metrics(found, best)
     record: dict[str, Any] = {
         "complexity": best.complexity,
-        "measures": dict(measures),
-        "interval": intervals(plan, measures, signed_losses(plan, best.losses), finished.held),
-        "preferred": [asdict(one) for one in preferences(plan, models, judged)],
+        "measures": dict(metrics),
+        "interval": intervals(plan, metrics, signed_losses(plan, best.losses), finished.held),
+        "preferred": [asdict(one) for one in count_choices(plan, models, candidates)],
     }
     if finished.failures:
         record["not_fitted"] = [failure.message for failure in finished.failures]
@@ -134,11 +134,11 @@ def _about_winner(plan: Plan, found: Search, verdict: Verdict, finished: Finishe
 
 
 def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
-    """Which model predicts, what the ensemble came to, and where the one that predicts is wrong."""
+    """Which model is used to predict, the ensemble and its estimate, and the held-out predictions of the one used."""
     ensemble = finished.ensemble
     held = finished.held
     if ensemble is None:
-        return {"used": {"model": "best", "why": ""}, "judged": _judged_held_out(plan, held)}
+        return {"used": {"model": "best", "why": ""}, "judged": _held_out_predictions(plan, held)}
     record: dict[str, Any] = {
         "ensemble": [model_to_text(one.model) for one in ensemble.members.candidates],
         "voting": ensemble.members.voting,
@@ -150,31 +150,33 @@ def _about_used(plan: Plan, finished: Finished) -> dict[str, Any]:
             record["ensemble_objectives"], record["ensemble_interval"] = estimate.objectives, estimate.interval
         if ensemble.is_used:
             held = estimate.held
-    return record | {"judged": _judged_held_out(plan, held)}
+    return record | {"judged": _held_out_predictions(plan, held)}
 
 
-def _measures(found: Search, best: Candidate) -> Mapping[str, float]:
-    """What the winner's losses were made of; where they are means, the means."""
-    turns = range(best.repeat, best.repeat + best.turns)
-    own = [one for model, one in found.answers.met.values() if model == best.model and _is_whole(one, turns)]
-    return {name: float(np.mean([one.measures[name] for one in own])) for name in (own[0].measures if own else ())}
+def _winner_metrics(found: SearchResult, best: Candidate) -> Mapping[str, float]:
+    """The metrics that the losses of the winner were computed from; means if its losses are means over repeats."""
+    repeats = range(best.repeat, best.repeat + best.repeats)
+    own = [
+        one for model, one in found.evaluator.evaluated.values() if model == best.model and _is_complete(one, repeats)
+    ]
+    return {name: float(np.mean([one.metrics[name] for one in own])) for name in (own[0].metrics if own else ())}
 
 
-def _is_whole(evaluation: Evaluation, turns: range) -> bool:
-    question = evaluation.question
-    return question.share == 1.0 and question.repeat in turns and bool(evaluation.measures)
+def _is_complete(evaluation: Evaluation, repeats: range) -> bool:
+    inputs = evaluation.inputs
+    return inputs.share == 1.0 and inputs.repeat in repeats and bool(evaluation.metrics)
 
 
-def _judged_held_out(plan: Plan, outputs: Mapping[Estimate, HeldOut]) -> dict[str, Any] | None:
-    """Each row by a model that was not fitted on it; of repeats the last."""
+def _held_out_predictions(plan: Plan, outputs: Mapping[Estimate, HeldOut]) -> dict[str, Any] | None:
+    """The predictions for held-out rows, in the last repeat of the first estimate."""
     for held in outputs.values():
-        pool, given = held.resampling.pools[-1], held.outputs[-1]
-        return _judged(plan, pool.y, given, pool.weights)
+        pool, predicted = held.resampling.pools[-1], held.outputs[-1]
+        return _predictions(plan, pool.y, predicted, pool.weights)
     return None
 
 
-def _judged(plan: Plan, y: NDArray[Any], outputs: Floats, weights: Floats | None = None) -> dict[str, Any]:
-    """Which class was taken for which; or pairs of the true and the predicted number."""
+def _predictions(plan: Plan, y: NDArray[Any], outputs: Floats, weights: Floats | None = None) -> dict[str, Any]:
+    """The confusion matrix of a classification; the true and predicted values of a regression."""
     classes = plan.table.classes
     if classes:
         counts = confusion(y, outputs, np.ones(len(y)) if weights is None else weights)
@@ -182,19 +184,19 @@ def _judged(plan: Plan, y: NDArray[Any], outputs: Floats, weights: Floats | None
         return {"kind": "classification", "classes": list(classes), "confusion": cells.tolist()}
     rows = np.arange(len(y))
     if len(y) > _MOST_POINTS:
-        rows = np.sort(np.random.default_rng([plan.seed, _SHOWN]).choice(len(y), _MOST_POINTS, replace=False))
+        rows = np.sort(np.random.default_rng([plan.seed, _POINTS_STREAM]).choice(len(y), _MOST_POINTS, replace=False))
     return {"kind": "regression", "actual": y[rows].tolist(), "predicted": outputs[rows].tolist()}
 
 
 # --- the test table ---
 
 
-def _tested(plan: Plan, record: Mapping[str, Any], finished: Finished, test: Table) -> dict[str, Any]:
-    """The best model on the test table, and the ensemble where it is used."""
+def _about_test(plan: Plan, record: Mapping[str, Any], finished: Finished, test: Table) -> dict[str, Any]:
+    """The metrics of the best model on the test table, and of the ensemble if it is used."""
     if finished.test_outputs is None:
-        return {"test_failure": (finished.no_test.strip() or "it could not be asked").splitlines()[0]}
+        return {"test_failure": (finished.no_test.strip() or "the model gave no predictions").splitlines()[0]}
     y = Dataset.of(test).y
-    measured = test_measures(plan, finished.test_outputs, y)
+    measured = test_metrics(plan, finished.test_outputs, y)
     estimated = record["measures"]
     found: dict[str, Any] = {
         "test": measured,
@@ -203,12 +205,12 @@ def _tested(plan: Plan, record: Mapping[str, Any], finished: Finished, test: Tab
     used = finished.test_outputs
     if finished.ensemble is not None and finished.ensemble.test_outputs is not None:
         used = finished.ensemble.test_outputs
-        found["ensemble_test"] = test_measures(plan, used, y)
-    return found | {"test_judged": _judged(plan, y, used)}
+        found["ensemble_test"] = test_metrics(plan, used, y)
+    return found | {"test_judged": _predictions(plan, y, used)}
 
 
 def _plain(value: Any) -> Any:
-    """As JSON knows it: a number that is none is nothing."""
+    """A value that JSON can represent; NaN and infinity become None."""
     if isinstance(value, dict):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -218,24 +220,26 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-# --- Warned: the kinds of warnings that a run met, in its evaluations and in what it fitted at its end. ---------------
+# --- The warnings of a run. -------------------------------------------------------------------------------------------
 
 
-#: Kinds that are kept; of more than these nobody reads.
-_MOST = 20
-#: What differs between warnings of one kind: the numbers in them.
+#: The most kinds of warnings that are kept.
+_MOST_KINDS = 20
+#: Warnings that differ only in numbers are of one kind.
 _NUMBER = re.compile(r"[-+]?\d[\d_,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-def kinds_of_warnings(found: Search, at_end: Iterable[str]) -> list[dict[str, Any]]:
-    """The kinds, the most frequent first: the first of each, and how many models came with one. What was raised when
-    the winner was fitted on every row counts as one more."""
+def kinds_of_warnings(found: SearchResult, at_end: Iterable[str]) -> list[dict[str, Any]]:
+    """The kinds of warnings, the most frequent first: the first warning of each kind, and the number of models with it.
+
+    The warnings of the final fits (`at_end`) count as those of one more model.
+    """
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
-    told = [dict.fromkeys(one.warnings) for _, one in found.answers.met.values()]
-    for warnings in (*told, dict.fromkeys(at_end)):
-        kinds = {_NUMBER.sub("#", words): words for words in reversed(list(warnings))}
+    of_models = [dict.fromkeys(one.warnings) for _, one in found.evaluator.evaluated.values()]
+    for warnings in (*of_models, dict.fromkeys(at_end)):
+        kinds = {_NUMBER.sub("#", text): text for text in reversed(list(warnings))}
         counts.update(kinds.keys())
-        for kind, words in kinds.items():
-            first.setdefault(kind, words)
-    return [{"warning": first[kind], "models": count} for kind, count in counts.most_common(_MOST)]
+        for kind, text in kinds.items():
+            first.setdefault(kind, text)
+    return [{"warning": first[kind], "models": count} for kind, count in counts.most_common(_MOST_KINDS)]

@@ -1,7 +1,7 @@
-"""Versions of the code that a model's result depends on.
+"""Find the versions of the code that the result of a model depends on.
 
-A package has the number of its distribution, local code without one the digest of its source. Our own blocks have a
-revision each, so that an edited block is evaluated again while everything else that is stored stays valid.
+The version of a package is that of its distribution; for local code without one it is the digest of its source. Each of
+our own blocks has a revision, so that an edited block is evaluated again while all other stored evaluations stay valid.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 from msl import __version__
 from msl.blocks.public import PACKAGE
 from msl.blocks.revision import chain_revision, target_revision
-from msl.space.logic import occurrences
+from msl.space.evaluate_conditions import occurrences
 from msl.space.nodes import blocks_in
 from msl.space.spec import Space
 from msl.space.values import Model
 
-#: The libraries behind our own blocks: another version may give other digits.
+#: The libraries that our own blocks use: another version may give slightly different results.
 _BEHIND_MSL = ("numpy", "scipy", "scikit-learn")
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
@@ -32,32 +32,32 @@ CHAIN = f"{PACKAGE}:chain"
 
 
 def versions_of(model: Model) -> dict[str, str]:
-    """The versions that the outcome of a model depends on."""
+    """The versions that the result of a model depends on."""
     return dict(versions_of_targets(frozenset(found.block.target for found in occurrences(model.steps))))
 
 
 def versions_of_space(space: Space) -> Mapping[str, str]:
-    """The versions that the outcomes of all models of a space depend on."""
+    """The versions that the results of the models of a space depend on."""
     return versions_of_targets(frozenset(block.target for block in blocks_in(space.root)))
 
 
 @cache
 def versions_of_targets(targets: frozenset[str]) -> Mapping[str, str]:
-    """The versions of the packages behind some blocks, and the revision of each block of ours."""
+    """The versions of the packages that some blocks come from, and the revisions of our own blocks."""
     packages = frozenset(target.split(":")[0].split(".")[0] for target in targets)
     revisions = {target: revision for target in sorted(targets) if (revision := target_revision(target)) is not None}
     return {**versions_of_packages(packages), **revisions, CHAIN: chain_revision()}
 
 
 def block_revisions(space: Space) -> dict[str, str]:
-    """The revisions of our own blocks: a run that was interrupted before an edit is not continued after it."""
+    """The revisions of our own blocks, for the digest of a run: it is not continued after a block was edited."""
     return {name: of for name, of in versions_of_space(space).items() if name.startswith(f"{PACKAGE}:")}
 
 
 def changed_since(before: Mapping[str, str]) -> list[str]:
-    """The packages and blocks that have another version now than an evaluation was made with.
+    """The packages and blocks whose version differs from the one that an evaluation was made with.
 
-    Evaluations from before blocks had revisions record none, so that all of them count as changed.
+    Earlier versions of MSL stored no revisions of blocks; all their evaluations count as changed.
     """
     unknown = [] if CHAIN in before else [CHAIN]
     return [*unknown, *(name for name, version in before.items() if _current(name) != version)]
@@ -74,7 +74,7 @@ def _current(name: str) -> str | None:
 
 @cache
 def versions_of_packages(packages: frozenset[str]) -> Mapping[str, str]:
-    """The versions of some packages; for ours, also those of the libraries behind its blocks."""
+    """The versions of some packages; for `msl`, also those of the libraries that its blocks use."""
     found: dict[str, str] = {}
     for package in sorted(packages):
         if package == "msl":

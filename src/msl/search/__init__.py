@@ -1,10 +1,10 @@
 """Strategies, and what they are written with.
 
-what a strategy gets and returns       base (Query, Observation, SearchSpace, Event), setting (Setting)
+what a strategy gets and returns       base (Query, Observation, SearchSpace, Event), strategy_context (Setting)
 a strategy by its name                 stages.load_strategy
 `search a then b` as one strategy      stages.then
 the strategies that ship               strategies/, one file each; `msl.search.pso` is the function of that name
-velocity, variation, surrogates, …     operators/
+velocity, crossover, surrogates, …      operators/
 
 Catalogues name a strategy by this package (`msl.search:pso`), whichever file it is in.
 """

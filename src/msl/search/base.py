@@ -124,6 +124,9 @@ class SearchSpace:
     ordered   whether neighbouring values are similar, as with numbers
     groups    the number of the step, or of the unit of a network, that each dimension belongs to
     heads     the dimensions that decide which alternative their group is, or whether it is present
+    lows      the native number at the lower wall of each dimension: that of the value itself, decades on a logarithmic
+    highs     scale, the place of an option; at the upper wall. Where alternatives share a dimension, those of all
+    varied    whether alternatives that share the dimension have different ranges
     absent    the value of a dimension that means "not present"; -1 if there is none
     optional  whether that value is beside a whole choice (`part?`), not one of its alternatives
     families  the number of a set of switches of which at least one stays on, such as the units of a network; else -1
@@ -134,6 +137,9 @@ class SearchSpace:
     """
 
     levels: Integers
+    lows: Vector
+    highs: Vector
+    varied: Flags
     ordered: Flags
     groups: Integers
     heads: Flags
@@ -150,6 +156,8 @@ class SearchSpace:
         cls,
         levels: ArrayLike,
         *,
+        lows: ArrayLike | None = None,
+        highs: ArrayLike | None = None,
         ordered: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         heads: ArrayLike = (),
@@ -160,12 +168,18 @@ class SearchSpace:
         channels: Mapping[str, tuple[int, ...]] | None = None,
         start: Vector | None = None,
     ) -> Self:
-        """The search space of dimensions with this many values each; by default they are unrelated numbers."""
+        """The search space of dimensions with this many values each; by default they are unrelated numbers.
+
+        Their values are counted from 0, or lie in [0, 1] if they are continuous, unless `lows` and `highs` are given.
+        """
         count = np.asarray(levels, dtype=np.int64)
         d = len(count)
         names = tuple(labels) or tuple(f"x{dimension}" for dimension in range(d))
         return cls(
             levels=count,
+            lows=np.where(count > 0, -0.5, 0.0) if lows is None else np.asarray(lows, dtype=np.float64),
+            highs=np.where(count > 0, count - 0.5, 1.0) if highs is None else np.asarray(highs, dtype=np.float64),
+            varied=np.zeros(d, dtype=np.bool_),
             ordered=np.ones(d, dtype=np.bool_) if ordered is None else np.asarray(ordered, dtype=np.bool_),
             groups=np.arange(d) if groups is None else np.asarray(groups, dtype=np.int64),
             heads=np.isin(np.arange(d), heads),
@@ -219,6 +233,10 @@ class SearchSpace:
         if not isinstance(model, bytes) or len(model) != 8 * self.n_dimensions:
             return None
         return self.centres(np.frombuffer(model, dtype=np.float64))
+
+    def ends_here(self, vector: Vector) -> tuple[Vector, Vector]:
+        """The native numbers at the walls, given the alternatives at a point; those of all where it has no effect."""
+        return self.lows, self.highs
 
     def values(self, dimension: int, vector: Vector, steps: int) -> Vector:
         """The positions of the values of a dimension, given the other dimensions; `steps` even ones if continuous."""

@@ -13,7 +13,7 @@ import numpy as np
 from msl.check.names.catalogues import offers, shipped_strategies
 from msl.diagnostics.user_error import UserError
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, ended
-from msl.search.setting import Setting, Strategy, StrategyFunction
+from msl.search.strategy_context import Setting, Strategy, StrategyFunction
 
 
 def strategy_targets() -> dict[str, str]:

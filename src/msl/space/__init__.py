@@ -1,11 +1,11 @@
 """Spaces of pipelines as data: what a space contains, and questions about it that need neither data nor numpy.
 
-- What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`
-- Does a model meet a requirement? -> `logic`; what can requirements tell apart? -> `abstraction`
-- Is this model in the space? -> `membership`
+- What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`, `metric`
+- Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
+- Is this model in the space? -> `membership`, `membership_of_values`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`
 - What is the digest of a space? -> `canonical.digest`; what differs between two? -> `diff.compare`
 - How is it written in MSL? -> `to_text`, `condition_text`
-- What is left for one table? -> `resolve`; what are the defaults? -> `defaults`; what is too large? -> `limits`
+- What is left for one table? -> `resolve`; what are the defaults? -> `defaults`; what is too large? -> `numbers.excess`
 """

@@ -1,4 +1,4 @@
-"""Conditions of requirements and of conditional parameters, as data; `logic` evaluates them."""
+"""Conditions of requirements and of conditional parameters, as data; `evaluate_conditions` evaluates them."""
 
 from __future__ import annotations
 

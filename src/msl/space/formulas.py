@@ -148,6 +148,8 @@ class Facts:
     #: The columns that hold symbols, and those that lack values somewhere; blocks may need them encoded or imputed.
     symbolic: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()
+    #: The classes as they are spelt, in the order of their codes.
+    classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.n_samples < 1 or self.n_features < 1:

@@ -23,10 +23,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from msl.space.abstraction import NO_TRAITS, Abstraction, Traits
 from msl.space.conditions import Requirement
-from msl.space.logic import Outcome, joined_outcome
+from msl.space.evaluate_conditions import Outcome, joined_outcome
 from msl.space.membership_of_values import ABSENT, Mismatch, ValueReader
+from msl.space.model_traits import NO_TRAITS, Abstraction, Traits
 from msl.space.nodes import (
     Arrange,
     BlockUse,

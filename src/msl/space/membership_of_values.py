@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from msl.space.abstraction import NO_TRAITS, Abstraction, Params, Traits, observed_params
+from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts, Formula
-from msl.space.logic import holds
+from msl.space.model_traits import NO_TRAITS, Abstraction, Params, Traits, observed_params
 from msl.space.nodes import (
     BlockUse,
     Bool,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from msl.record import record
+from msl.space.values import Value
 
 Interval = tuple[float, float]
 
@@ -25,9 +26,11 @@ class Metric:
 
     `function` is a target `module:function`. For a metric of outputs it is called as `f(y, outputs, weights)`: true
     classes as integers and one score per class, or numbers and numbers, and the weight of each row. For a metric of the
-    model itself (`needs` is one of `OF_MODEL`) it is called as `f(figures, n_features, n_fits)`.
+    model itself (`needs` is one of `OF_MODEL`) it is called as `f(figures, n_features, n_fits)`. `options` follow as
+    keywords.
     """
 
+    #: With its options where a spec gives some, as in `pinball(quantile = 0.9)`, so that a name stands for one metric.
     name: str
     function: str
     #: `classification`, `regression`, or None for both.
@@ -50,12 +53,18 @@ class Metric:
     relative_to: str | None = None
     #: The metric that takes its place where `data(positive = …)` names a class.
     of_positive: str | None = None
+    #: The metric that takes its place on a test table, for one that is fitted to the rows that it scores.
+    on_test: str | None = None
     #: Whether a spec may name it.
     is_named: bool = True
     #: The name of 1 − metric, if papers report that.
     complement: str | None = None
     #: Why it may be undefined, for the message about a NaN.
     undefined: str | None = None
+    #: Whether a spec has to say what errors cost, so that the name alone is not enough.
+    takes_costs: bool = False
+    #: The value of each option that it declares.
+    options: tuple[tuple[str, Value], ...] = ()
 
     @property
     def of_model(self) -> bool:

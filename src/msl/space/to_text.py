@@ -13,8 +13,8 @@ from itertools import accumulate
 from pathlib import PurePath
 
 from msl.record import record
+from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import FUNCTIONS, Amount, Formula
-from msl.space.logic import occurrences
 from msl.space.nodes import (
     Arrange,
     BlockUse,

@@ -19,7 +19,7 @@ from typing import Any
 from msl.store.schema import MIGRATIONS, has_programs, is_foreign, migrate, schema_version
 from msl.store.store_error import StoreError, damaged, not_writable, translated
 
-#: Seconds to wait for locks of other processes.
+#: Seconds to wait for the locks of other processes.
 PATIENCE = 30.0
 
 #: Seconds between commits that wait for the disk. Only a loss of power can undo the commits between them, each as a
@@ -43,7 +43,7 @@ class Database:
         self._lock = threading.RLock()
         self._flushed = monotonic() - _FLUSH_EVERY
         with translated(path):
-            _refuse_lost_file(path)
+            _refuse_missing_file(path)
             self._connection = _connect_to_read(path, patience) if read_only else _connect(path, "rwc", patience)
             try:
                 self._prepare()
@@ -52,9 +52,9 @@ class Database:
                 raise
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[Row]:
-        """All rows that a query gives."""
+        """All rows that a query returns."""
         with self._lock, translated(self.path):
-            return self._patiently(statement, values).fetchall()
+            return self._execute(statement, values).fetchall()
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[sqlite3.Connection]:
@@ -66,11 +66,11 @@ class Database:
                 raise RuntimeError("transactions do not nest")
             flush = monotonic() - self._flushed >= _FLUSH_EVERY
             if flush and self._write_ahead:
-                self._patiently("PRAGMA synchronous = FULL")
+                self._execute("PRAGMA synchronous = FULL")
             try:
-                self._patiently("BEGIN IMMEDIATE")
+                self._execute("BEGIN IMMEDIATE")
                 yield self._connection
-                self._patiently("COMMIT" if keep else "ROLLBACK")
+                self._execute("COMMIT" if keep else "ROLLBACK")
             except BaseException:
                 if self._connection.in_transaction:
                     with suppress(sqlite3.Error):  # the first error is the one to report
@@ -100,7 +100,7 @@ class Database:
 
     def _prepare(self) -> None:
         connection = self._connection
-        self._patiently("PRAGMA schema_version")  # reads the header, so that a file that is no database fails here
+        self._execute("PRAGMA schema_version")  # reads the header, so that a file that is no database fails here
         if is_foreign(connection):
             raise StoreError(
                 "MSL510",
@@ -124,7 +124,7 @@ class Database:
         if self.read_only:
             self._write_ahead = False
             if version < len(MIGRATIONS):
-                self._connection = _in_memory(connection)
+                self._connection = _copy_to_memory(connection)
                 migrate(self._connection, MIGRATIONS)
             return
         self._write_ahead = self._choose_journal() == "wal"
@@ -137,7 +137,7 @@ class Database:
     def _choose_journal(self) -> str:
         """Write-ahead logging where the folder allows it, so that readers and a writer do not wait for each other."""
         wanted = "delete" if is_on_network(self.path.parent) else "wal"
-        mode = str(self._patiently(f"PRAGMA journal_mode = {wanted}").fetchone()[0])
+        mode = str(self._execute(f"PRAGMA journal_mode = {wanted}").fetchone()[0])
         if mode != "wal":
             why = "it is on a network" if wanted == "delete" else "it has no memory that processes can share"
             self.note = (
@@ -146,8 +146,8 @@ class Database:
             )
         return mode
 
-    def _patiently(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        """Executes a statement and waits for locks: SQLite itself does not wait where that might be a deadlock."""
+    def _execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        """Executes a statement and waits for locks, because SQLite itself does not wait where it sees a deadlock."""
         deadline = monotonic() + self.patience
         pause = 0.001
         while True:
@@ -182,10 +182,10 @@ def _connect_to_read(path: Path, patience: float) -> sqlite3.Connection:
             raise
     with TemporaryDirectory() as folder:
         copy = copy_database(path, Path(folder) / path.name)
-        return _in_memory(_connect(copy, "rw", patience))
+        return _copy_to_memory(_connect(copy, "rw", patience))
 
 
-def _in_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _copy_to_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
     """A copy in memory, which may be changed; closes the original."""
     memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     with closing(connection):
@@ -214,7 +214,7 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
     return _name(error).startswith(_BUSY)
 
 
-def _refuse_lost_file(path: Path) -> None:
+def _refuse_missing_file(path: Path) -> None:
     """Refuses a journal without its database: SQLite would delete it, and all that could be recovered from it."""
     journal = journal_of(path)
     if journal.exists() and journal.stat().st_size and not (path.exists() and path.stat().st_size):
@@ -234,16 +234,16 @@ _ESCAPE = re.compile(r"\\([0-7]{3})")  # a blank in a name is \040
 
 
 def is_on_network(folder: Path) -> bool:
-    """By the table of mounts, where the system has one."""
+    """Whether a folder is on a network file system; False on systems without a table of mounts."""
     try:
         lines = _MOUNTS.read_text(errors="replace").splitlines()
     except OSError:
         return False
-    return kind_of_mount(folder.resolve(), lines) in _NETWORK
+    return file_system_of(folder.resolve(), lines) in _NETWORK
 
 
-def kind_of_mount(folder: Path, mountinfo: list[str]) -> str:
-    """The kind of file system that holds a folder: that of the deepest mount above it, the latest where they cover."""
+def file_system_of(folder: Path, mountinfo: list[str]) -> str:
+    """The type of the file system that holds a folder: that of the deepest mount above it, the latest of several."""
     depth, kind = -1, ""
     for line in mountinfo:
         place, _, system = line.partition(" - ")

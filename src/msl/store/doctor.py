@@ -1,4 +1,4 @@
-"""Doctor: what is wrong with a store, as data, and its repair as far as that can be."""
+"""Find what is wrong with a store, and repair it as far as possible, as `msl doctor` does."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from msl.store.database import Database, copy_database, is_on_network, journal_of
-from msl.store.files import Files
-from msl.store.recover import Saved, is_sound, salvage
+from msl.store.recover import RecoveredRows, is_sound, recover
 from msl.store.run_table import RunTable
 from msl.store.schema import TABLES, Clock, selection, utc_now
-from msl.store.store import DATABASE, Store, no_store
+from msl.store.store import DATABASE, Files, Store, no_store
 from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import this_process
 
@@ -29,13 +28,13 @@ Kind = Literal[
 Severity = Literal["error", "warning", "note"]
 
 _MOST_LINES = 5
-_LITTLE_ROOM = 50_000_000
-_ASIDE = "store.damaged-*.sqlite"
+_LITTLE_SPACE = 50_000_000
+_DAMAGED_COPIES = "store.damaged-*.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing found out; `repaired` says that it has been put right since."""
+    """One problem or remark; `repaired` says that it has been fixed since."""
 
     kind: Kind
     severity: Severity
@@ -45,34 +44,34 @@ class Finding:
 
 
 def examine(folder: Path, *, clock: Clock = utc_now) -> list[Finding]:
-    """Everything that is wrong or remarkable; changes nothing."""
+    """Everything that is wrong or worth knowing. It changes nothing."""
     path = folder / DATABASE
     if not path.exists() and not journal_of(path).exists():
         raise no_store(folder)
-    findings = _surroundings(folder)
+    findings = _folder_findings(folder)
     try:
         with Store.open(folder, read_only=True, clock=clock) as store:
-            findings += _damage(store.database) or _oddities(store)
-    except StoreError as problem:
-        findings.append(_from_problem(problem))
-    return [*findings, *_leftovers(folder)]
+            findings += _damage(store.database) or _inconsistencies(store)
+    except StoreError as error:
+        findings.append(_error_to_finding(error))
+    return [*findings, *_old_copies(folder)]
 
 
 def repair(folder: Path, *, clock: Clock = utc_now) -> list[Finding]:
-    """Puts right what can be, and says what was found and what was done about it."""
+    """Repairs what it can; returns what was found, with what was repaired marked."""
     findings = examine(folder, clock=clock)
     before: list[Finding] = []
     if any(finding.kind == "damage" for finding in findings):
-        before = [*_done([one for one in findings if one.kind == "damage"], "damage"), _rebuild(folder, clock)]
+        before = [*_mark_repaired([one for one in findings if one.kind == "damage"], "damage"), _rebuild(folder, clock)]
         findings = examine(folder, clock=clock)
     if any(finding.kind == "stale run" for finding in findings):
         with Store.open(folder, clock=clock) as store:
             store.runs.mark_interrupted()
-        findings = _done(findings, "stale run")
+        findings = _mark_repaired(findings, "stale run")
     return [*before, *findings]
 
 
-def _done(findings: list[Finding], kind: Kind) -> list[Finding]:
+def _mark_repaired(findings: list[Finding], kind: Kind) -> list[Finding]:
     return [replace(one, help="", repaired=True) if one.kind == kind else one for one in findings]
 
 
@@ -80,27 +79,28 @@ def _done(findings: list[Finding], kind: Kind) -> list[Finding]:
 
 
 def _damage(database: Database) -> list[Finding]:
-    """What SQLite says of the file, and rows that are not what was once written."""
-    told = [str(line) for (line,) in database.rows(f"PRAGMA integrity_check({_MOST_LINES})")]
-    if told == ["ok"]:
-        told = []
+    """The result of SQLite's integrity check; if it finds nothing, rows with a wrong checksum."""
+    lines = [str(line) for (line,) in database.rows(f"PRAGMA integrity_check({_MOST_LINES})")]
+    if lines == ["ok"]:
+        lines = []
         for table in TABLES:
             bad = sum(not is_sound(table, row) for row in database.rows(selection(table)))
             if bad:
-                told.append(f"{bad} rows of the table {table} are not what was written")
-    if not told:
+                lines.append(f"{bad} rows of the table {table} are not what was written")
+    if not lines:
         return []
-    message = f"the database {database.path} is damaged: {'; '.join(told[:_MOST_LINES])}"
+    message = f"the database {database.path} is damaged: {'; '.join(lines[:_MOST_LINES])}"
     return [Finding("damage", "error", message, "`msl doctor --repair` rebuilds it from what can be read")]
 
 
-def _oddities(store: Store) -> list[Finding]:
+def _inconsistencies(store: Store) -> list[Finding]:
+    """Runs without their process, queries without their evaluation, and files that do not fit the runs."""
     findings = [
         Finding(
             "stale run",
             "warning",
-            f"the run `{run}` is written down as going on, but its process is gone",
-            "give its command again to continue it; `msl doctor --repair` writes down that it is interrupted",
+            f"the run `{run}` is stored as running, but its process is gone",
+            "give its command again to continue it; `msl doctor --repair` marks it as interrupted",
         )
         for run in store.runs.stale()
     ]
@@ -121,27 +121,27 @@ def _oddities(store: Store) -> list[Finding]:
         Finding("orphan", "note", f"{file} belongs to no run ({file.stat().st_size:,} bytes)", _about_orphans(store))
         for file in store.files.orphans(store.runs.ids())
     ]
-    return [*findings, *_models(store)]
+    return [*findings, *_model_findings(store)]
 
 
 def _about_orphans(store: Store) -> str:
-    if any(store.folder.glob(_ASIDE)):
+    if any(store.folder.glob(_DAMAGED_COPIES)):
         return "it may be of a run that was lost with the damaged database: `msl gc` removes it for good"
     return "`msl gc` removes it"
 
 
-def _models(store: Store) -> Iterator[Finding]:
-    """Models of finished runs that are not what the run saved."""
+def _model_findings(store: Store) -> Iterator[Finding]:
+    """Models of finished runs that are missing or have changed since they were saved."""
     for name in store.runs.ids():
         run = store.runs.get(name)
         if run.status == "finished" and run.result.get("best") is not None:
-            wrong = _wrong_with_model(store.files, name)
-            if wrong is not None:
+            damage = _model_damage(store.files, name)
+            if damage is not None:
                 help = "its command again trains it anew, and evaluates nothing twice"
-                yield Finding("model", "error", f"the model of the run `{name}` {wrong}", help)
+                yield Finding("model", "error", f"the model of the run `{name}` {damage}", help)
 
 
-def _wrong_with_model(files: Files, run: str) -> str | None:
+def _model_damage(files: Files, run: str) -> str | None:
     paths = [files.model(run, suffix) for suffix in (".json", ".msl", ".skops")]
     if absent := [path.name for path in paths if not path.exists()]:
         return f"is not whole: {', '.join(absent)} is gone" if len(absent) < len(paths) else "is gone"
@@ -153,7 +153,7 @@ def _wrong_with_model(files: Files, run: str) -> str | None:
     return None if is_same else f"is not what was saved: {paths[-1]} has changed"
 
 
-def _leftovers(folder: Path) -> list[Finding]:
+def _old_copies(folder: Path) -> list[Finding]:
     return [
         Finding(
             "leftover",
@@ -161,16 +161,16 @@ def _leftovers(folder: Path) -> list[Finding]:
             f"{file} is a damaged database from an earlier repair ({file.stat().st_size:,} bytes)",
             "remove it when the rebuilt store has all that you need",
         )
-        for file in sorted(folder.glob(_ASIDE))
+        for file in sorted(folder.glob(_DAMAGED_COPIES))
     ]
 
 
-def _surroundings(folder: Path) -> list[Finding]:
+def _folder_findings(folder: Path) -> list[Finding]:
     findings = []
     if not os.access(folder, os.W_OK):
         message = f"{folder} cannot be written: runs can be read, but none started or continued"
         findings.append(Finding("folder", "warning", message, "allow writing there, or use another store"))
-    if (free := shutil.disk_usage(folder).free) < _LITTLE_ROOM:
+    if (free := shutil.disk_usage(folder).free) < _LITTLE_SPACE:
         message = f"the disk of {folder} is almost full: {free:,} bytes are left"
         findings.append(Finding("disk", "warning", message, "make room; `msl gc` says what it would free"))
     if is_on_network(folder):
@@ -179,36 +179,36 @@ def _surroundings(folder: Path) -> list[Finding]:
     return findings
 
 
-def _from_problem(problem: StoreError) -> Finding:
-    kind: Kind = "damage" if problem.code == "MSL503" else "problem"
-    return Finding(kind, "error", problem.message, problem.help)
+def _error_to_finding(error: StoreError) -> Finding:
+    kind: Kind = "damage" if error.code == "MSL503" else "problem"
+    return Finding(kind, "error", error.message, error.help)
 
 
 # --- rebuilding ---
 
 
 def _rebuild(folder: Path, clock: Clock) -> Finding:
-    """A new database with all that can be read, in the place of the damaged one, which is kept under a dated name.
+    """Replaces a damaged database by a new one with all rows that can be read. The old one is kept under a dated name.
 
-    The copy is complete before anything is replaced: at no moment is there less than there was.
+    Nothing is replaced before both the new database and the copy of the old one are complete.
     """
     path, rebuilt = folder / DATABASE, folder / "store.rebuilt.sqlite"
     try:
-        saved = salvage(path, rebuilt)
+        recovered = recover(path, rebuilt)
         _refuse_while_running(rebuilt, clock)
-        aside = _free_name(folder, f"store.damaged-{clock():%Y%m%d-%H%M%S}")
+        old = _unused_name(folder, f"store.damaged-{clock():%Y%m%d-%H%M%S}")
         with translated(folder):
-            copy_database(path, aside)
+            copy_database(path, old)
             for companion in (journal_of(path), path.with_name(path.name + "-shm")):
                 companion.unlink(missing_ok=True)
             rebuilt.replace(path)
     finally:
         rebuilt.unlink(missing_ok=True)
-    return Finding("rebuilt", "note", _told(saved, aside), repaired=True)
+    return Finding("rebuilt", "note", _recovery_message(recovered, old), repaired=True)
 
 
 def _refuse_while_running(rebuilt: Path, clock: Clock) -> None:
-    """A process that still has the damaged file open would go on writing to what nobody reads any more."""
+    """A process that has the damaged file open would write to a file that is no longer the store."""
     with closing(Database(rebuilt, read_only=True)) as database:
         for run in RunTable(database, clock).all():
             if run.status == "running" and run.process != this_process():
@@ -219,12 +219,14 @@ def _refuse_while_running(rebuilt: Path, clock: Clock) -> None:
                 )
 
 
-def _free_name(folder: Path, stem: str) -> Path:
+def _unused_name(folder: Path, stem: str) -> Path:
     names = chain([stem], (f"{stem}-{number}" for number in count(2)))
     return next(path for name in names if not (path := folder / f"{name}.sqlite").exists())
 
 
-def _told(saved: Saved, aside: Path) -> str:
-    rows = ", ".join(f"{saved.rows[table]:,} {table}" for table in ("runs", "evaluations", "asks", "events"))
-    rejected = f"; {saved.rejected:,} rows were not what was written and are left out" if saved.rejected else ""
-    return f"rebuilt with {rows}{rejected}; the damaged file is kept as {aside}"
+def _recovery_message(recovered: RecoveredRows, old: Path) -> str:
+    words = {"asks": "queries"}  # where the name of a table is not the user's word
+    tables = ("runs", "evaluations", "asks", "events")
+    rows = ", ".join(f"{recovered.rows[table]:,} {words.get(table, table)}" for table in tables)
+    rejected = f"; {recovered.rejected:,} rows were not what was written and are left out" if recovered.rejected else ""
+    return f"rebuilt with {rows}{rejected}; the damaged file is kept as {old}"

@@ -1,4 +1,4 @@
-"""Evaluation: what was asked of a model, what it came to, and when a stored answer will do."""
+"""Stored evaluations and queries: their fields, their keys, and when a stored evaluation can be reused."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from enum import IntEnum
 from typing import Any
 
 from msl.space.canonical.content_hash import content_hash
-from msl.store.schema import BadRow, losses_of, sealed, storable_real, stored_real, unsealed
+from msl.store.schema import BadRow, losses_of, storable_real, stored_real, with_checksum, without_checksum
 from msl.store.stored_run import is_run_id
 
-#: Part of every key: a change of what keys are made of is a new number here, never a silent one.
-KEY_FORM = 2
+#: Part of every key. Increase it when the content of keys changes, so that no old evaluation is found by mistake.
+KEY_FORMAT = 2
 
 
 def evaluation_key(
@@ -28,16 +28,16 @@ def evaluation_key(
     share: float = 1.0,
     repeat: int = 0,
 ) -> str:
-    """The SHA-256 of everything that an outcome depends on, and of nothing else.
+    """The SHA-256 of everything that the result of an evaluation depends on, and of nothing else.
 
-    `model` and `protocol` are digests (the protocol's is of the objectives and their estimates), `data` is the table's
-    fingerprint, `versions` those of the packages behind the model's blocks. `share` is the share of the rows that are
-    judged, `repeat` the number of the draw where each evaluation draws its own rows.
+    `model` and `protocol` are digests (the protocol consists of the objectives and their estimates), `data` is the
+    fingerprint of the table, `versions` are those of the packages that the model's blocks come from. `share` is the
+    share of the rows that is used, `repeat` tells apart evaluations of one model on different random splits.
     """
     return content_hash(
         (
             "msl evaluation",
-            KEY_FORM,
+            KEY_FORMAT,
             {
                 "model": model,
                 "versions": dict(versions),
@@ -53,7 +53,7 @@ def evaluation_key(
 
 @dataclass(frozen=True, slots=True)
 class EvaluationInputs:
-    """Which model is judged, on what, and how; as in `evaluation_key`."""
+    """Everything that the result of an evaluation depends on; see `evaluation_key`."""
 
     model: str
     versions: Mapping[str, str]
@@ -62,7 +62,7 @@ class EvaluationInputs:
     seed: int
     share: float = 1.0
     repeat: int = 0
-    #: Asked for many times on the way of one evaluation, so it is hashed once.
+    #: Computed once, because one evaluation needs it many times.
     key: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class EvaluationInputs:
 
 @dataclass(frozen=True, slots=True)
 class StoredFailure:
-    """Why a model has no loss: the kind of trouble, the words of whoever complained, the block it came from."""
+    """Why a model has no loss: the cause, the message of the exception, and the block that raised it."""
 
     cause: str
     message: str
@@ -89,7 +89,7 @@ class StoredFailure:
 
 
 class Grade(IntEnum):
-    """How much is known; a better grade replaces a lower one under the same key, never the reverse."""
+    """How much is known. Under one key a higher grade replaces a lower one, never the reverse."""
 
     BOUND = 0
     FAILURE = 1
@@ -98,21 +98,21 @@ class Grade(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One row of the store.
+    """A stored evaluation.
 
-    With `bound` the one loss is only a lower bound, found when racing against `cutoff`. The last three fields are the
-    store's: it fills them in.
+    With `bound` there is one loss, which is only a lower bound: the race against `cutoff` was lost. The store fills in
+    the last three fields.
     """
 
-    question: EvaluationInputs
-    #: The model as MSL.
+    inputs: EvaluationInputs
+    #: The model in the MSL language.
     text: str
     losses: tuple[float, ...]
-    measures: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
     complexity: float = 0.0
     bound: bool = False
     cutoff: float | None = None
-    trouble: StoredFailure | None = None
+    failure: StoredFailure | None = None
     seconds: float = 0.0
     fits: int = 0
     fits_saved: int = 0
@@ -125,39 +125,39 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         if not self.losses or any(loss != loss for loss in self.losses):
-            raise ValueError(f"an evaluation has a number for each objective, not {self.losses}")
-        if self.bound and (len(self.losses) != 1 or self.trouble is not None or self.cutoff is None):
-            raise ValueError("a bound is the one loss of a race that was run against `cutoff`, and no failure")
+            raise ValueError(f"an evaluation has one number per objective, not {self.losses}")
+        if self.bound and (len(self.losses) != 1 or self.failure is not None or self.cutoff is None):
+            raise ValueError("a bound is the single loss of a race against `cutoff`, and not a failure")
         if self.bound and self.cutoff is not None and not self.losses[0] >= self.cutoff:
-            raise ValueError(f"a bound of {self.losses[0]} has not lost against {self.cutoff}")
+            raise ValueError(f"the bound {self.losses[0]} is below the cutoff {self.cutoff}")
 
     @property
     def key(self) -> str:
-        return self.question.key
+        return self.inputs.key
 
     @property
     def grade(self) -> Grade:
         if self.bound:
             return Grade.BOUND
-        return Grade.VALUE if self.trouble is None else Grade.FAILURE
+        return Grade.VALUE if self.failure is None else Grade.FAILURE
 
     def answers(self, cutoff: float | None) -> bool:
-        """Whether nothing has to be evaluated for someone to whom losses from `cutoff` on are all the same.
+        """Whether this is the answer to a query with this cutoff, so that nothing has to be evaluated.
 
-        A value and a failure answer everyone; a bound only those whose `cutoff` it reaches.
+        A value or a failure answers every query; a bound answers those whose cutoff it reaches.
         """
         return not self.bound or (cutoff is not None and cutoff <= self.losses[0])
 
 
-# --- Asked: one point that a strategy asked for and what it was told; the sequence of them is the run. ----------------
+# --- The queries of a strategy with their observations; a run is the sequence of them. --------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class StoredQuery:
-    """`key` names the evaluation, or is None for a point outside the space.
+    """A query of a strategy, and what it observed. `key` is that of the evaluation, None for a point outside the space.
 
-    The losses are those the strategy saw. The evaluation itself may be known better by now: a bound that another run
-    has made exact must not make a resumed run take another path.
+    The losses are those that the strategy saw. The stored evaluation may be more exact by now, because another run has
+    replaced a bound by a value; a resumed run must get the bound again to repeat its search.
     """
 
     position: int
@@ -171,37 +171,37 @@ class StoredQuery:
     vector: tuple[float, ...] | None = None
 
 
-def asked_to_row(run: str, asked: StoredQuery) -> tuple[Any, ...]:
-    """The values in the order of the table's columns."""
-    vector = asked.vector
+def query_to_row(run: str, query: StoredQuery) -> tuple[Any, ...]:
+    """The values in the order of the columns of the table."""
+    vector = query.vector
     row = (
         run,
-        asked.position,
-        asked.stage,
-        asked.batch,
-        asked.key,
+        query.position,
+        query.stage,
+        query.batch,
+        query.key,
         None if vector is None else struct.pack(f"<{len(vector)}d", *vector),
-        storable_real(asked.cutoff),
-        json.dumps([float(loss) for loss in asked.losses]),
-        storable_real(asked.complexity),
-        int(asked.bound),
+        storable_real(query.cutoff),
+        json.dumps([float(loss) for loss in query.losses]),
+        storable_real(query.complexity),
+        int(query.bound),
     )
-    return sealed(row)
+    return with_checksum(row)
 
 
-def row_to_asked(row: Sequence[Any]) -> StoredQuery:
-    """The inverse; the run's own column is the first and says nothing new."""
-    run, position, stage, batch, key, packed, cutoff, losses, complexity, bound = unsealed(row)
+def row_to_query(row: Sequence[Any]) -> StoredQuery:
+    """The inverse of `query_to_row`, without the run."""
+    run, position, stage, batch, key, packed, cutoff, losses, complexity, bound = without_checksum(row)
     if not is_run_id(run):
-        raise BadRow(f"{run!r} is no name that a run is given")
+        raise BadRow(f"{run!r} is not the id of a run")
     vector = None if packed is None else struct.unpack(f"<{len(packed) // 8}d", packed)
     return StoredQuery(
         position, stage, batch, key, losses_of(losses), stored_real(complexity), bool(bound), cutoff, vector
     )
 
 
-def same_question(one: StoredQuery, other: StoredQuery) -> bool:
-    """Whether the same point was asked for at the same place, whatever the answer."""
+def is_same_query(one: StoredQuery, other: StoredQuery) -> bool:
+    """Whether two queries are the same point at the same position of a run, whatever was observed."""
     return (one.position, one.stage, one.batch, one.key, one.vector) == (
         other.position,
         other.stage,

@@ -1,4 +1,7 @@
-"""Evaluation table: evaluations under their keys — a value replaces a failure or a bound, never the reverse."""
+"""Read and write the table of evaluations.
+
+Under one key a value replaces a failure or a bound, never the reverse.
+"""
 
 from __future__ import annotations
 
@@ -20,91 +23,91 @@ from msl.store.schema import (
     insertion,
     losses_of,
     moment_to_text,
-    sealed,
     selection,
     storable_real,
     storable_text,
     stored_real,
     text_of,
     text_to_moment,
-    unsealed,
+    with_checksum,
+    without_checksum,
 )
 from msl.store.store_error import damaged
 from msl.store.stored_run import is_run_id
 
-# --- Evaluation row: an evaluation as SQLite keeps it. ----------------------------------------------------------------
+# --- Evaluations as rows. ---------------------------------------------------------------------------------------------
 
 
 COLUMNS = TABLES["evaluations"]
-_MOST_CHARACTERS = 4000  # of what others say: an exception may print a whole table
+_MOST_CHARACTERS = 4000  # of messages: an exception may print a whole table
 
 
 def evaluation_to_row(evaluation: Evaluation) -> tuple[Any, ...]:
-    """The values in the order of COLUMNS; `created` must be known by now."""
+    """The values in the order of COLUMNS; `created` has to be set."""
     assert evaluation.created is not None
-    question, trouble = evaluation.question, evaluation.trouble
-    drawn = {
-        "versions": dict(question.versions),
-        "seed": question.seed,
-        "share": question.share,
-        "turn": question.repeat,
+    inputs, failure = evaluation.inputs, evaluation.failure
+    other_inputs = {
+        "versions": dict(inputs.versions),
+        "seed": inputs.seed,
+        "share": inputs.share,
+        "turn": inputs.repeat,
     }
     row = (
-        question.key,
-        question.model,
-        question.data,
-        question.protocol,
-        json.dumps(drawn, sort_keys=True),
+        inputs.key,
+        inputs.model,
+        inputs.data,
+        inputs.protocol,
+        json.dumps(other_inputs, sort_keys=True),
         storable_text(evaluation.text),
         int(evaluation.grade),
         storable_real(evaluation.losses[0]),
         json.dumps([float(loss) for loss in evaluation.losses]),
-        json.dumps({name: float(value) for name, value in evaluation.measures.items()}),
+        json.dumps({name: float(value) for name, value in evaluation.metrics.items()}),
         storable_real(evaluation.complexity),
         storable_real(evaluation.cutoff),
-        trouble and _told(trouble.cause),
-        trouble and _told(trouble.message),
-        trouble and _told(trouble.step),
-        trouble.peak_memory if trouble else None,
+        failure and _shortened(failure.cause),
+        failure and _shortened(failure.message),
+        failure and _shortened(failure.step),
+        failure.peak_memory if failure else None,
         storable_real(evaluation.seconds) or 0.0,
         int(evaluation.fits),
         int(evaluation.fits_saved),
         int(evaluation.folds_skipped),
-        json.dumps([_told(warning) for warning in evaluation.warnings]),
+        json.dumps([_shortened(warning) for warning in evaluation.warnings]),
         evaluation.run,
         moment_to_text(evaluation.created),
         evaluation.tool,
     )
-    return sealed(row)
+    return with_checksum(row)
 
 
 def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
-    """The evaluation that was written; raises BadRow for anything else."""
-    named = dict(zip(COLUMNS, unsealed(row), strict=False))
-    drawn = figures_of(named["question"])
+    """The inverse of `evaluation_to_row`; raises BadRow for a row that was damaged or crafted."""
+    named = dict(zip(COLUMNS, without_checksum(row), strict=False))
+    other_inputs = figures_of(named["question"])
     if named["run"] is not None and not is_run_id(named["run"]):
-        raise BadRow(f"{named['run']!r} is no name that a run is given")
-    trouble = None
+        raise BadRow(f"{named['run']!r} is not the id of a run")
+    failure = None
     if named["cause"] is not None:
         cause, message, step = (text_of(named[name]) for name in ("cause", "message", "step"))
-        trouble = StoredFailure(cause, message, step, named["peak_memory"])
+        failure = StoredFailure(cause, message, step, named["peak_memory"])
     return Evaluation(
-        question=EvaluationInputs(
+        inputs=EvaluationInputs(
             model=named["model"],
             data=named["data"],
             protocol=named["protocol"],
-            versions=drawn["versions"],
-            seed=drawn["seed"],
-            share=drawn["share"],
-            repeat=drawn["turn"],
+            versions=other_inputs["versions"],
+            seed=other_inputs["seed"],
+            share=other_inputs["share"],
+            repeat=other_inputs["turn"],
         ),
         text=text_of(named["text"]),
         losses=losses_of(named["losses"]),
-        measures={name: float(value) for name, value in figures_of(named["measures"]).items()},
+        metrics={name: float(value) for name, value in figures_of(named["measures"]).items()},
         complexity=stored_real(named["complexity"]),
         bound=named["grade"] == Grade.BOUND,
         cutoff=named["beat"],
-        trouble=trouble,
+        failure=failure,
         seconds=named["seconds"],
         fits=named["fits"],
         fits_saved=named["fits_saved"],
@@ -116,17 +119,16 @@ def row_to_evaluation(row: Sequence[Any]) -> Evaluation:
     )
 
 
-def _told(words: str) -> str:
-    """What others said, cut where it goes on and on."""
-    return storable_text(words if len(words) <= _MOST_CHARACTERS else words[: _MOST_CHARACTERS - 1] + "…")
+def _shortened(message: str) -> str:
+    return storable_text(message if len(message) <= _MOST_CHARACTERS else message[: _MOST_CHARACTERS - 1] + "…")
 
 
-# --- Evaluation table: evaluations under their keys — a value replaces a failure or a bound, never the reverse. -------
+# --- The table. -------------------------------------------------------------------------------------------------------
 
 
 _KEYS_AT_ONCE = 500
 _ROWS_AT_ONCE = 2000
-TAKE = f"""
+UPSERT = f"""
 {insertion("evaluations")}
 ON CONFLICT (key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "key")}
 WHERE excluded.grade > grade OR (excluded.grade = {int(Grade.BOUND)} AND grade = {int(Grade.BOUND)}
@@ -135,13 +137,13 @@ WHERE excluded.grade > grade OR (excluded.grade = {int(Grade.BOUND)} AND grade =
 
 
 class EvaluationTable:
-    """Reading and writing many at once; one table for all runs of a store."""
+    """The evaluations of all runs of a store; every method works on many at once."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
     def read(self, keys: Iterable[str]) -> dict[str, Evaluation]:
-        """Those that are stored, by key. Whether one will do is for `Evaluation.answers` to say."""
+        """The stored ones among these keys. `Evaluation.answers` says whether one can be reused."""
         wanted = list(dict.fromkeys(keys))
         found: dict[str, Evaluation] = {}
         for start in range(0, len(wanted), _KEYS_AT_ONCE):
@@ -152,18 +154,18 @@ class EvaluationTable:
         return found
 
     def write(self, evaluations: Iterable[Evaluation], run: str | None = None) -> None:
-        """All of them in one transaction; `run` is the one that made them."""
+        """Writes all of them in one transaction; `run` is the run that made them."""
         with self._database.transaction() as connection:
             self.put(connection, evaluations, run)
 
     def put(self, connection: sqlite3.Connection, evaluations: Iterable[Evaluation], run: str | None) -> None:
-        """As part of a transaction that is going on."""
+        """Writes evaluations as part of an open transaction."""
         now = self._clock()
         made = (replace(one, run=run, created=now, tool=msl.__version__) for one in evaluations)
-        connection.executemany(TAKE, map(evaluation_to_row, made))
+        connection.executemany(UPSERT, map(evaluation_to_row, made))
 
     def about(self, data: str, protocol: str) -> Iterator[Evaluation]:
-        """Everything stored for a table and a protocol, whatever the model, in the order of writing."""
+        """All evaluations with a table and a protocol, in the order in which they were written."""
         after = 0
         while True:
             rows = self._database.rows(
@@ -178,7 +180,7 @@ class EvaluationTable:
             after = rows[-1][0]
 
     def failures(self, run: str) -> list[Evaluation]:
-        """What a run asked for and could not be judged, in the order of asking; each model once."""
+        """The failed evaluations among the queries of a run, in the order of the queries; each model once."""
         rows = self._database.rows(
             f"SELECT {', '.join(f'e.{name}' for name in COLUMNS)} FROM evaluations e"
             " JOIN (SELECT key, min(position) AS first FROM asks WHERE run = ? GROUP BY key) a ON a.key = e.key"
@@ -188,7 +190,7 @@ class EvaluationTable:
         return [self._evaluation(row) for row in rows]
 
     def timings(self, data: str, protocol: str) -> list[float]:
-        """The seconds that values for a table and a protocol took, in the order of writing."""
+        """The seconds that complete evaluations with a table and a protocol took, in the order of writing."""
         rows = self._database.rows(
             "SELECT seconds FROM evaluations WHERE data = ? AND protocol = ? AND grade = ? ORDER BY rowid",
             (data, protocol, int(Grade.VALUE)),
@@ -196,7 +198,7 @@ class EvaluationTable:
         return [seconds for (seconds,) in rows]
 
     def made_by(self, run: str) -> int:
-        """How many of those stored a run made itself; its other asks were answered from the store."""
+        """How many evaluations a run made itself; its other queries were answered from the store."""
         return int(self._database.rows("SELECT count(*) FROM evaluations WHERE run = ?", (run,))[0][0])
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Gc: removes what no kept run needs any more — old runs, their evaluations, models and reports — and says how much."""
+"""Remove old runs from a store, with the evaluations, models and reports that no other run needs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from msl.store.files import is_orphan
 from msl.store.schema import TABLES
-from msl.store.store import Store
+from msl.store.store import Store, is_orphan
 from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import Run
 
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """What is removed, or would be. Bytes of the database are those of the rows' content, without indexes."""
+    """What is or would be removed. `database_bytes` counts the content of rows, without indexes."""
 
     runs: tuple[str, ...]
     evaluations: int
@@ -31,7 +30,7 @@ class Garbage:
 
 
 def old_runs(runs: Iterable[Run], *, keep: int | None = None, before: datetime | None = None) -> list[str]:
-    """Which runs to drop: those beyond the latest `keep`, and those started `before`; never one that is going on."""
+    """Which runs to drop: all but the latest `keep`, and those started `before`; never one that is still running."""
     newest_first = sorted(runs, key=lambda run: (run.started, run.id), reverse=True)
     return [
         run.id
@@ -42,19 +41,20 @@ def old_runs(runs: Iterable[Run], *, keep: int | None = None, before: datetime |
 
 
 def collect(store: Store, drop: Collection[str] = (), *, dry_run: bool = False) -> Garbage:
-    """Removes the runs in `drop`, and everything that no other run asked for or made; `dry_run` only says what."""
-    # Files before runs: a run is written down before its first file, so a file of a new run is never an orphan here.
-    files = _files(store, drop)
+    """Removes the runs in `drop` and everything that belongs to no other run; with `dry_run` nothing is removed."""
+    # List the files before reading the runs: a run is stored before its first file, so that no file of a run that
+    # starts meanwhile looks like an orphan.
+    files = _files_to_remove(store, drop)
     file_bytes = sum(_size(file) for file in files)
     with store.database.transaction(keep=not dry_run) as connection:
         for run in drop:
             if store.runs.get(run).status == "running":
                 raise StoreError("MSL511", f"the run `{run}` is going on", "end it first, or keep it")
-        database_bytes = sum(_content(connection, table, "run", drop) for table in ("asks", "events", "sources"))
-        database_bytes += _content(connection, "runs", "id", drop)
+        database_bytes = sum(_content_bytes(connection, table, "run", drop) for table in ("asks", "events", "sources"))
+        database_bytes += _content_bytes(connection, "runs", "id", drop)
         connection.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in drop])
-        evaluations, freed = _sweep(connection, "evaluations", _UNWANTED)
-        _, texts = _sweep(connection, "texts", "digest NOT IN (SELECT digest FROM sources)")
+        evaluations, freed = _delete_rows(connection, "evaluations", _UNUSED_EVALUATIONS)
+        _, texts = _delete_rows(connection, "texts", "digest NOT IN (SELECT digest FROM sources)")
     if not dry_run:
         with translated(store.folder):
             for file in files:
@@ -64,29 +64,29 @@ def collect(store: Store, drop: Collection[str] = (), *, dry_run: bool = False) 
     return Garbage(tuple(drop), evaluations, tuple(files), database_bytes + freed + texts, file_bytes)
 
 
-_UNWANTED = (
+_UNUSED_EVALUATIONS = (
     "key NOT IN (SELECT key FROM asks WHERE key IS NOT NULL) AND (run IS NULL OR run NOT IN (SELECT id FROM runs))"
 )
 
 
-def _sweep(connection: sqlite3.Connection, table: str, unwanted: str) -> tuple[int, int]:
-    """Deletes rows; how many, and the bytes of their content."""
-    freed = connection.execute(f"SELECT {_length(table)} FROM {table} WHERE {unwanted}").fetchone()[0]
-    return connection.execute(f"DELETE FROM {table} WHERE {unwanted}").rowcount, int(freed)
+def _delete_rows(connection: sqlite3.Connection, table: str, condition: str) -> tuple[int, int]:
+    """Deletes rows; returns how many, and the bytes of their content."""
+    freed = connection.execute(f"SELECT {_length(table)} FROM {table} WHERE {condition}").fetchone()[0]
+    return connection.execute(f"DELETE FROM {table} WHERE {condition}").rowcount, int(freed)
 
 
-def _content(connection: sqlite3.Connection, table: str, column: str, runs: Collection[str]) -> int:
+def _content_bytes(connection: sqlite3.Connection, table: str, column: str, runs: Collection[str]) -> int:
     query = f"SELECT {_length(table)} FROM {table} WHERE {column} = ?"
     return sum(int(connection.execute(query, (run,)).fetchone()[0]) for run in runs)
 
 
 def _length(table: str) -> str:
-    """The bytes of a whole row, summed over rows."""
+    """The SQL expression for the bytes of whole rows."""
     columns = " + ".join(f"coalesce(length(CAST({column} AS BLOB)), 0)" for column in TABLES[table])
     return f"coalesce(sum({columns}), 0)"
 
 
-def _files(store: Store, drop: Collection[str]) -> list[Path]:
+def _files_to_remove(store: Store, drop: Collection[str]) -> list[Path]:
     present = store.files.everything()
     kept = set(store.runs.ids()) - set(drop)
     return [file for file in present if is_orphan(file, kept)]

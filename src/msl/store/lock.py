@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from msl.diagnostics.user_error import UserError
-from msl.store.files import write_whole
+from msl.store.store import write_atomically
 from msl.store.store_error import StoreError, translated
 
-_FORM = 1
+_FORMAT = 1
 _HEADER = """\
 # Written by `msl lock`; commit it beside the spec. `msl run --locked` refuses when anything here is different.
 """
@@ -26,7 +26,7 @@ Plain = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """`digests` names those of space, encoding, evaluation, search and data; `bounds` each open domain as resolved."""
+    """`digests` are those of space, encoding, evaluation, search and data; `bounds` are the resolved open domains."""
 
     seed: int
     digests: Mapping[str, str]
@@ -36,19 +36,19 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One entry that is not what it was; None on the side that lacks it."""
+    """One entry that differs; None on the side that lacks it."""
 
     section: str
     name: str
     locked: Plain | None
     current: Plain | None
-    #: Why it may differ although the user has changed nothing.
+    #: Why it may differ even if the user has changed nothing.
     note: str = field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
         where = self.name if self.section == self.name else f"{self.section}.{self.name}"
         note = f" ({self.note})" if self.note else ""
-        return f"{where}: locked {_shown(self.locked)}, now {_shown(self.current)}{note}"
+        return f"{where}: locked {_value_or_nothing(self.locked)}, now {_value_or_nothing(self.current)}{note}"
 
 
 def lock_path(spec: Path) -> Path:
@@ -66,11 +66,11 @@ def differences(lock: Lock, current: Lock) -> list[Difference]:
             for name in sorted({*before, *now})
             if repr(before.get(name)) != repr(now.get(name))  # 1 is not 1.0, and NaN is NaN
         ]
-    return [one for one in found if not _goes_without_saying(one, lock, current)]
+    return [one for one in found if not _is_implied(one, lock, current)]
 
 
 def _note(section: str, name: str, lock: Lock, current: Lock) -> str:
-    """The digest of a space once held the paths of Python files, in place of which revisions of blocks are locked."""
+    """Digests of spaces used to contain paths of Python files; now the revisions of blocks are locked instead."""
     is_older = not any(map(_is_revision, lock.versions)) and any(map(_is_revision, current.versions))
     if is_older and (section, name) == ("digests", "space"):
         return "an earlier version of MSL wrote the lock file, and digests of spaces were made in another way then"
@@ -82,21 +82,25 @@ def _is_revision(name: str) -> bool:
     return ":" in name
 
 
-def _goes_without_saying(one: Difference, lock: Lock, current: Lock) -> bool:
-    """Another space is encoded otherwise; a lock of an earlier version knows neither the encoding nor revisions."""
+def _is_implied(one: Difference, lock: Lock, current: Lock) -> bool:
+    """Whether a difference follows from another one, or from the lock being of an earlier version of MSL.
+
+    A changed space has another encoding and other blocks. Locks of earlier versions have neither the encoding nor the
+    revisions of blocks.
+    """
     if one.section == "versions" and _is_revision(one.name):
-        return one.locked is None or one.current is None  # one that is in one space alone is in its digest
+        return one.locked is None or one.current is None
     if (one.section, one.name) != ("digests", "encoding"):
         return False
     return one.locked is None or lock.digests.get("space") != current.digests.get("space")
 
 
 def write_lock(lock: Lock, path: Path) -> None:
-    write_whole(path, lock_to_text(lock))
+    write_atomically(path, lock_to_text(lock))
 
 
 def read_lock(path: Path) -> Lock:
-    """The lock in a file; raises StoreError if there is none, or it is damaged."""
+    """Reads a lock file; raises StoreError if it does not exist or is damaged."""
     if not path.exists():
         raise StoreError("MSL513", f"there is no lock file {path}", "write it with `msl lock SPEC DATA`")
     with translated(path):
@@ -112,8 +116,8 @@ def read_lock(path: Path) -> Lock:
 
 
 def lock_to_text(lock: Lock) -> str:
-    """As TOML, one entry a line and sorted, so that versions of it can be compared line by line."""
-    lines = [f"format = {_FORM}", f"seed = {lock.seed}"]
+    """A lock as TOML, with one entry per line and sorted, so that two versions can be compared with `diff`."""
+    lines = [f"format = {_FORMAT}", f"seed = {lock.seed}"]
     for section in _SECTIONS:
         entries: Mapping[str, Plain] = getattr(lock, section)
         lines += ["", f"[{section}]", *(f"{_key(name)} = {_value(entries[name])}" for name in sorted(entries))]
@@ -121,10 +125,10 @@ def lock_to_text(lock: Lock) -> str:
 
 
 def text_to_lock(text: str) -> Lock:
-    """The inverse of `lock_to_text`; raises UserError or TOMLDecodeError for anything that is not a lock."""
+    """The inverse of `lock_to_text`; raises UserError or TOMLDecodeError for a text that is not a lock."""
     content = tomllib.loads(text)
-    if content.get("format") != _FORM:
-        raise UserError(f"its format is {content.get('format')!r}, and only {_FORM} is known")
+    if content.get("format") != _FORMAT:
+        raise UserError(f"its format is {content.get('format')!r}, and only {_FORMAT} is known")
     expected = {"format", "seed", *_SECTIONS}
     if content.keys() != expected:
         raise UserError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
@@ -154,9 +158,9 @@ def _value(value: Plain) -> str:
 
 
 def _text(text: str) -> str:
-    """A string of TOML: JSON's escapes are all TOML's, but JSON leaves the delete character as it is."""
+    """A TOML string. All escapes of JSON are valid in TOML, but JSON does not escape the delete character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _shown(value: Plain | None) -> str:
+def _value_or_nothing(value: Plain | None) -> str:
     return "nothing" if value is None else _value(value)

@@ -1,4 +1,4 @@
-"""Run table: the runs of a store with their sources, what they asked in which order, and what happened in them."""
+"""Read and write the tables of runs: their sources, the queries of their strategies, and their events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any, Literal, get_args
 
 from msl.store.database import Database, Row
-from msl.store.evaluation import StoredQuery, asked_to_row, row_to_asked, same_question
+from msl.store.evaluation import StoredQuery, is_same_query, query_to_row, row_to_query
 from msl.store.schema import (
     TABLES,
     UNREADABLE,
@@ -22,12 +22,12 @@ from msl.store.schema import (
     figures_to_text,
     insertion,
     moment_to_text,
-    sealed,
     selection,
     storable_text,
     text_of,
     text_to_moment,
-    unsealed,
+    with_checksum,
+    without_checksum,
 )
 from msl.store.store_error import StoreError, damaged
 from msl.store.stored_run import (
@@ -44,30 +44,30 @@ from msl.store.stored_run import (
     this_process,
 )
 
-#: On another machine a run counts as gone when it has written nothing for this long. Should it live after all, two
-#: processes work on one run: a waste, but they write the same.
+#: A run on another machine counts as interrupted when it has written nothing for this long. If it is still running and
+#: another process continues it, both do the same work twice, but they write the same rows.
 _SILENCE = timedelta(hours=1)
 _RUN = selection("runs")
 _NEWEST_FIRST = "ORDER BY started DESC, rowid DESC"
 
 
 class RunTable:
-    """One table for all runs of a store."""
+    """The runs of a store, with their sources, queries and events."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database, self._clock = database, clock
 
-    # --- beginning and end ---
+    # --- start and end ---
 
-    def start(self, order: NewRun) -> Run:
-        """A new run, worked on by this process."""
+    def start(self, new: NewRun) -> Run:
+        """Stores a new run, which this process runs."""
         now = self._clock()
         with self._database.transaction() as connection:
             attempt = 0
-            while _exists(connection, run := make_run_id(order.digests.run, now, attempt)):
+            while _exists(connection, run := make_run_id(new.digests.run, now, attempt)):
                 attempt += 1
-            connection.execute(insertion("runs"), order_to_row(order, run, now, this_process()))
-            for path, text in order.sources.items():
+            connection.execute(insertion("runs"), new_run_to_row(new, run, now, this_process()))
+            for path, text in new.sources.items():
                 content = storable_text(text)
                 digest = sha256(content.encode()).hexdigest()
                 connection.execute(insertion("texts", "OR IGNORE"), (digest, content))
@@ -75,7 +75,7 @@ class RunTable:
         return self.get(run)
 
     def claim(self, run: str) -> Run:
-        """Lets this process go on with a run that no other one works on."""
+        """Makes this process the one that continues a run; raises StoreError while another process runs it."""
         process, now = this_process(), self._clock()
         with self._database.transaction() as connection:
             known = self.get(run)
@@ -98,7 +98,7 @@ class RunTable:
         status: Literal["finished", "interrupted", "failed"],
         result: Mapping[str, Any] | None = None,
     ) -> None:
-        """Says how a run ended; without a `result` it keeps the one it has."""
+        """Stores how a run ended; without a `result` the stored one stays."""
         now = moment_to_text(self._clock())
         with self._database.transaction() as connection:
             self._touch(connection, run)
@@ -109,7 +109,7 @@ class RunTable:
                 connection.execute("UPDATE runs SET checksum = ? WHERE id = ?", (run_checksum(row), run))
 
     def mark_interrupted(self) -> list[str]:
-        """Writes down that runs are interrupted whose process is gone, and says which."""
+        """Stores that runs whose process is gone are interrupted; returns their ids."""
         gone = self.stale()
         with self._database.transaction() as connection:
             for run in gone:
@@ -119,19 +119,19 @@ class RunTable:
     # --- reading ---
 
     def all(self) -> list[Run]:
-        """From the latest to the oldest."""
+        """All runs, from the latest to the oldest."""
         return [self._run(row) for row in self._database.rows(f"{_RUN} {_NEWEST_FIRST}")]
 
     def ids(self) -> list[str]:
-        """From the latest to the oldest."""
+        """The ids of all runs, from the latest to the oldest."""
         found = [run for (run,) in self._database.rows(f"SELECT id FROM runs {_NEWEST_FIRST}")]
         for run in found:
             if not is_run_id(run):
-                raise damaged(self._database.path, f"{run!r} is no name that a run is given")
+                raise damaged(self._database.path, f"{run!r} is not the id of a run")
         return found
 
     def stale(self) -> list[str]:
-        """Runs that are written down as going on, though their process is gone."""
+        """The ids of runs that are stored as running, although their process is gone."""
         rows = self._database.rows(f"{_RUN} WHERE status = 'running' {_NEWEST_FIRST}")
         return [run.id for run in map(self._run, rows) if run.status == "interrupted"]
 
@@ -145,73 +145,75 @@ class RunTable:
         """The run with this name: an id, the beginning of one, `@` for the latest, `@1` for the one before."""
         return self.get(find_run_id(name, self.ids()))
 
-    def of_digest(self, digest: str) -> list[Run]:
-        """Runs of exactly the same thing, from the latest to the oldest."""
+    def with_digest(self, digest: str) -> list[Run]:
+        """The runs with this digest (see `Digests.run`), from the latest to the oldest."""
         return [
             self._run(row) for row in self._database.rows(f"{_RUN} WHERE run_digest = ? {_NEWEST_FIRST}", (digest,))
         ]
 
     def sources(self, run: str) -> dict[str, str]:
-        """The text of every file that a run read, by name."""
+        """The text of every file that a run has read, by name."""
         rows = self._database.rows(
             "SELECT path, text FROM sources JOIN texts USING (digest) WHERE run = ? ORDER BY sources.rowid", (run,)
         )
         with self._decoding():
             return {text_of(path): text_of(text) for path, text in rows}
 
-    def asks(self, run: str, first: int = 0, last: int | None = None) -> list[StoredQuery]:
-        """What a run asked and was told, in order, from one position up to and with another."""
+    def queries(self, run: str, first: int = 0, last: int | None = None) -> list[StoredQuery]:
+        """The queries of a run with their observations, in order, from position `first` to `last` inclusive."""
         rows = self._database.rows(
             f"{selection('asks')} WHERE run = ? AND position BETWEEN ? AND ? ORDER BY position",
             (run, first, 2**62 if last is None else last),
         )
         with self._decoding():
-            return [row_to_asked(row) for row in rows]
+            return [row_to_query(row) for row in rows]
 
-    def count_asks(self, run: str) -> int:
-        """How many points a run has asked for so far."""
+    def count_queries(self, run: str) -> int:
+        """The number of queries of a run so far."""
         return int(self._database.rows("SELECT count(*) FROM asks WHERE run = ?", (run,))[0][0])
 
     def events(self, run: str) -> list[Event]:
-        """What the strategy told, in order."""
+        """The events of the strategy, in order."""
         return self._events(run, "position IS NOT NULL ORDER BY position")
 
-    def life(self, run: str) -> list[Event]:
-        """What befell the run itself, in order."""
+    def lifecycle(self, run: str) -> list[Event]:
+        """The events of the run itself, such as that it was resumed, in order."""
         return self._events(run, "position IS NULL ORDER BY rowid")
 
-    # --- going on ---
+    # --- writing ---
 
-    def note(self, run: str, event: Event) -> None:
-        """Writes one event down."""
+    def add_event(self, run: str, event: Event) -> None:
+        """Stores one event."""
         with self._database.transaction() as connection:
             self._touch(connection, run)
             self.put_events(connection, run, [event])
 
-    def put_asks(self, connection: sqlite3.Connection, run: str, asks: Sequence[StoredQuery]) -> None:
-        """As part of a transaction that is going on. What a replay asks again must be what was asked before."""
+    def put_queries(self, connection: sqlite3.Connection, run: str, queries: Sequence[StoredQuery]) -> None:
+        """Stores queries as part of an open transaction; raises StoreError where a resumed run differs from before."""
         self._touch(connection, run)
-        if not asks:
+        if not queries:
             return
-        positions = [asked.position for asked in asks]
-        known = {asked.position: asked for asked in self.asks(run, min(positions), max(positions))}
-        for asked in asks:
-            before = known.get(asked.position)
-            if before is not None and not same_question(asked, before):
+        positions = [query.position for query in queries]
+        known = {query.position: query for query in self.queries(run, min(positions), max(positions))}
+        for query in queries:
+            before = known.get(query.position)
+            if before is not None and not is_same_query(query, before):
                 raise StoreError(
                     "MSL512",
-                    f"the run `{run}` does not repeat itself: question {asked.position} was {before.key}, now it is"
-                    f" {asked.key}",
+                    f"the run `{run}` does not repeat itself: query {query.position} was {before.key}, now it is"
+                    f" {query.key}",
                     "something that the run depends on has changed without changing its digest: start a new run, and"
                     " please report it",
                 )
-        new = [asked_to_row(run, asked) for asked in asks if asked.position not in known]
+        new = [query_to_row(run, query) for query in queries if query.position not in known]
         connection.executemany(insertion("asks"), new)
 
     def put_events(self, connection: sqlite3.Connection, run: str, events: Iterable[Event]) -> None:
-        """As part of a transaction that is going on; what a replay tells again is known already."""
+        """Stores events as part of an open transaction; those that a resumed run repeats are ignored."""
         now = moment_to_text(self._clock())
-        rows = [sealed((run, event.position, now, event.kind, figures_to_text(event.figures))) for event in events]
+        rows = [
+            with_checksum((run, event.position, now, event.kind, figures_to_text(event.figures))) for event in events
+        ]
         connection.executemany(insertion("events", "OR IGNORE"), rows)
 
     def _touch(self, connection: sqlite3.Connection, run: str) -> None:
@@ -255,37 +257,37 @@ def _no_such_run(run: str) -> StoreError:
     return StoreError("MSL506", f"there is no run `{run}`", "`msl log` lists the runs of the store")
 
 
-# --- Run row: a run, and what happened in it, as SQLite keeps them. ---------------------------------------------------
+# --- Runs and events as rows. -----------------------------------------------------------------------------------------
 
 
-#: What changes while a run goes on, and is not worth a checksum.
+#: Columns that are updated during a run, which the checksum leaves out.
 _VOLATILE = frozenset({"status", "ended", "seen", "host", "pid", "born", "checksum"})
 
 
-def order_to_row(order: NewRun, run: str, started: datetime, process: Process) -> tuple[Any, ...]:
-    """A run that has just begun, in the order of the table's columns."""
-    digests, moment = order.digests, moment_to_text(started)
+def new_run_to_row(new: NewRun, run: str, started: datetime, process: Process) -> tuple[Any, ...]:
+    """The values of a run that has just started, in the order of the columns of the table."""
+    digests, moment = new.digests, moment_to_text(started)
     row = (
-        *(run, storable_text(order.name), storable_text(order.spec)),
+        *(run, storable_text(new.name), storable_text(new.spec)),
         *(digests.space, digests.run, digests.data, digests.evaluation, digests.search),
-        *(str(order.seed), figures_to_text(order.versions), figures_to_text(order.options)),
+        *(str(new.seed), figures_to_text(new.versions), figures_to_text(new.options)),
         *("running", moment, None, moment, process.host, process.pid, process.born, figures_to_text({})),
     )
     return (*row, run_checksum(row))
 
 
 def run_checksum(row: Sequence[Any]) -> int:
-    """Of all that stays the same while a run goes on."""
+    """The checksum of the columns that do not change during a run."""
     return checksum([value for name, value in zip(TABLES["runs"], row, strict=False) if name not in _VOLATILE])
 
 
 def row_to_run(row: Sequence[Any]) -> Run:
-    """The run as it was last written; raises BadRow where that is not what is there."""
+    """The run in a row; raises BadRow if the row is damaged."""
     named = dict(zip(TABLES["runs"], row, strict=True))
     if named["checksum"] != run_checksum(row) or named["status"] not in get_args(Status):
-        raise BadRow(f"the run {named['id']!r} does not have its checksum, or no status")
+        raise BadRow(f"the run {named['id']!r} has a wrong checksum or status")
     if not is_run_id(named["id"]):
-        raise BadRow(f"{named['id']!r} is no name that a run is given")
+        raise BadRow(f"{named['id']!r} is not the id of a run")
     return Run(
         id=named["id"],
         name=text_of(named["name"]),
@@ -310,8 +312,8 @@ def row_to_run(row: Sequence[Any]) -> Run:
 
 
 def row_to_event(row: Sequence[Any]) -> Event:
-    """What happened in a run, without its name."""
-    run, position, at, kind, figures = unsealed(row)
+    """The event in a row, without the run."""
+    run, position, at, kind, figures = without_checksum(row)
     if not is_run_id(run):
-        raise BadRow(f"{run!r} is no name that a run is given")
+        raise BadRow(f"{run!r} is not the id of a run")
     return Event(text_of(kind), figures_of(figures), position, text_to_moment(at))

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
-#: "MSL1" in the header of the file: tells a store from any other database.
+#: "MSL1" in the header of the file, which distinguishes a store from other databases.
 APPLICATION = 0x4D534C31
 
-#: Every table with its columns, in the order in which rows are written.
+#: Every table with its columns, in the order in which rows are written. Some names are older than the words of the code
+#: and stay, so that existing stores can be read: `asks` holds queries, `question` the inputs without columns of their
+#: own, `measures` the metrics, `beat` the cutoff.
 TABLES: dict[str, tuple[str, ...]] = {
     "runs": tuple(
         "id name spec space_digest run_digest data_digest evaluation_digest search_digest seed versions options status"
@@ -45,13 +47,13 @@ Migration = Callable[[sqlite3.Connection], None]
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Tables first, then indexes, as VACUUM orders a file: so the tables begin at known pages."""
+    """Creates the tables first and then the indexes, as VACUUM does, so that the tables begin at known pages."""
     for statement in _FIRST_SCHEMA.split(";"):
         connection.execute(statement)
 
 
-# Every table has a rowid, so that a damaged one can be read in pieces. Keys of evaluations are no foreign keys: a query
-# may remain without its evaluation, which is then repeated.
+# Every table has a rowid, so that a damaged one can be read in pieces. Keys of evaluations are no foreign keys, because
+# a query may remain when its evaluation is lost; the evaluation is then repeated.
 _FIRST_SCHEMA = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, spec TEXT NOT NULL,
@@ -90,7 +92,7 @@ CREATE INDEX runs_by_digest ON runs (run_digest);
 CREATE INDEX evaluations_by_protocol ON evaluations (data, protocol)
 """
 
-#: The migration at place n turns a store of version n into one of version n + 1; version 0 is an empty file.
+#: Migration number n turns a store of version n into one of version n + 1; version 0 is an empty file.
 MIGRATIONS: tuple[Migration, ...] = (_create,)
 
 
@@ -107,7 +109,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
 
 
 def is_foreign(connection: sqlite3.Connection) -> bool:
-    """Whether the file is a database of another program: neither empty, nor with all our tables."""
+    """Whether the file is a database of another program: it is not empty and lacks some of our tables."""
     application = int(connection.execute("PRAGMA application_id").fetchone()[0])
     if application == APPLICATION:
         return False
@@ -142,14 +144,14 @@ def text_to_moment(text: str) -> datetime:
 
 # --- Values, and a checksum for each row. -----------------------------------------------------------------------------
 #
-# SQLite has no checksums of its own: a number that a failing disk has changed would go unnoticed.
+# SQLite has no checksums, so that a number that a failing disk has changed would go unnoticed.
 
 
 class BadRow(ValueError):
-    """A row that is not as it was written."""
+    """A row that differs from what was written."""
 
 
-#: What reading a crafted row may raise: for other types, other names, endless JSON.
+#: What reading a crafted row may raise: it may have other types, other names, or deeply nested JSON.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, struct.error)
 
 
@@ -158,16 +160,16 @@ def checksum(values: Sequence[Any]) -> int:
     return crc32(repr(tuple(values)).encode("utf-8", "surrogatepass"))
 
 
-def sealed(values: Sequence[Any]) -> tuple[Any, ...]:
+def with_checksum(values: Sequence[Any]) -> tuple[Any, ...]:
     """A row with its checksum at the end."""
     return (*values, checksum(values))
 
 
-def unsealed(row: Sequence[Any]) -> Sequence[Any]:
-    """The row without its checksum; raises BadRow where that is wrong."""
+def without_checksum(row: Sequence[Any]) -> Sequence[Any]:
+    """The row without its checksum; raises BadRow if that is wrong."""
     values = row[:-1]
     if checksum(values) != row[-1]:
-        raise BadRow(f"the row that begins with {row[0]!r} does not have its checksum")
+        raise BadRow(f"the row that begins with {row[0]!r} has a wrong checksum")
     return values
 
 
@@ -177,40 +179,40 @@ def storable_text(text: str) -> str:
 
 
 def storable_real(number: float | None) -> float | None:
-    """SQLite has neither NaN, which becomes NULL, nor a negative zero."""
+    """The number as SQLite can store it: NaN as NULL, and a negative zero as zero."""
     return None if number is None or number != number else float(number) + 0.0
 
 
 def stored_real(stored: float | None) -> float:
-    """The inverse for columns that always have a number."""
+    """The inverse of `storable_real`, for columns in which NULL means NaN."""
     return float("nan") if stored is None else stored
 
 
 def figures_to_text(figures: Mapping[str, Any]) -> str:
-    """As JSON; what numpy computed becomes plain numbers and lists."""
+    """A mapping as JSON; numpy's numbers and arrays become plain numbers and lists."""
     return json.dumps(dict(figures), default=_plain)
 
 
 def figures_of(text: Any) -> dict[str, Any]:
-    """The inverse; raises BadRow for anything but a mapping."""
+    """The inverse of `figures_to_text`; raises BadRow if the text is not a mapping."""
     found = json.loads(text_of(text))
     if not isinstance(found, dict):
-        raise BadRow(f"{text[:40]!r} is no mapping")
+        raise BadRow(f"{text[:40]!r} is not a mapping")
     return found
 
 
 def losses_of(text: Any) -> tuple[float, ...]:
-    """One or more numbers that were stored as JSON."""
+    """The losses that are stored as JSON: one or more numbers."""
     found = json.loads(text_of(text))
     if not isinstance(found, list) or not found or not all(isinstance(one, int | float) for one in found):
-        raise BadRow(f"{text[:40]!r} are no losses")
+        raise BadRow(f"{text[:40]!r} is not a list of losses")
     return tuple(float(loss) for loss in found)
 
 
 def text_of(stored: Any) -> str:
-    """The value, if it is a text; SQLite does not enforce types."""
+    """The value, which has to be a text; SQLite does not enforce types."""
     if not isinstance(stored, str):
-        raise BadRow(f"a {type(stored).__name__} is in the place of a text")
+        raise BadRow(f"a {type(stored).__name__} where there should be a text")
     return stored
 
 

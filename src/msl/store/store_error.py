@@ -1,4 +1,4 @@
-"""Errors of stores and lock files, with codes and advice; no raw exception of SQLite leaves this package."""
+"""Errors of stores and lock files, with codes and advice. No exception of SQLite itself leaves this package."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ MEANINGS: dict[str, str] = {
     "MSL506": "there is no such run",
     "MSL507": "a name fits several runs",
     "MSL508": "the disk reports an error",
-    "MSL509": "SQLite refused an order that should be fine",
+    "MSL509": "SQLite rejected a statement",
     "MSL510": "the file is not a store of MSL",
-    "MSL511": "the run is still being worked on by another process",
-    "MSL512": "a resumed run does not ask what it asked before",
+    "MSL511": "another process is still running the run",
+    "MSL512": "a resumed run does not repeat its queries",
     "MSL513": "the lock file cannot be read",
     "MSL514": "there is no store",
 }
@@ -34,7 +34,7 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDI
 
 
 class StoreError(UserError):
-    """A store that cannot be used as asked: a stable code, one sentence, and what to do about it."""
+    """A store or a lock file that cannot be used: a stable code, one sentence, and what to do about it."""
 
     help: str
 
@@ -66,12 +66,12 @@ def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreError:
     """The error for an exception of SQLite, by its result code."""
     name = getattr(error, "sqlite_errorname", None) or ""
     if not name and isinstance(error, sqlite3.OperationalError):
-        return damaged(path, str(error))  # raised by Python for bytes that are no text
+        return damaged(path, str(error))  # raised by Python for bytes that are not valid text
     match name.removeprefix("SQLITE_").split("_")[0]:
         case "FULL":
             return disk_full(path)
         case "IOERR" if name.endswith(("_WRITE", "_TRUNCATE", "_SHMSIZE", "_SHMMAP")):
-            return disk_full(path)  # a quota or a limit on the size of files ends in these, not in FULL
+            return disk_full(path)  # a quota or a limit on the size of files gives these codes, not FULL
         case "IOERR":
             return disk_error(path, str(error))
         case "READONLY" | "PERM" | "CANTOPEN" | "AUTH":
@@ -83,7 +83,7 @@ def sqlite_problem(error: sqlite3.Error, path: Path) -> StoreError:
         case "BUSY" | "LOCKED" | "PROTOCOL":
             return locked(path)
     return StoreError(
-        "MSL509", f"the database {path} refused an order: {error}", "this is a bug in MSL: please report it"
+        "MSL509", f"the database {path} rejected a statement: {error}", "this is a bug in MSL: please report it"
     )
 
 

@@ -1,4 +1,4 @@
-"""Runs as they are stored: what they do, their status, the process that works on them, and their ids."""
+"""Stored runs: their digests, their status, the process that runs them, their events, and their ids."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Digests:
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """What a new run is going to do.
+    """A run that is about to start.
 
-    `sources` holds the text of every file it reads under the name the spec uses for it; `spec` is the main one's.
-    `options` and `versions` are kept for the reports.
+    `sources` holds the text of every file that it reads, by the name that the spec uses for it; `spec` is the name of
+    the spec itself. `options` and `versions` are kept for the reports.
     """
 
     name: str
@@ -53,10 +53,10 @@ class NewRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A stored run; its `sources` are read separately.
+    """A stored run, without its sources, which are read separately.
 
-    `status` is the present one: a run that is stored as running, but whose process is gone, is interrupted. `seen` is
-    when it last wrote something; `result` is its summary.
+    `status` is the current one: a run that is stored as running, but whose process is gone, is interrupted. `seen` is
+    the time at which it last wrote something; `result` is its summary.
     """
 
     id: str
@@ -76,10 +76,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened in a run, and its figures.
+    """Something that happened in a run, with figures about it.
 
-    An event of the strategy has a `position`, counted from 0, and happens again in a replay. An event of the run itself
-    (it was resumed, its time was up) has none.
+    An event of the strategy has a `position`, counted from 0, and happens again when the run is replayed. An event of
+    the run itself (it was resumed, its time was up) has none.
     """
 
     kind: str
@@ -89,7 +89,7 @@ class Event:
     at: datetime | None = None
 
 
-# --- The process that works on a run. ---------------------------------------------------------------------------------
+# --- The process of a run. --------------------------------------------------------------------------------------------
 
 
 _PROC = Path("/proc")
@@ -97,7 +97,7 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """`born` distinguishes a process from a later one with the same id; it is empty where it is unknown."""
+    """`born` distinguishes a process from a later one with the same id; it is empty if it is unknown."""
 
     host: str
     pid: int
@@ -110,7 +110,7 @@ def this_process() -> Process:
 
 
 def is_alive(process: Process) -> bool | None:
-    """Whether a process runs; None if unknown: on another machine, or on some systems."""
+    """Whether a process runs; None if that is unknown, on another machine or on some systems."""
     if process.host != socket.gethostname():
         return None
     if process.pid == os.getpid():
@@ -151,7 +151,7 @@ def _exists(pid: int) -> bool | None:
     return True
 
 
-# --- Ids of runs: they sort by time, can be pronounced, and are found by a part. --------------------------------------
+# --- Ids of runs: they sort by time, can be pronounced, and can be abbreviated. ---------------------------------------
 
 
 _CONSONANTS, _VOWELS = "bdfghjklmnprstvz", "aiou"
@@ -160,7 +160,7 @@ _ID = re.compile(rf"[0-9]{{8}}-[0-9]{{6}}-(?:[{_CONSONANTS}][{_VOWELS}]){{2}}[{_
 
 
 def make_run_id(digest: str, started: datetime, attempt: int = 0) -> str:
-    """Such as `20251116-025301-lusab`: its start in UTC, and a word made from its digest.
+    """An id such as `20251116-025301-lusab`: the start of the run in UTC, and a word made from its digest.
 
     Another `attempt` gives another word, for runs of the same digest in the same second.
     """
@@ -169,7 +169,7 @@ def make_run_id(digest: str, started: datetime, attempt: int = 0) -> str:
 
 
 def is_run_id(text: object) -> bool:
-    """Whether a text has the form of an id. Ids become names of files and parts of code: no other form is accepted."""
+    """Whether a text has the form of an id. Ids become names of files and parts of code, so no other form is safe."""
     return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 

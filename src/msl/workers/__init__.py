@@ -8,7 +8,7 @@ What others use:
 - How is a Dask scheduler addressed, with or without TLS? -> `dask_address.Scheduler`
 - How much memory does a process hold? -> `memory_usage`
 
-Inside: `in_process` runs tasks here; `local` starts a `pool` of workers through a `fork_server`; `worker` is the code
-of such a process, `worker_handle` the pool's view of it; `shared_arrays` lets all of them map one table; `dask` and
-`dask_worker` are the two ends of a cluster.
+Inside: `in_process` runs tasks here; `local` starts a `pool` of workers through a `fork_server` (`fork_server_process`
+is what runs in it); `worker` is the code of such a process, `worker_handle` the pool's view of it; `shared_arrays` lets
+all of them map one table; `dask` and `dask_worker` are the two ends of a cluster.
 """

@@ -78,7 +78,7 @@ class TaskRunner:
         if self._final_fitter is None:
             self._final_fitter = self.job.final_fitter()
         start, log = perf_counter(), EvaluationLog(self._on_block)
-        with WarningCapture() as listener:
+        with WarningCapture() as capture:
             try:
                 if isinstance(task, FitRequest):
                     self._on_block("")
@@ -87,7 +87,7 @@ class TaskRunner:
                     product = self._final_fitter.outputs(task, log)
             except (Exception, SystemExit) as reason:
                 return failed(0, failure_of(reason, log.step), Effort(perf_counter() - start))
-        return Outcome((), effort=Effort(perf_counter() - start), warnings=listener.told, product=product)
+        return Outcome((), effort=Effort(perf_counter() - start), warnings=capture.messages, product=product)
 
     def _checked(self, outcome: Outcome, is_limited: bool = True) -> Outcome:
         outcome = self.job.limits.checked(outcome) if is_limited else outcome

@@ -71,6 +71,8 @@ class Block(BaseEstimator):
     takes_symbols: ClassVar[bool] = False
     #: Whether it accepts missing values.
     takes_missing: ClassVar[bool] = False
+    #: Whether it passes on the columns that it gets, with every missing value filled in.
+    fills_missing: ClassVar[bool] = False
     #: Whether its result for a row does not depend on the rows that it was fitted on.
     row_by_row: ClassVar[bool] = False
     #: Whether some parameters are positions in a coordinate system, which `fit_coordinates` fits to the inputs.
@@ -116,6 +118,10 @@ class Block(BaseEstimator):
     @classmethod
     def gcv_table(cls, X: Floats, y: NDArray[Any], n_classes: int, coordinates: Any = None) -> GcvTable | None:
         """Generalised cross-validation; None unless the outputs of the block are linear in its targets."""
+        return None
+
+    def fitted_gcv(self) -> float | None:
+        """The generalised cross-validation of the fit on its own rows; None unless the block has a `gcv_table`."""
         return None
 
     def __sklearn_tags__(self) -> Any:

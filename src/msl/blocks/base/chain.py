@@ -21,8 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from msl.blocks.base.block import Block, Floats
-from msl.blocks.base.estimator_code import estimator_code
-from msl.blocks.base.outputs import (
+from msl.blocks.base.check_outputs import (
     BadOutputs,
     checked_columns,
     checked_outputs,
@@ -34,6 +33,7 @@ from msl.blocks.base.outputs import (
     predicted_numbers,
     predicted_probabilities,
 )
+from msl.blocks.base.load import estimator_code
 from msl.blocks.public import public
 from msl.diagnostics.user_error import UserError
 

@@ -1,4 +1,4 @@
-"""Import the class of a declared block, if its package is trusted.
+"""Import the class of a declared block, if its package is trusted, and the function of a metric or an estimate.
 
 Modules beside a spec can be imported when they are trusted by name. BlockProblem says why a block cannot be built.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from importlib import invalidate_caches
+from importlib import import_module, invalidate_caches
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 import sklearn
@@ -179,3 +179,60 @@ def add_implied(found: type, arguments: dict[str, Any], version: tuple[int, ...]
     """Adds what older releases need: before 1.8 `l1_ratio` has an effect only with `penalty="elasticnet"`."""
     if version < (1, 8) and issubclass(found, LogisticRegression) and arguments.get("l1_ratio") is not None:
         arguments.setdefault("penalty", "elasticnet")
+
+
+# --- Whose exception it is --------------------------------------------------------------------------------------------
+
+
+_MARK = "_raised_by_estimator"
+
+
+class _EstimatorCode:
+    """`with estimator_code:` around calls of estimators marks what they raise, to tell it from a bug in msl.
+
+    An estimator may raise anything, for reasons of the data that it is given: a model has failed, or a table cannot
+    be predicted. Its exception passes through unchanged, because users who call an estimator themselves expect it. An
+    exception without the mark was raised by msl itself; unless it is a `UserError`, it is a bug.
+    """
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, reason: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(reason, Exception | SystemExit):
+            BaseException.__setattr__(reason, _MARK, True)  # the class may have a `__setattr__` of its own
+
+
+estimator_code = _EstimatorCode()
+
+
+def is_raised_by_estimator(reason: BaseException) -> bool:
+    """Whether an exception was raised by code called inside `with estimator_code:`."""
+    return _MARK in BaseException.__getattribute__(reason, "__dict__")
+
+
+# --- Functions behind metrics and estimates ---------------------------------------------------------------------------
+
+
+class CannotLoad(UserError):
+    """A function that is declared and cannot be imported, as its package is installed here."""
+
+
+@cache
+def load_function(kind: str, name: str, target: str) -> Callable[..., Any]:
+    """The function of a metric or an estimate (`kind`) with this name. Raises CannotLoad.
+
+    Targets come from declarations of installed packages only, which the checker has read.
+    """
+    module, _, attribute = target.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as trouble:
+        raise CannotLoad(f"the {kind} `{name}` cannot be loaded: {trouble}") from trouble
+    if not callable(found):
+        raise CannotLoad(f"the {kind} `{name}` is not a function but {type(found).__name__}")
+    return found

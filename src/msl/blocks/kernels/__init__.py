@@ -1,1 +1,3 @@
-"""Kernel machines: kridge, lssvm and gkridge (ridge), klogistic (logistic), svc (svm), and kernel_map."""
+"""Kernel machines: kridge, lssvm and gkridge (ridge), klogistic (logistic), svc (svm), their base class
+(kernel_machine), and kernel_map, which turns distances to reference points into features.
+"""

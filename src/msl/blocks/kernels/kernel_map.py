@@ -17,7 +17,8 @@ from msl.blocks.numerics.kmeans import means
 from msl.blocks.public import public
 from msl.blocks.similarity.distances import DISTANCES, Difference, Distance
 from msl.blocks.similarity.fitted_distance import FittedDistance, fit_metric
-from msl.blocks.similarity.references import REFERENCES, References, TrainingRows
+from msl.blocks.similarity.reference_points import References, TrainingRows
+from msl.blocks.similarity.references import REFERENCES, FarthestFirst
 
 
 class KernelFunction(SlotValue):
@@ -98,7 +99,8 @@ class KernelMap(BlockTransformer):
         The distance between a row and a point.
     kernel : str or KernelFunction
         The function of this distance. Its width sigma is the largest distance of a point to a row that is nearest to
-        it; for a point without other rows, the distance to the nearest other point.
+        it; for a point without other rows, the distance to the nearest other point. With `fft`, whose references are
+        evenly apart, all points have one width: the distance at which the traversal chose its last row.
     random_state : int or None
         The seed of the choice of points.
     """
@@ -149,7 +151,9 @@ class KernelMap(BlockTransformer):
             used, cells = np.unique(cells, return_inverse=True)
             points = means(X, cells, len(used))
         placed = metric.place(points)
-        return KernelRegions(metric, points, placed, region_sizes(metric, training.placed, placed))
+        reach = traversal_reach(metric, metric.place(chosen.points)) if isinstance(chooser, FarthestFirst) else None
+        sigma = region_sizes(metric, training.placed, placed) if reach is None else np.full(len(points), reach)
+        return KernelRegions(metric, points, placed, sigma)
 
     def fit_prepared(self, prepared: KernelRegions, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.regions_ = prepared
@@ -162,6 +166,14 @@ class KernelMap(BlockTransformer):
     def complexity(self) -> float:
         """The number of references."""
         return float(len(self.regions_.points))
+
+
+def traversal_reach(metric: FittedDistance, centers: Floats) -> float | None:
+    """The distance of the last row that a farthest-first traversal chose to the nearest of those before it: every row
+    is within it of a centre. None for a single centre."""
+    if len(centers) < 2:
+        return None
+    return float(metric.lengths(metric.powers(centers[-1:], centers[:-1]).min(axis=1))[0])
 
 
 def region_sizes(metric: FittedDistance, rows: Floats, references: Floats) -> Floats:

@@ -22,7 +22,7 @@ from msl.blocks.kernels.kernel_machine import (
     safe_ridge,
     squared_distances,
 )
-from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, scores_of_all, signed_targets
+from msl.blocks.numerics.class_statistics import class_shares, present_classes, scores_of_all, signed_targets
 from msl.blocks.numerics.matrices import inverse_diagonal, inverse_root
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
@@ -101,8 +101,9 @@ class KRidgeClassifier(KRidge, BlockClassifier):
 class LSSVM(KernelMachine):
     """f(x) = b + Σ α K(x, row), with (K + shrinkage · V⁻¹) α + b = targets and Σ α = 0; V holds the row weights.
 
-    Kernel ridge regression with an intercept; `balance` gives all classes the same total weight. Suykens and Vandewalle
-    (1999), Least squares support vector machine classifiers, Neural Processing Letters 9.
+    Kernel ridge regression with an intercept; `balance` multiplies the ridge of a row by the share of its class, so
+    that all classes have the same total weight. Suykens and Vandewalle (1999), Least squares support vector machine
+    classifiers, Neural Processing Letters 9.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -112,7 +113,7 @@ class LSSVM(KernelMachine):
 
     def __init__(
         self,
-        coef0: float = 1,
+        coef0: float = 0,
         degree: int = 1,
         gamma: float = 0.0,
         shrinkage: float = 0.01,
@@ -162,7 +163,7 @@ class LSSVMClassifier(LSSVM, BlockClassifier):
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         n_present = len(self.present_)
-        ridge = self.shrinkage / balanced_weights(codes, n_present) if self.balance else self.shrinkage
+        ridge = self.shrinkage * class_shares(codes, n_present) if self.balance else self.shrinkage
         self._solve(prepared, X, signed_targets(codes, n_present), ridge)
 
     def outputs_prepared(self, query: Floats) -> Floats:

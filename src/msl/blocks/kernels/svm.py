@@ -39,7 +39,7 @@ class SVC(KernelMachine, BlockClassifier):
     pairs that it wins, plus less than one half for the size of its margins.
     """
 
-    def __init__(self, coef0: float = 1, degree: int = 1, gamma: float = 0.1, shrinkage: float = 0.01) -> None:
+    def __init__(self, coef0: float = 1, degree: int = 1, gamma: float = 1e-4, shrinkage: float = 0.001) -> None:
         self.coef0 = coef0
         self.degree = degree
         self.gamma = gamma

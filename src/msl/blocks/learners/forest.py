@@ -111,8 +111,11 @@ class Forest(Block):
     ----------
     units : int
         The number of trees.
-    mtry : int
-        Each split tries `mtry` times the square root of the number of features, at most all of them.
+    mtry : int or None
+        The number of features that each split tries, at most all of them; None is the rounded square root of the
+        number of features.
+    mtry_in_roots : bool
+        Whether `mtry` counts in square roots of the number of features: 2 tries twice as many as None.
     balance : bool
         Whether classes are weighted by their inverse frequency.
     random_state : int, RandomState or None
@@ -120,28 +123,36 @@ class Forest(Block):
     """
 
     # Trees are added to those already grown, so what is shared depends on every parameter but their number.
-    shared_parameters = frozenset({"mtry", "balance", "random_state"})
+    shared_parameters = frozenset({"mtry", "balance", "random_state", "mtry_in_roots"})
     query_parameters = shared_parameters
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "units": [Interval(Integral, 1, None, closed="left")],
-        "mtry": [Interval(Integral, 1, None, closed="left")],
+        "mtry": [Interval(Integral, 1, None, closed="left"), None],
         "balance": ["boolean"],
         "random_state": ["random_state"],
+        "mtry_in_roots": ["boolean"],
     }
 
     def __init__(
-        self, units: int = 100, mtry: int = 1, balance: bool = False, random_state: int | RandomState | None = None
+        self,
+        units: int = 100,
+        mtry: int | None = None,
+        balance: bool = False,
+        random_state: int | RandomState | None = None,
+        mtry_in_roots: bool = False,
     ) -> None:
         self.units = units
         self.mtry = mtry
         self.balance = balance
         self.random_state = random_state
+        self.mtry_in_roots = mtry_in_roots
 
     def _shared_trees(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> SharedTrees:
-        n_features = X.shape[1]
-        max_features = min(n_features, int(self.mtry * sqrt(n_features)))
-        return SharedTrees(X, y, n_classes, max_features, weights, self.random_state)
+        tried = root_of_features(X.shape[1])
+        if self.mtry is not None:
+            tried = int(self.mtry * sqrt(X.shape[1])) if self.mtry_in_roots else self.mtry
+        return SharedTrees(X, y, n_classes, min(X.shape[1], tried), weights, self.random_state)
 
     def fit_prepared(self, prepared: SharedTrees, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.scale_ = prepared.scale
@@ -189,6 +200,11 @@ class ForestClassifier(Forest, ProbabilisticClassifier):
 
     def outputs_prepared(self, query: TreeSums) -> Floats:
         return probabilities_of_all(query.mean(self.trees_), self.present_, self.n_classes_)
+
+
+def root_of_features(n_features: int) -> int:
+    """How many features a split tries unless it is told otherwise."""
+    return max(1, round(sqrt(n_features)))
 
 
 def single_scale(X: Floats) -> Floats:

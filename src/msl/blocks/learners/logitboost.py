@@ -15,10 +15,11 @@ from msl.blocks.base.block import Codes, Floats, ProbabilisticClassifier
 from msl.blocks.numerics.class_statistics import present_classes, probabilities_of_all
 from msl.blocks.public import public
 
-#: The authors' limit of the working response, which is large for rows with confident wrong predictions.
-LARGEST_RESPONSE = 4.0
+#: The limit of the working response, which is large for rows with confident wrong predictions. It is that of CLOP; the
+#: authors of LogitBoost recommend 2 to 4.
+LARGEST_RESPONSE = 10.0
 #: The smallest weight of a row, for rows with confident right predictions.
-LEAST_WEIGHT = 1e-10
+LEAST_WEIGHT = 1e-15
 
 
 @public
@@ -47,7 +48,7 @@ class LogitBoost(ProbabilisticClassifier):
         "depth": [Interval(Integral, 1, 16, closed="both")],
     }
 
-    def __init__(self, units: int = 100, shrinkage: float = 0.3, depth: int = 2) -> None:
+    def __init__(self, units: int = 50, shrinkage: float = 0.3, depth: int = 1) -> None:
         self.units = units
         self.shrinkage = shrinkage
         self.depth = depth

@@ -1,4 +1,4 @@
-"""Neural networks with one hidden layer of tanh units and weight decay, fitted by L-BFGS."""
+"""Neural networks with one hidden layer of tanh units, linear outputs and weight decay, fitted by L-BFGS."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from msl.blocks.base.block import Block, BlockRegressor, Floats, ProbabilisticClassifier
-from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.base.block import Block, BlockClassifier, BlockRegressor, Floats
+from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, scores_of_all, signed_targets
 from msl.blocks.numerics.safe_scaling import reject_huge, unit_scale
 from msl.blocks.public import public
 
@@ -47,16 +46,15 @@ class NetworkShape:
         )
 
     def initial(self, random: RandomState) -> Floats:
-        """Uniform initial weights, with the bounds of Glorot and Bengio (2010)."""
-        weights = np.zeros(self.n_weights)
-        hidden, _, output, _ = self.layers(weights)
-        for layer in (hidden, output):
-            bound = np.sqrt(6.0 / sum(layer.shape))
-            layer[:] = random.uniform(-bound, bound, layer.shape)
+        """Normal initial weights and biases, whose variance is one over the number of those into a unit."""
+        weights: Floats = random.standard_normal(self.n_weights)
+        hidden = (self.inputs + 1) * self.units
+        weights[:hidden] /= np.sqrt(self.inputs + 1)
+        weights[hidden:] /= np.sqrt(self.units + 1)
         return weights
 
     def activations(self, weights: Floats, X: Floats) -> tuple[Floats, Floats]:
-        """The values of the hidden units and the outputs, before any softmax."""
+        """The values of the hidden units and the outputs, which are linear."""
         hidden, hidden_bias, output, output_bias = self.layers(weights)
         inside = np.tanh(X @ hidden + hidden_bias)
         return inside, inside @ output + output_bias
@@ -64,42 +62,33 @@ class NetworkShape:
 
 @dataclass(frozen=True, slots=True)
 class NetworkObjective:
-    """The mean loss of a network on its rows, plus decay / 2n times its squared weights without the biases.
-
-    `targets` are columns of class membership for the cross entropy, or of numbers for half the squared error.
-    """
+    """Half the mean squared error of a network on its rows, plus decay / 2n times its squared weights and biases."""
 
     shape: NetworkShape
     X: Floats
     targets: Floats
     row_weights: Floats
     decay: float
-    of_classes: bool
 
     def __call__(self, weights: Floats) -> tuple[float, Floats]:
         """The value and its gradient."""
         n_rows = len(self.X)
         inside, outputs = self.shape.activations(weights, self.X)
-        if self.of_classes:
-            log_probability = log_softmax(outputs, axis=1)
-            loss = -(self.row_weights * (self.targets * log_probability).sum(axis=1)).sum()
-            error = np.exp(log_probability) - self.targets
-        else:
-            error = outputs - self.targets
-            loss = (self.row_weights * (error**2).sum(axis=1)).sum() / 2.0
+        error = outputs - self.targets
+        loss = (self.row_weights * (error**2).sum(axis=1)).sum() / 2.0
         error *= self.row_weights[:, np.newaxis] / n_rows
 
         gradient = np.empty_like(weights)
-        hidden, _, output, _ = self.shape.layers(weights)
+        _, _, output, _ = self.shape.layers(weights)
         to_hidden, to_hidden_bias, to_output, to_output_bias = self.shape.layers(gradient)
         decay = self.decay / n_rows
-        to_output[:] = inside.T @ error + decay * output
+        to_output[:] = inside.T @ error
         to_output_bias[:] = error.sum(axis=0)
         back = (error @ output.T) * (1.0 - inside**2)
-        to_hidden[:] = self.X.T @ back + decay * hidden
+        to_hidden[:] = self.X.T @ back
         to_hidden_bias[:] = back.sum(axis=0)
-        penalty = decay / 2.0 * ((hidden**2).sum() + (output**2).sum())
-        return float(loss / n_rows + penalty), gradient
+        gradient += decay * weights
+        return float(loss / n_rows + decay / 2.0 * (weights @ weights)), gradient
 
 
 class Neural(Block):
@@ -130,7 +119,7 @@ class Neural(Block):
     def __init__(
         self,
         units: int = 10,
-        shrinkage: float = 0.01,
+        shrinkage: float = 1e-4,
         balance: bool = False,
         maxiter: int = 100,
         random_state: int | RandomState | None = None,
@@ -141,11 +130,11 @@ class Neural(Block):
         self.maxiter = maxiter
         self.random_state = random_state
 
-    def _fit_network(self, X: Floats, targets: Floats, row_weights: Floats, of_classes: bool) -> None:
+    def _fit_network(self, X: Floats, targets: Floats, row_weights: Floats) -> None:
         reject_huge(X, type(self).__name__)
         self.shape_ = NetworkShape(X.shape[1], self.units, targets.shape[1])
         start = self.shape_.initial(check_random_state(self.random_state))
-        objective = NetworkObjective(self.shape_, X, targets, row_weights, self.shrinkage, of_classes)
+        objective = NetworkObjective(self.shape_, X, targets, row_weights, self.shrinkage)
         result = minimize(
             objective, start, method="L-BFGS-B", jac=True, options={"maxiter": self.maxiter, "gtol": GRADIENT_TOLERANCE}
         )
@@ -170,23 +159,22 @@ class NeuralRegressor(Neural, BlockRegressor):
         spread = (y * unit).std() or 1.0
         self.mean_, self.spread_ = float(mean / unit), float(spread / unit)
         targets = ((y * unit - mean) / spread)[:, np.newaxis]
-        self._fit_network(X, targets, np.ones(len(y)), of_classes=False)
+        self._fit_network(X, targets, np.ones(len(y)))
 
     def outputs(self, X: Floats) -> Floats:
         return self._network_outputs(X)[:, 0] * self.spread_ + self.mean_
 
 
 @public
-class NeuralClassifier(Neural, ProbabilisticClassifier):
-    """A network for classification with softmax outputs and the cross-entropy loss."""
+class NeuralClassifier(Neural, BlockClassifier):
+    """A network for classification: regression on targets of ±1, one against the rest beyond two classes."""
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         n_present = len(self.present_)
-        membership = (codes[:, np.newaxis] == np.arange(n_present)).astype(np.float64)
         row_weights = balanced_weights(codes, n_present) if self.balance else np.ones(len(codes))
-        self._fit_network(X, membership, row_weights, of_classes=True)
+        self._fit_network(X, signed_targets(codes, n_present), row_weights)
 
     def outputs(self, X: Floats) -> Floats:
-        return probabilities_of_all(softmax(self._network_outputs(X), axis=1), self.present_, self.n_classes_)
+        return scores_of_all(self._network_outputs(X), self.present_, self.n_classes_)

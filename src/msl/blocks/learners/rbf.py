@@ -26,7 +26,7 @@ from msl.blocks.base.block import (
 )
 from msl.blocks.numerics.kmeans import k_means
 from msl.blocks.public import public
-from msl.blocks.similarity.placement import Scaled
+from msl.blocks.similarity.safe_coordinates import Scaled
 from msl.diagnostics.user_error import UserError
 
 # --- Radial basis functions -------------------------------------------------------------------------------------------
@@ -240,7 +240,9 @@ class RBFNetwork(Block):
         self.widths_ = unit_widths(cdist(self.centers_, self.centers_, "sqeuclidean"), squares, self.overlap)
         targets = target_columns(y, n_classes)
         self.means_ = targets.mean(axis=0)
-        self.weights_ = ridge_weights(self._design(squares), targets - self.means_, self.ridge)
+        Z = self._design(squares)
+        self.weights_, parameters = ridge_weights(Z, targets - self.means_, self.ridge)
+        self.gcv_ = generalised_error(Z @ self.weights_ + self.means_ - targets, parameters)
 
     def _design(self, squares: Floats) -> Floats:
         return design(resolve_slot(self.basis, BASES, Basis, "basis"), squares, self.widths_)
@@ -253,6 +255,9 @@ class RBFNetwork(Block):
     def complexity(self) -> float:
         """The number of units."""
         return float(len(self.centers_))
+
+    def fitted_gcv(self) -> float:
+        return self.gcv_
 
     @classmethod
     def gcv_table(
@@ -323,9 +328,20 @@ def target_columns(y: NDArray[Any], n_classes: int) -> Floats:
     return np.asarray(y, dtype=np.float64)[:, None]
 
 
-def ridge_weights(Z: Floats, targets: Floats, ridge: float) -> Floats:
-    """Ridge regression: minimises squared errors + ridge · squared weights; the smallest weights on ties."""
+def ridge_weights(Z: Floats, targets: Floats, ridge: float) -> tuple[Floats, float]:
+    """Ridge regression: minimises squared errors + ridge · squared weights; the smallest weights on ties. With the
+    effective number of parameters, the trace of the hat matrix."""
     if ridge > 0:
         Z = np.vstack([Z, np.sqrt(ridge) * np.eye(Z.shape[1])])
         targets = np.vstack([targets, np.zeros((Z.shape[1], targets.shape[1]))])
-    return np.asarray(np.linalg.lstsq(Z, targets, rcond=None)[0])
+    weights, _, rank, singular = np.linalg.lstsq(Z, targets, rcond=None)
+    # The squares of the singular values of Z itself are those of Z with the penalty below it, less the penalty.
+    parameters = float(np.sum(1.0 - ridge / np.square(singular))) if ridge > 0 else float(rank)
+    return np.asarray(weights), parameters
+
+
+def generalised_error(residuals: Floats, parameters: float) -> float:
+    """p · SSE / (p - m)² for p rows and m parameters, infinite if no degrees of freedom are left."""
+    rows = len(residuals)
+    freedom = rows - parameters
+    return rows * float(np.square(residuals).sum()) / freedom**2 if freedom > 1e-9 * rows else float("inf")

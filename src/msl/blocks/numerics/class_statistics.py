@@ -127,6 +127,12 @@ def balanced_weights(codes: Codes, n_present: int) -> Floats:
     return weights
 
 
+def class_shares(codes: Codes, n_present: int) -> Floats:
+    """For each row the share of all rows that are of its class."""
+    shares: Floats = (np.bincount(codes, minlength=n_present) / len(codes))[codes]
+    return shares
+
+
 def scores_of_all(scores: Floats, present: Codes, n_classes: int) -> Floats:
     """Scores of all classes, from one column for each present class, or one column for two present classes."""
     if len(present) == 2 and scores.shape[1] == 1:

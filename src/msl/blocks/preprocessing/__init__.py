@@ -1,1 +1,1 @@
-"""Transformers: scalers, target_encoding, and prepare (one-hot encoding, imputation, columns by kind)."""
+"""Transformers: scalers, and prepare (one-hot and target encoding, imputation, columns by kind)."""

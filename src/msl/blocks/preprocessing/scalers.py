@@ -133,3 +133,41 @@ class ShiftScale(Scaler):
             np.maximum(scaled, 0.0, out=scaled)
             np.log1p(scaled, out=scaled)
         return scaled
+
+
+#: What the logarithm is taken of where a value is not above the smallest of training.
+LEAST_ARGUMENT = float(np.finfo(np.float64).eps)
+
+
+@public
+class RangeScale(Scaler):
+    """Subtracts the smallest value of the whole matrix and divides by its range, so that training rows are in [0, 1].
+
+    With `take_log`, takes the logarithm of the result; values of zero and less count as the smallest difference from 1
+    that numbers have, 2.2e-16. A constant matrix is only shifted.
+    """
+
+    shared_parameters = frozenset[str]()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"take_log": ["boolean"]}
+
+    def __init__(self, take_log: bool = False) -> None:
+        self.take_log = take_log
+
+    def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> tuple[float, float, float]:
+        """Factor of the whole matrix, and its smallest value and range after multiplying by that."""
+        scaling = range_scaling(X, axis=None)
+        if scaling.constant.all():
+            return 1.0, float(X.min()), 1.0
+        factor = float(scaling.factor.item())
+        return factor, float(X.min()) * factor, float(scaling.span.item())
+
+    def fit_prepared(self, prepared: tuple[float, float, float], X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.factor_, self.shift_, self.range_ = prepared
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        scaled = X * self.factor_ - self.shift_
+        scaled /= self.range_
+        if self.take_log:
+            scaled[scaled <= 0.0] = LEAST_ARGUMENT
+            np.log(scaled, out=scaled)
+        return scaled

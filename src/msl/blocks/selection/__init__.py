@@ -1,1 +1,3 @@
-"""Feature selection: rankers by a statistic, selectors (masks, elimination), orthogonal (Gram-Schmidt, PCA)."""
+"""Feature selection: rankers by a statistic, odds (ratios), relief, selectors (base classes, masks, elimination), and
+orthogonal (Gram-Schmidt, PCA).
+"""

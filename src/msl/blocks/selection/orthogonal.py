@@ -11,27 +11,28 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from msl.blocks.base.block import BlockTransformer, Codes, Floats
 from msl.blocks.numerics.class_statistics import present_classes, signed_targets
 from msl.blocks.numerics.matrices import PrincipalAxes
-from msl.blocks.numerics.safe_scaling import range_scaling, row_blocks, standard_columns
+from msl.blocks.numerics.safe_scaling import range_scaling, row_blocks, standard_columns, unit_scale
 from msl.blocks.public import public
 from msl.blocks.selection.selectors import FMAX, FeatureSelector
-from msl.diagnostics.user_error import UserError
 
 
 @public
 class GramSchmidt(FeatureSelector):
     """Keeps `fmax` features; each is the one that explains most of what the earlier ones leave of the target.
 
-    Forward selection with orthogonalisation (Stoppiglia et al., 2003). With several classes, each is a target of its
-    own, and the explained parts are summed. Features that explain nothing more follow in the order of their correlation
-    with the target.
+    Forward selection with orthogonalisation (Stoppiglia et al., 2003). Two classes are a target of -1 and 1; of more,
+    each is a target of its own, and the explained parts are summed. Features that explain nothing more follow in the
+    order of what they explain alone. Features and classes are taken as they are, so that a mean far from zero explains
+    the larger class; `center` subtracts their means first, which is always done for a numeric target.
     """
 
     needs_target = True
-    shared_parameters = frozenset[str]()
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX}
+    shared_parameters = frozenset({"center"})
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX, "center": ["boolean"]}
 
-    def __init__(self, fmax: int | None = None) -> None:
+    def __init__(self, fmax: int | None = None, center: bool = False) -> None:
         self.fmax = fmax
+        self.center = center
 
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> ForwardSelection:
         """A selection before its first step; it continues as far as the largest `fmax` needs, once."""
@@ -40,6 +41,8 @@ class GramSchmidt(FeatureSelector):
             targets = signed_targets(codes, len(present))
         else:
             targets = y[:, np.newaxis]
+        if n_classes and not self.center:
+            return ForwardSelection(unit_columns(X), unit_columns(targets))
         length = np.sqrt(len(X))
         return ForwardSelection(standard_columns(X) / length, standard_columns(targets) / length)
 
@@ -51,11 +54,20 @@ class GramSchmidt(FeatureSelector):
             self.keep_columns(prepared.first(self.fmax), n_columns)
 
 
+def unit_columns(X: Floats) -> Floats:
+    """Columns of length one; those that are zero stay zero."""
+    columns = X * unit_scale(X, axis=0)
+    lengths = np.sqrt(np.einsum("ij,ij->j", columns, columns))
+    columns /= np.where(lengths > 0.0, lengths, 1.0)
+    return columns
+
+
 @public
 class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
     """Replaces the features by their first `fmax` principal components, or by fewer if only those have variance.
 
-    The sign of a component is such that its largest loading is positive.
+    Each component has length one over the training rows: the left singular vectors of the centred table, whose values
+    are about 1 / √rows. The sign of a component is such that its largest loading is positive.
     """
 
     shared_parameters = frozenset[str]()
@@ -69,29 +81,22 @@ class PrincipalComponents(ClassNamePrefixFeaturesOutMixin, BlockTransformer):
         factor = float(range_scaling(X, axis=None).factor.item()) or 1.0
         scaled = X if factor == 1.0 else X * factor
         mean = scaled.mean(axis=0)
-        axes = PrincipalAxes(scaled, mean)
-        if axes.spread / np.finfo(np.float64).max > factor:
-            raise UserError(
-                f"PrincipalComponents cannot work with features as large as {np.abs(X).max():.0e}: "
-                "their components overflow; standardize them first"
-            )
-        return factor, mean, axes
+        return factor, mean, PrincipalAxes(scaled, mean)
 
     def fit_prepared(
         self, prepared: tuple[float, Floats, PrincipalAxes], X: Floats, y: NDArray[Any], n_classes: int
     ) -> None:
         self.factor_, self.mean_, axes = prepared
         lengths, loadings = axes.first(self.fmax)
-        self.deviations_ = lengths / np.sqrt(max(len(X) - 1, 1)) / self.factor_
-        self.loadings_ = np.ascontiguousarray(loadings)
+        with np.errstate(over="ignore"):
+            self.deviations_ = lengths / np.sqrt(max(len(X) - 1, 1)) / self.factor_
+        self.loadings_ = np.ascontiguousarray(loadings / np.where(lengths > 0.0, lengths, 1.0))
 
     def transform_arrays(self, X: Floats) -> Floats:
         projected = np.empty((len(X), self.loadings_.shape[1]))
         for block in row_blocks(X):
             rows = X[block] if self.factor_ == 1.0 else X[block] * self.factor_
             np.matmul(rows - self.mean_, self.loadings_, out=projected[block])
-        if self.factor_ != 1.0:
-            projected /= self.factor_
         return projected
 
     def complexity(self) -> float:
@@ -123,7 +128,7 @@ class ForwardSelection:
     """
 
     def __init__(self, features: Floats, targets: Floats) -> None:
-        """Starts from centred columns of length one or zero."""
+        """Starts from columns of length one or zero."""
         self.features = features
         self.targets = targets
         self.products: Floats = features.T @ targets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -81,27 +81,33 @@ class KeepFeatures(FeatureSelector):
 
 FMAX = [Interval(Integral, 1, None, closed="left"), None]
 SHARE = [Interval(Real, 0, 1, closed="both")]
+#: The number of values sorted at a time: enough for vectorised work, few enough for the cache.
+BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The scores, weights and p-values of all features, and their order, best first."""
+    """The scores of all features, their order, best first, and what tests of significance say about them."""
 
     scores: Floats
-    weights: Floats
     order: Codes
     pvalues: Floats | None
     discovery: Floats | None
 
     @classmethod
-    def by(cls, scores: Floats, pvalues: Floats | None = None) -> Self:
-        """A ranking by descending scores; of equal scores the earlier column is first."""
+    def by(cls, scores: Floats, pvalues: Floats | None = None, evidence: Floats | None = None) -> Self:
+        """A ranking by descending scores; of equal scores the earlier column is first.
+
+        The rate of false discoveries counts the features in the order of the `evidence`, which is that of the scores
+        unless it is given.
+        """
+        order = np.argsort(-scores, kind="stable")
+        by_evidence = order if evidence is None else np.argsort(-evidence, kind="stable")
         return cls(
             scores=scores,
-            weights=unit_weights(scores),
-            order=np.argsort(-scores, kind="stable"),
+            order=order,
             pvalues=pvalues,
-            discovery=None if pvalues is None else false_discovery(pvalues),
+            discovery=None if pvalues is None else false_discovery(pvalues, by_evidence),
         )
 
 
@@ -116,33 +122,35 @@ def unit_weights(scores: Floats) -> Floats:
     return weights
 
 
-def false_discovery(pvalues: Floats) -> Floats:
-    """The adjusted p-values of Benjamini and Hochberg (1995).
+def false_discovery(pvalues: Floats, order: Codes) -> Floats:
+    """The share of false discoveries if the features up to each one were kept: p · features / rank, at most 1.
 
-    Equal to `scipy.stats.false_discovery_control`, which takes longer than a whole ranking of a small table.
+    This is the plain estimate of CLOP. The adjusted p-values of Benjamini and Hochberg (1995) are its smallest value
+    from each rank on.
     """
-    order = np.argsort(-pvalues, kind="stable")
     n_tests = len(pvalues)
-    adjusted = np.empty(n_tests)
-    adjusted[order] = np.minimum.accumulate(pvalues[order] * (n_tests / np.arange(n_tests, 0, -1)))
-    return np.minimum(adjusted, 1.0)
+    rates = np.empty(n_tests)
+    rates[order] = pvalues[order] * (n_tests / np.arange(1, n_tests + 1))
+    return np.minimum(rates, 1.0)
 
 
 class Ranker(FeatureSelector):
-    """Keeps the features among the `fmax` best whose weight, the score divided by the best score, is at least `wmin`.
+    """Keeps the `fmax` best of the features whose score is above `wmin`; fails if there is none.
 
-    `fmax=None` means all features. If none passes, the best one is kept.
+    With `relative`, `wmin` is a share of the best score, which features must reach, and the best one always stays.
+    `fmax=None` means all features.
     """
 
     needs_target = True
     shared_parameters: ClassVar[frozenset[str] | None] = frozenset()
     #: Whether the target may be numeric.
     serves_regression: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX, "wmin": SHARE}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"fmax": FMAX, "wmin": SHARE, "relative": ["boolean"]}
 
-    def __init__(self, fmax: int | None = None, wmin: float = 0.0) -> None:
+    def __init__(self, fmax: int | None = None, wmin: float = 0.0, relative: bool = False) -> None:
         self.fmax = fmax
         self.wmin = wmin
+        self.relative = relative
 
     def rank(self, X: Floats, y: NDArray[Any], n_classes: int) -> Ranking:
         """Ranks the features; `n_classes` is 0 for regression, else all of at least two classes have rows."""
@@ -164,17 +172,32 @@ class Ranker(FeatureSelector):
 
     def passes(self, ranking: Ranking) -> NDArray[np.bool_]:
         """The features that pass all thresholds."""
-        return ranking.weights >= self.wmin
+        if self.relative:
+            return unit_weights(ranking.scores) >= self.wmin
+        return ranking.scores > self.wmin
 
     def fit_prepared(self, prepared: Ranking, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        best = prepared.order[: self.fmax]
-        passing = best[self.passes(prepared)[best]]
-        self.keep_columns(passing if len(passing) else best[:1], X.shape[1])
-        self.scores_, self.weights_, self.pvalues_ = prepared.scores, prepared.weights, prepared.pvalues
+        passing = prepared.order[self.passes(prepared)[prepared.order]][: self.fmax]
+        if not len(passing):
+            if not self.relative:
+                raise UserError(
+                    f"{type(self).__name__} keeps no feature: none of {X.shape[1]} passes its thresholds "
+                    f"({self._thresholds()}) at n_samples = {len(X)}; the best score is {prepared.scores.max():.4g}. "
+                    "Lower `wmin`, raise the limits of significance, or take a ranker of `extras`, which always keeps "
+                    "the best feature"
+                )
+            passing = prepared.order[:1]
+        self.keep_columns(passing, X.shape[1])
+        self.scores_, self.pvalues_ = prepared.scores, prepared.pvalues
+
+    def _thresholds(self) -> str:
+        names = [name for name in ("wmin", "pval", "fdrmax") if hasattr(self, name)]
+        return ", ".join(f"{name} = {getattr(self, name):.4g}" for name in names)
 
 
 class SignificanceRanker(Ranker):
-    """A ranker with p-values: features also need one of at most `pval`, and an adjusted one of at most `fdrmax`."""
+    """A ranker with p-values: features also need one of at most `pval`, and a false discovery rate of at most
+    `fdrmax`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
@@ -182,8 +205,15 @@ class SignificanceRanker(Ranker):
         "fdrmax": SHARE,
     }
 
-    def __init__(self, fmax: int | None = None, wmin: float = 0.0, pval: float = 1.0, fdrmax: float = 1.0) -> None:
-        super().__init__(fmax, wmin)
+    def __init__(
+        self,
+        fmax: int | None = None,
+        wmin: float = 0.0,
+        pval: float = 1.0,
+        fdrmax: float = 1.0,
+        relative: bool = False,
+    ) -> None:
+        super().__init__(fmax, wmin, relative)
         self.pval = pval
         self.fdrmax = fdrmax
 
@@ -192,6 +222,21 @@ class SignificanceRanker(Ranker):
             raise TypeError(f"{type(self).__name__} ranks without p-values")
         significant = (ranking.pvalues <= self.pval) & (ranking.discovery <= self.fdrmax)
         return super().passes(ranking) & significant
+
+
+def strongest(scores: list[Floats] | Floats, pvalues: list[Floats] | Floats, evidence: Floats | None = None) -> Ranking:
+    """The ranking by the largest score of each feature; all arrays have one row a comparison."""
+    smallest = np.min(pvalues, axis=0)
+    most = None if evidence is None else np.max(evidence, axis=0)
+    return Ranking.by(np.max(scores, axis=0), np.minimum(len(pvalues) * smallest, 1.0), most)
+
+
+def feature_blocks(X: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Blocks of features, as contiguous rows, so that sorting is fast and its arrays stay small."""
+    width = max(1, BLOCK // len(X))
+    for start in range(0, X.shape[1], width):
+        block = slice(start, start + width)
+        yield block, np.ascontiguousarray(X[:, block].T)
 
 
 # --- Recursive feature elimination ------------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """Similarity-based methods, of which k nearest neighbours is the best known.
 
-learners: SimilarityClassifier, SimilarityRegressor, KNNClassifier, KNNRegressor
-distances, fitted_distance, placement: how far two rows are from each other
-references: which points rows are compared with
-neighbours, voting: which of them are near, and how they vote
+knn: SimilarityClassifier, SimilarityRegressor, KNNClassifier, KNNRegressor
+distances, fitted_distance, safe_coordinates: how far two rows are from each other
+reference_points, references, incremental_references: which points rows are compared with
+neighbour_search, weightings, voting: which of them are near, how much their votes count, and what they decide
+similarity_settings: all choices of a learner in one record
+local_models: a model for each region, and an interpolation between them
+fill_nearest: missing values from the most similar rows
 leave_one_out: exact leave-one-out outputs without refits
 """

@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base.block import Codes, Floats, SlotValue
 from msl.blocks.public import public
-from msl.blocks.similarity.placement import Directions, Placement, Quartered, Scaled, Whitened
+from msl.blocks.similarity.safe_coordinates import Directions, Placement, Quartered, Scaled, Whitened
 
 __all__ = [
     "DISTANCES",

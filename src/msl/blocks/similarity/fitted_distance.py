@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from msl.blocks.base.block import Codes, Floats
 from msl.blocks.public import public
 from msl.blocks.similarity.distances import Distance, FeatureDistance, Gaps
-from msl.blocks.similarity.placement import Placement
+from msl.blocks.similarity.safe_coordinates import Placement
 from msl.diagnostics.user_error import UserError
 
 

@@ -19,8 +19,8 @@ from msl.blocks.numerics.matrices import sorted_lines
 from msl.blocks.numerics.partial_sums import PartialSums
 from msl.blocks.similarity.distances import Distance
 from msl.blocks.similarity.fitted_distance import FittedDistance, feature_importance, fit_metric
-from msl.blocks.similarity.learners import SimilarityClassifier, SimilarityLearner, SimilarityRegressor, neighbourhood
-from msl.blocks.similarity.neighbours import (
+from msl.blocks.similarity.knn import SimilarityClassifier, SimilarityLearner, SimilarityRegressor, votes_of
+from msl.blocks.similarity.neighbour_search import (
     TIE,
     Neighbourhood,
     Neighbours,
@@ -29,8 +29,10 @@ from msl.blocks.similarity.neighbours import (
     radius_candidates,
     radius_hood,
 )
-from msl.blocks.similarity.references import AllRows, SimilaritySettings, risk_matrix, similarity_matrix
-from msl.blocks.similarity.voting import Weighting, class_outputs, number_outputs
+from msl.blocks.similarity.references import AllRows
+from msl.blocks.similarity.similarity_settings import SimilaritySettings, risk_matrix, similarity_matrix
+from msl.blocks.similarity.voting import class_outputs, number_outputs
+from msl.blocks.similarity.weightings import FieldWeighting, NeighbourWeighting, Weighting
 from msl.diagnostics.user_error import UserError
 
 
@@ -97,15 +99,12 @@ class LeaveOneOut:
             raise UserError("leave-one-out without refits needs a similarity learner on all rows with hard classes")
         setting.weighting.check()
         importance = feature_importance(setting.features, setting.weights, self._X.shape[1])
-        if setting.distance.fitted_to_rows or setting.symbols.fitted_to_rows or setting.numbers.fitted_to_rows:
+        if is_fitted_to_rows(setting):
             outputs = self._refitted(learner)
         elif (terms := self._terms_of(setting)) is not None:
             outputs = self._from_powers(terms, importance, setting)
         else:
-            metric = self._metric(setting, importance)
-            placed = metric.place(self._X)
-            query = Neighbours(metric, placed, placed, leave_one_out=True)
-            outputs = self._voted(neighbourhood(query, setting), setting)
+            outputs = self._from_rows(importance, setting)
         ordered = np.empty_like(outputs)
         ordered[self._order] = outputs
         return ordered
@@ -123,8 +122,11 @@ class LeaveOneOut:
         )
 
     def _terms_of(self, setting: SimilaritySettings) -> Terms | None:
-        """The distances of each feature; None if the distance is not their sum, or they need too much memory."""
+        """The distances of each feature; None if the distance is not their sum, if they need too much memory, or if all
+        references vote, so that there are no candidates to select."""
         rows, features = self._X.shape
+        if isinstance(setting.weighting, FieldWeighting):
+            return None
         if not setting.distance.decomposable or 2 * features * rows * rows * 8 > self._memory:
             return None
         slots = setting.distance, setting.numbers, setting.symbols
@@ -153,17 +155,30 @@ class LeaveOneOut:
         columns = np.array([*metric.numeric, *(special.column for special in metric.specials)], dtype=np.intp)
         return Terms(metric, columns, PartialSums(terms))
 
+    def _from_rows(self, importance: Floats, setting: SimilaritySettings) -> Floats:
+        metric = self._metric(setting, importance)
+        placed = metric.place(self._X)
+        query = Neighbours(metric, placed, placed, leave_one_out=True)
+        weighting = setting.weighting
+        sizes = weighting.sizes(metric, placed, None) if isinstance(weighting, FieldWeighting) else None
+        rows = np.arange(len(placed))
+        parts = [self._voted(hood, votes, setting, rows[part]) for part, hood, votes in votes_of(query, setting, sizes)]
+        return np.concatenate(parts)
+
     def _from_powers(self, terms: Terms, importance: Floats, setting: SimilaritySettings) -> Floats:
         weights = importance[terms.columns]
         powers = terms.sums.at(weights)
         powers.reshape(-1)[:: len(powers) + 1] = np.inf
         plain = setting.radius is None and setting.risk is None and setting.class_similarity is None
+        assert isinstance(setting.weighting, NeighbourWeighting)
+        everything = np.arange(len(powers))
         if not (self._n_classes and setting.k == 1 and plain):
-            return self._voted(hood_of_powers(terms, weights, powers, setting, np.arange(len(powers))), setting)
+            hood = hood_of_powers(terms, weights, powers, setting, everything)
+            return self._voted(hood, setting.weighting.shares(hood), setting, everything)
         outputs, unclear = self._nearest_class(powers)
         if len(unclear):
             hood = hood_of_powers(terms, weights, powers[unclear], setting, unclear)
-            outputs[unclear] = self._voted(hood, setting, unclear)
+            outputs[unclear] = self._voted(hood, setting.weighting.shares(hood), setting, unclear)
         return outputs
 
     def _nearest_class(self, powers: Floats) -> tuple[Floats, Codes]:
@@ -177,16 +192,16 @@ class LeaveOneOut:
         unclear = np.flatnonzero(near.sum(axis=0) > 1) if several else np.empty(0, dtype=np.intp)
         return near.T.astype(np.float64), unclear
 
-    def _voted(self, hood: Neighbourhood, setting: SimilaritySettings, rows: Codes | None = None) -> Floats:
+    def _voted(self, hood: Neighbourhood, votes: Floats, setting: SimilaritySettings, rows: Codes) -> Floats:
         if not self._n_classes:
-            return number_outputs(hood, setting.weighting, np.asarray(self._y, dtype=np.float64))
+            return number_outputs(hood, votes, np.asarray(self._y, dtype=np.float64))
         similarity = similarity_matrix(setting, self._n_classes)
         probabilities = self._own if similarity is None else self._own @ similarity
-        frequency = self._frequency if rows is None else self._frequency[rows]
-        return class_outputs(hood, setting.weighting, probabilities, frequency, risk_matrix(setting, self._n_classes))
+        risk = risk_matrix(setting, self._n_classes)
+        return class_outputs(hood, votes, probabilities, self._frequency[rows], risk)
 
     def _refitted(self, learner: SimilarityLearner) -> Floats:
-        """One fit for each row, for distances that are fitted to the training rows."""
+        """One fit for each row, for distances and weightings that are fitted to the training rows."""
         outputs = []
         for row in range(len(self._X)):
             others = np.arange(len(self._X)) != row
@@ -199,6 +214,17 @@ class LeaveOneOut:
 def on_all_rows(setting: SimilaritySettings) -> bool:
     """Whether the learner compares with all training rows, each with its own target."""
     return isinstance(setting.references, AllRows) and not setting.soft
+
+
+def is_fitted_to_rows(setting: SimilaritySettings) -> bool:
+    """Whether leaving out a row changes the distances between the others, or the weights of their votes."""
+    weighting = setting.weighting
+    return (
+        setting.distance.fitted_to_rows
+        or setting.symbols.fitted_to_rows
+        or setting.numbers.fitted_to_rows
+        or (isinstance(weighting, FieldWeighting) and weighting.sizes_depend_on_references)
+    )
 
 
 def hood_of_powers(

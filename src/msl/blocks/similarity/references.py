@@ -1,88 +1,23 @@
-"""Choose the reference points that rows are compared with, and their class probabilities or values."""
+"""Methods of choosing reference points: all rows, some of them, or new points made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 
-from msl.blocks.base.block import Codes, Floats, SlotValue
+from msl.blocks.base.block import Codes
 from msl.blocks.numerics.kmeans import k_means, means
 from msl.blocks.public import public
-from msl.blocks.similarity.distances import Difference, Distance, FeatureDistance, Overlap
-from msl.blocks.similarity.fitted_distance import FittedDistance
-from msl.blocks.similarity.neighbours import TIE, Neighbours
-from msl.blocks.similarity.placement import Scaled
-from msl.blocks.similarity.voting import UniformWeighting, Weighting, class_outputs
-from msl.diagnostics.user_error import UserError
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingRows:
-    """The rows that references are chosen from, with their metric; `n_classes` is 0 for regression."""
-
-    X: Floats
-    y: NDArray[Any]
-    n_classes: int
-    metric: FittedDistance
-    placed: Floats
-
-    @classmethod
-    def of(cls, X: Floats, y: NDArray[Any], n_classes: int, metric: FittedDistance) -> TrainingRows:
-        return cls(X, y, n_classes, metric, metric.place(X))
-
-    def powers_to(self, row: int) -> Floats:
-        """D^power from every row to one of them."""
-        return np.asarray(self.metric.powers(self.placed, self.placed[row : row + 1])[:, 0])
-
-
-@public
-@dataclass(frozen=True, slots=True)
-class ReferencePoints:
-    """Reference points.
-
-    `rows` are their numbers if they are training rows, `classes` their classes if they have any, and `cells` the point
-    that each training row belongs to if this is not the nearest.
-    """
-
-    points: Floats
-    rows: Codes | None = None
-    classes: Codes | None = None
-    cells: Codes | None = None
-
-
-class References(SlotValue):
-    """A method of choosing references from training rows."""
-
-    #: Whether it uses the target, which must hold classes.
-    needs_classes: ClassVar[bool] = False
-    #: Whether it makes new points, which is impossible for categorical features.
-    makes_points: ClassVar[bool] = False
-
-    def choose(self, training: TrainingRows, n: int, rng: np.random.Generator) -> ReferencePoints:
-        """About n references: fewer if rows are equal, another number for methods that find it themselves."""
-        self.check()
-        if self.needs_classes and not training.n_classes:
-            raise UserError(f"{type(self).__name__} chooses references by their classes; it cannot do regression")
-        if self.makes_points and training.metric.specials:
-            raise UserError(
-                f"{type(self).__name__} makes new points, which symbols do not have; "
-                "use all_rows, fft, density, random_rows, edited or condensed"
-            )
-        return self.points(training, min(n, len(training.X)), rng)
-
-    def points(self, training: TrainingRows, n: int, rng: np.random.Generator) -> ReferencePoints:
-        rows = self.rows(training, n, rng)
-        return ReferencePoints(training.X[rows], rows)
-
-    def rows(self, training: TrainingRows, n: int, rng: np.random.Generator) -> Codes:
-        """The chosen rows, for methods that choose rows."""
-        raise NotImplementedError
+from msl.blocks.similarity.incremental_references import Coulomb, OnLine
+from msl.blocks.similarity.neighbour_search import TIE, Neighbours
+from msl.blocks.similarity.reference_points import ReferencePoints, References, TrainingRows
+from msl.blocks.similarity.safe_coordinates import Scaled
+from msl.blocks.similarity.voting import class_outputs
+from msl.blocks.similarity.weightings import UniformWeighting
 
 
 @public
@@ -168,7 +103,7 @@ class Edited(References):
         hood = Neighbours(training.metric, training.placed, training.placed, leave_one_out=True).nearest(
             self.neighbours
         )
-        outputs = class_outputs(hood, UniformWeighting(), own, own.sum(axis=0) - own, risk=None)
+        outputs = class_outputs(hood, UniformWeighting().shares(hood), own, own.sum(axis=0) - own, risk=None)
         right = np.flatnonzero(outputs.argmax(axis=1) == training.y)
         return right if len(right) else everything
 
@@ -264,106 +199,6 @@ REFERENCES: Mapping[str, type[References]] = {
     "edited": Edited,
     "condensed": Condensed,
     "lvq": LVQ,
+    "coulomb": Coulomb,
+    "on_line": OnLine,
 }
-
-
-# --- Class probabilities and values of references ---------------------------------------------------------------------
-
-
-def class_probabilities(training: TrainingRows, chosen: ReferencePoints, placed: Floats, soft: bool) -> Floats:
-    """The class probabilities of each reference, one a row.
-
-    Hard: a reference has its own class, or else the most frequent class of the rows nearest to it. Soft: the class
-    frequencies of those rows. A reference that is nearest to no row uses the row nearest to it.
-    """
-    own = chosen.classes if chosen.rows is None else training.y[chosen.rows]
-    identity = np.eye(training.n_classes)
-    if own is not None and not soft:
-        return np.asarray(identity[own])
-    cells = nearest_references(training, placed)
-    codes = cells * training.n_classes + training.y
-    counts = np.bincount(codes, minlength=len(placed) * training.n_classes).reshape(-1, training.n_classes)
-    counts = counts.astype(np.float64)
-    empty = counts.sum(axis=1) == 0
-    if empty.any():
-        counts[empty] = identity[training.y[nearest_rows(training, placed[empty])]]
-    if soft:
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
-    # Ties go to the class that is more frequent in the whole table.
-    frequency = np.bincount(training.y, minlength=training.n_classes)
-    return np.asarray(identity[(counts + frequency / (2.0 * len(training.y))).argmax(axis=1)])
-
-
-def number_values(training: TrainingRows, chosen: ReferencePoints, placed: Floats, soft: bool) -> Floats:
-    """The value of each reference: its own target, or the mean target of the rows nearest to it."""
-    if chosen.rows is not None and not soft:
-        return np.asarray(training.y[chosen.rows], dtype=np.float64)
-    cells = nearest_references(training, placed)
-    counts = np.bincount(cells, minlength=len(placed))
-    values = np.bincount(cells, weights=training.y / counts[cells], minlength=len(placed))
-    empty = counts == 0
-    if empty.any():
-        values[empty] = training.y[nearest_rows(training, placed[empty])]
-    return np.asarray(values, dtype=np.float64)
-
-
-def nearest_references(training: TrainingRows, placed: Floats) -> Codes:
-    """The reference nearest to each row, the first on ties."""
-    return np.asarray(training.metric.powers(training.placed, placed).argmin(axis=1))
-
-
-def nearest_rows(training: TrainingRows, placed: Floats) -> Codes:
-    """The row nearest to each reference, the first on ties."""
-    return np.asarray(training.metric.powers(placed, training.placed).argmin(axis=1))
-
-
-# --- The parameters of a similarity-based learner ---------------------------------------------------------------------
-
-
-@public
-@dataclass(frozen=True, slots=True, eq=False)
-class SimilaritySettings:
-    """M = {X, Δ, D, k, G, R, p(R), E, S} of Duch and Grudzinski: all choices of a similarity-based learner."""
-
-    k: int
-    distance: Distance
-    weighting: Weighting
-    features: ArrayLike | None = None
-    weights: ArrayLike | None = None
-    references: References = field(default_factory=AllRows)
-    n_references: int = 1
-    numbers: FeatureDistance = field(default_factory=Difference)
-    symbols: FeatureDistance = field(default_factory=Overlap)
-    symbolic_columns: tuple[int, ...] = ()
-    radius: float | None = None
-    soft: bool = False
-    risk: ArrayLike | None = None
-    class_similarity: ArrayLike | None = None
-    random_state: int | None = 0
-
-
-def risk_matrix(setting: SimilaritySettings, n_classes: int) -> Floats | None:
-    """The cost of predicting each class (column) when each class is true (row), if given."""
-    return class_matrix(setting.risk, n_classes, "risk")
-
-
-def similarity_matrix(setting: SimilaritySettings, n_classes: int) -> Floats | None:
-    """The part of a vote for each class (row) that goes to each class (column), if given."""
-    matrix = class_matrix(setting.class_similarity, n_classes, "class_similarity")
-    if matrix is not None and np.any(matrix < 0):
-        raise UserError("class_similarity must hold numbers of at least 0")
-    return matrix
-
-
-def class_matrix(values: ArrayLike | None, n_classes: int, name: str) -> Floats | None:
-    """A matrix with a row and a column for each class, or None."""
-    if values is None:
-        return None
-    if not n_classes:
-        raise UserError(f"{name} speaks of classes; it must be None for regression")
-    matrix = np.asarray(values, dtype=np.float64)
-    if matrix.shape != (n_classes, n_classes) or not np.all(np.isfinite(matrix)):
-        raise UserError(
-            f"{name} must be a matrix of {n_classes} x {n_classes} finite numbers, a row and a column a class"
-        )
-    return matrix

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import reduce
 
-from msl.space.abstraction import NO_TRAITS, Abstraction, Traits
-from msl.space.logic import Key, Outcome, joined_outcome
+from msl.space.evaluate_conditions import Key, Outcome, joined_outcome
+from msl.space.model_traits import NO_TRAITS, Abstraction, Traits
 from msl.space.nodes import Algebra, BlockUse, Empty, Marked, Node, Symbol, bottom_up, children, combined
 
 _Outcomes = frozenset[tuple[Traits, Outcome]]

@@ -9,8 +9,8 @@ from msl.check.constraints.truth_values import ANYTHING, DomainEvaluator
 from msl.check.domains.contains import domain_in_words
 from msl.check.findings import Report
 from msl.check.names.library import Module
-from msl.check.names.other_names import value_meant
-from msl.check.names.scope import peek
+from msl.check.names.names_of_other_tools import value_meant
+from msl.check.names.resolve_names import peek
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.tokens import is_identifier
@@ -32,8 +32,8 @@ from msl.space.conditions import (
     Term,
     ValueIs,
 )
+from msl.space.evaluate_conditions import Truths
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS
-from msl.space.logic import Truths
 from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol, alternatives
 from msl.space.values import BlockType, Value
 

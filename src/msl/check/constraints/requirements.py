@@ -13,10 +13,10 @@ from msl.check.names.library import Declaration, Module
 from msl.diagnostics.diagnostic import Label
 from msl.language import ast
 from msl.record import record
-from msl.space.abstraction import Abstraction, BlockTrait
 from msl.space.conditions import Parameter, PartIs, Present, Requirement, Sibling
+from msl.space.evaluate_conditions import CERTAIN, Contents, Key, Truths, presence
 from msl.space.formulas import Facts
-from msl.space.logic import CERTAIN, Contents, Key, Truths, presence
+from msl.space.model_traits import Abstraction, BlockTrait
 from msl.space.nodes import BlockUse, Node, Symbol, alternatives, bottom_up
 from msl.space.spec import Space
 

@@ -1,6 +1,6 @@
 """Find which truth values a condition may take, from the domains of the parameters that it compares.
 
-The connectives are those of `space/logic`, on sets of truth values; here are the comparisons, on intervals.
+The connectives are those of `space/evaluate_conditions`, on sets of truth values; comparisons here are on intervals.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from msl.space.conditions import (
     Term,
     ValueIs,
 )
+from msl.space.evaluate_conditions import CERTAIN, Truths, truths
 from msl.space.formulas import FACTS, Facts, limits
-from msl.space.logic import CERTAIN, Truths, truths
 from msl.space.nodes import BlockUse, Bool, Const, Node, Symbol, bounds, is_whole
 
 ANYTHING: Truths = frozenset({True, False, None})

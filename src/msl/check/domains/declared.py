@@ -11,14 +11,13 @@ from msl.check.domains.contains import name_of
 from msl.check.domains.number_ranges import Bounds, Ranges
 from msl.check.findings import Report
 from msl.check.names.library import Module
-from msl.check.names.other_names import domain_meant, value_meant
+from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.diagnostics.diagnostic import Label
 from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
 from msl.space.defaults import default_node, is_closed
 from msl.space.formulas import Formula
-from msl.space.limits import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 from msl.space.nodes import (
     BlockUse,
     Bool,
@@ -33,6 +32,7 @@ from msl.space.nodes import (
     Symbol,
     Vector,
 )
+from msl.space.numbers import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 
 D = TypeVar("D", Vector, Regions)
 

@@ -10,8 +10,8 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS, Amount, Formula, fold
-from msl.space.limits import LARGEST_REAL, excess
 from msl.space.nodes import IntRange, RealRange
+from msl.space.numbers import LARGEST_REAL, excess
 
 _SCALE_RATIO = 1000
 _LESS = "write a smaller range, or a larger step"

@@ -12,18 +12,18 @@ from msl.check.domains.default_value import Defaults
 from msl.check.domains.narrow import Narrower
 from msl.check.findings import Report
 from msl.check.names import catalogues
-from msl.check.names.capabilities import option_fields, read_capabilities
 from msl.check.names.library import Declaration, Module
-from msl.check.names.other_names import role_meant
-from msl.check.names.scope import declarations_of, find
+from msl.check.names.names_of_other_tools import role_meant
+from msl.check.names.resolve_names import declarations_of, find
+from msl.check.names.strategy_declarations import option_fields, read_capabilities
 from msl.diagnostics.diagnostic import Label
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
-from msl.space.capabilities import PLAIN, Capabilities
 from msl.space.conditions import Condition
 from msl.space.formulas import FACTS
 from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange
+from msl.space.spec import PLAIN, Capabilities
 from msl.space.values import BlockType
 
 CHAIN_ROLES = ("transformer", "selector", "learner", "post")

@@ -1,6 +1,6 @@
 """Read what the declaration of a metric or an estimate states about itself: its fields with `=`, such as `low = 0`.
 
-Fields with `:` are options, which only estimates have.
+Other fields are options, which a spec may give in brackets: `cv(folds = 10)`, `pinball(quantile = 0.9)`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.space.metric import OF_MODEL, Metric
 from msl.space.nodes import Const, Param
 from msl.space.spec import Estimate
+from msl.space.values import Value
 
+#: The option of metrics that take the costs of errors, a matrix.
+COSTS = "costs"
+#: The option of metrics that depend on the number of rows of the table, which nobody has to give.
+ROWS = "rows"
 #: The metric of a spec that names none.
 DEFAULT_METRICS = {"classification": "ber", "regression": "rmse"}
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
@@ -35,6 +40,7 @@ _FACTS: Mapping[str, Mapping[str, tuple[str | None, ...] | str]] = {
         "needs": ("outputs", "probabilities", *OF_MODEL),
         "relative_to": (None, "all_features"),
         "of_positive": _TEXT,
+        "on_test": _TEXT,
         "is_named": _TRUTH,
         "complement": _TEXT,
         "undefined": _TEXT,
@@ -64,14 +70,20 @@ def options_of(declared: Declared) -> tuple[Param, ...]:
     return tuple(param for param in declared.params if param.name not in known)
 
 
-def declared_metric(declared: Declared) -> Metric:
-    """Raises WrongDeclaration for a fact that there is not, or that cannot have its value."""
+def declared_metric(declared: Declared, options: tuple[tuple[str, Value], ...] = ()) -> Metric:
+    """The metric with these options. Raises WrongDeclaration for a fact that there is not, or that cannot be.
+
+    An option is declared with `:`, as in `quantile: real 0..1 default 0.5`; `costs = none` takes a matrix of costs, and
+    `rows = none` is the number of rows of the table.
+    """
     facts = _stated(declared)
     for option in options_of(declared):
-        help = did_you_mean(option.name, _FACTS["metric"]) or f"it can state {listing(_FACTS['metric'], 20)}"
-        raise WrongDeclaration(option.name, f"a metric states no `{option.name}`", help)
+        if isinstance(option.node, Const) and option.name not in (COSTS, ROWS):
+            help = did_you_mean(option.name, _FACTS["metric"]) or f"it can state {listing(_FACTS['metric'], 20)}"
+            raise WrongDeclaration(option.name, f"a metric states no `{option.name}`", help)
     block = declared.block
-    metric = Metric(block.name, block.target, block.task, **facts)
+    takes_costs = any(option.name == COSTS for option in options_of(declared))
+    metric = Metric(block.name, block.target, block.task, takes_costs=takes_costs, options=options, **facts)
     if metric.low > metric.high:
         raise WrongDeclaration("low", "`low` is above `high`", "change one of them")
     if metric.additive_over_rows is not None and metric.row_function is None and not metric.of_model:
@@ -122,7 +134,9 @@ def _checked(name: str, value: object, allowed: tuple[str | None, ...] | str) ->
 
 
 def find_metric(name: str) -> Metric | None:
-    """A metric of MSL or of an installed package; None if there is none of that name, or its declaration is wrong."""
+    """A metric of MSL or of an installed package, without its options; None if there is none of that name, or its
+    declaration is wrong."""
+    name = name.partition("(")[0]
     return shipped_metrics().get(name) or _offered_metric(name)
 
 

@@ -10,8 +10,8 @@ from msl.check.findings import Report
 from msl.check.lints import opened_silently
 from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
-from msl.check.names.other_names import step_meant
-from msl.check.names.scope import find, peek
+from msl.check.names.names_of_other_tools import step_meant
+from msl.check.names.resolve_names import find, peek
 from msl.language import ast
 from msl.language.tokens import is_identifier
 from msl.space.nodes import (

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from msl.check.findings import Report
 from msl.check.names.library import Declaration, Module
-from msl.check.names.scope import peek
+from msl.check.names.resolve_names import peek
 from msl.check.structure.chains import left_out
 from msl.check.structure.roles import NO_LEARNER, broken_paths
 from msl.diagnostics.source import Source, Span
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import Amount, Facts, Formula
-from msl.space.limits import excess
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -30,6 +29,7 @@ from msl.space.nodes import (
     bottom_up,
     children,
 )
+from msl.space.numbers import excess
 from msl.space.spec import Space
 from msl.space.values import BlockType
 

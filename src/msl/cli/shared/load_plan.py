@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msl.cli.shared.console import Exit, report, tell
+from msl.cli.shared.load_run import Trusted
 from msl.cli.shared.load_spec import Loaded, load
-from msl.cli.shared.trust import Trusted
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Span
 from msl.diagnostics.terminal import safe
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from msl.data.options import DataOptions
     from msl.data.table import Table
     from msl.diagnostics.source import Source
-    from msl.language.edit import Override
+    from msl.language.override import Override
     from msl.runner.plan import Plan
     from msl.space.spec import DataStatement
 
@@ -92,13 +92,13 @@ def load_planned(
 
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
     assert loaded.table is not None
-    _tell_oddities(loaded.table)
+    _print_warnings(loaded.table)
     return loaded, plan_of(loaded, Trusted(trust))
 
 
 def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -> list[Override]:
     """What `--set`, `--target` and `--seed` change, in this order."""
-    from msl.language.edit import WrongOverride, text_to_override
+    from msl.language.override import WrongOverride, text_to_override
     from msl.space.to_text import quoted
 
     try:
@@ -134,16 +134,16 @@ def read_test(plan: Plan, path: str) -> Table:
     if table.y is None:
         help = "name a table that has it, or leave out `--test`"
         raise UserError(f"`{path}` lacks the target `{plan.table.target}`, so nothing can be tested on it", help)
-    _tell_oddities(table)
+    _print_warnings(table)
     return table
 
 
-def _tell_oddities(table: Table) -> None:
+def _print_warnings(table: Table) -> None:
     """Prints the warnings about a table, one line each; the run continues."""
     from msl.cli.shared.console import tell
 
-    for odd in table.warnings:
-        tell(f"warning: {odd.message}; {odd.help}" if odd.help else f"warning: {odd.message}")
+    for each in table.warnings:
+        tell(f"warning: {each.message}; {each.help}" if each.help else f"warning: {each.message}")
 
 
 def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from msl.check.names.library import ReadFile
     from msl.data.table import Table
     from msl.encode.codec import Codec
-    from msl.language.edit import Override
+    from msl.language.override import Override
     from msl.space.spec import Spec
 
 
@@ -43,7 +43,7 @@ def load(name: str, data: str | None = None, chain: str | None = None, overrides
     source = read_source(name)
     if not overrides:
         return load_source(source, data, chain)
-    from msl.language.edit import WrongOverride, override_text
+    from msl.language.override import WrongOverride, override_text
 
     try:
         changed = override_text(source, overrides)

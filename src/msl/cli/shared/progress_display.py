@@ -21,8 +21,8 @@ from msl.diagnostics.terminal import safe
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from msl.runner.loop import Progress
     from msl.runner.plan import Plan
-    from msl.runner.progress import Progress
     from msl.runner.session import RunStart
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -217,16 +217,16 @@ class Picture:
 
 def opening(plan: Plan, beginning: RunStart) -> list[str]:
     """The lines at the start of a run."""
-    facts, stock = plan.table.facts, beginning.stock
+    facts, stored = plan.table.facts, beginning.stored
     dimensions = plan.search_spaces[0].n_dimensions if plan.search_spaces else 0
     lines = [
         f"run {beginning.run} {'resumes' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"
     ]
-    if stock.kept or stock.outside or stock.unread or stock.changed:
-        unread = f", {stock.unread} not read" if stock.unread else ""
-        other = f", {stock.other} {stock.why_other}" if stock.changed else ""
-        lines.append(f"stored evaluations of this table: kept {stock.kept}, outside {stock.outside}{other}{unread}")
+    if stored.kept or stored.outside or stored.unread or stored.changed:
+        unread = f", {stored.unread} not read" if stored.unread else ""
+        other = f", {stored.other} {stored.why_other}" if stored.changed else ""
+        lines.append(f"stored evaluations of this table: kept {stored.kept}, outside {stored.outside}{other}{unread}")
     return lines
 
 
@@ -258,7 +258,7 @@ def frame(
     from rich.table import Table
     from rich.text import Text
 
-    from msl.runner.reuse import expected_evaluations
+    from msl.runner.forecast import expected_evaluations
 
     total, done = expected_evaluations(plan), progress.evaluations + progress.done
     seconds = progress.seconds + since

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from msl.cli.shared.console import Exit, tell, write, write_exactly
-from msl.cli.shared.load_run import STORE_HELP
-from msl.cli.shared.trust import Trusted
+from msl.cli.shared.load_run import STORE_HELP, Trusted
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
@@ -45,13 +44,13 @@ def compare(
     if len(found) < 2:
         raise UserError("there is one run to compare, and two are needed", "name more runs: `msl log` lists them")
     labels = labels_by_text([one.run for one in found], {one.run.id: one.sources for one in found})
-    judged = _folds(found, data, Trusted(trust)) if folds else None
-    if judged is None:
+    scored = _folds(found, data, Trusted(trust)) if folds else None
+    if scored is None:
         pairings = paired(figures_by_place([one.run for one in found], labels))
     else:
-        pairings = paired({judged.measure: {run: dict(enumerate(of)) for run, of in judged.losses.items()}})
+        pairings = paired({scored.metric: {run: dict(enumerate(of)) for run, of in scored.losses.items()}})
     note = too_little(pairings) if pairings else _nothing_paired(set(labels.values()))
-    write_exactly(_as_json(found, judged, pairings, note)) if json else write(_as_text(found, judged, pairings, labels))
+    write_exactly(_as_json(found, scored, pairings, note)) if json else write(_as_text(found, scored, pairings, labels))
     if note is not None:
         tell(f"note: {note}")
         tell(f"help: {'use an estimate with more folds or repeats' if folds else _MORE}")
@@ -63,11 +62,11 @@ def _winners(names: Sequence[str], folder: Path | None) -> list[Winner]:
     from pathlib import PurePath
 
     from msl.report.compare_runs import Winner
-    from msl.store.store import Store, place_of_run
+    from msl.store.store import Store, locate_run
 
     found: dict[str, Winner] = {}
     for name in names:
-        place = place_of_run(name, folder)
+        place = locate_run(name, folder)
         with Store.open(place.folder, read_only=True) as store:
             chosen = [place.run_in(store)]
             if place.name.endswith(".msl"):
@@ -127,23 +126,23 @@ def _table(winner: Winner, given: str | None) -> Table:
 def _nothing_paired(specs: set[str]) -> str:
     if len(specs) == 1:
         return "all of these are runs of one spec, so that there is nothing to pair"
-    return "no two of these specs were run on the same table with the same seed and judged by the same figure"
+    return "no two of these specs were run on the same table with the same seed and have a common objective"
 
 
 def _as_text(
-    winners: list[Winner], judged: FoldLosses | None, pairings: list[Pairing], labels: Mapping[str, str]
+    winners: list[Winner], scored: FoldLosses | None, pairings: list[Pairing], labels: Mapping[str, str]
 ) -> str:
     from msl.report.compare_runs import pairings_table, runs_table
 
     text = runs_table([one.run for one in winners], labels)
     if not pairings:
         return text
-    how = "by table and seed" if judged is None else f"on the same folds: {judged.by} with seed {judged.seed}"
+    how = "by table and seed" if scored is None else f"on the same folds: {scored.by} with seed {scored.seed}"
     return f"{text}\npaired {how}\n{pairings_table(pairings)}\n{_MEANING}\n{_EFFECT}\n"
 
 
-def _as_json(winners: list[Winner], judged: FoldLosses | None, pairings: list[Pairing], note: str | None) -> str:
-    from msl.report.aligned import finite
+def _as_json(winners: list[Winner], scored: FoldLosses | None, pairings: list[Pairing], note: str | None) -> str:
+    from msl.report.text_tables import finite
 
     record: dict[str, Any] = {
         "runs": [
@@ -160,8 +159,8 @@ def _as_json(winners: list[Winner], judged: FoldLosses | None, pairings: list[Pa
             for one in winners
         ],
         "folds": None
-        if judged is None
-        else {"measure": judged.measure, "by": judged.by, "seed": judged.seed, "losses": dict(judged.losses)},
+        if scored is None
+        else {"measure": scored.metric, "by": scored.by, "seed": scored.seed, "losses": dict(scored.losses)},
         "pairs": [
             {
                 "one": each.one,

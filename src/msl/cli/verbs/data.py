@@ -79,7 +79,7 @@ def data(
 
 
 def _made(rows: int, noise: float, even: bool, printed: bool, seed: int | None) -> str:
-    from msl.data.toy import hermite_rows
+    from msl.testing.toy_problems import hermite_rows
 
     x, y = hermite_rows(rows, noise, seed or 0, even=even, printed=printed)
     lines = [f"{float(place)!r},{float(value)!r}" for place, value in zip(x, y, strict=True)]
@@ -102,7 +102,7 @@ def _described(table: str, target: str | None, most_columns: int | None) -> dict
 
 def _shown(found: Mapping[str, Any]) -> str:
     """The description as people read it: one line per column, then the target and warnings."""
-    from msl.report.aligned import aligned
+    from msl.report.text_tables import aligned
 
     title = ("column", "kind", "missing", "distinct", "values", "msl init")
     lines = [tuple(map(safe, _line(column))) for column in found["columns"]]

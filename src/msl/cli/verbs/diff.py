@@ -130,7 +130,7 @@ def _names_run(name: str) -> bool:
 def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
     """Changes in objectives and search: (what, before, after)."""
     rows = [
-        ("judging", _judging(before), _judging(after)),
+        ("objectives", _objectives(before), _objectives(after)),
         *_searching(before, after),
         ("ensemble", _call(before.spec.ensemble), _call(after.spec.ensemble)),
         ("budget", _options(before.spec.budget), _options(after.spec.budget)),
@@ -140,7 +140,7 @@ def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
     return [row for row in rows if row[1] != row[2]]
 
 
-def _judging(loaded: Loaded) -> str:
+def _objectives(loaded: Loaded) -> str:
     words = [
         f"{'minimize' if objective.minimize else 'maximize'} {objective.text} by {_call(objective.estimate)}"
         for objective in loaded.spec.objectives
@@ -233,7 +233,7 @@ def _as_json(found: _Differences) -> str:
         "relation": str(found.verdict.relation),
     }
     if found.runs is not None:
-        from msl.report.aligned import finite
+        from msl.report.text_tables import finite
 
         record["runs"] = [{"run": run.id, "status": run.status, "result": finite(run.result)} for run in found.runs]
         record["results"] = _as_records(found.results)

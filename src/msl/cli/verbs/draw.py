@@ -25,7 +25,7 @@ def draw(
     svg: Annotated[bool, typer.Option("--svg", help="SVG on standard output instead of a tree.")] = False,
 ) -> Exit:
     """Draw a space: a tree in the terminal, or an SVG file."""
-    from msl.report.diagrams.tree import space_to_svg, space_to_tree
+    from msl.report.diagrams.draw_space import space_to_svg, space_to_tree
 
     if output is not None and not output.lower().endswith(".svg"):
         name = os.path.splitext(output)[0] or "space"

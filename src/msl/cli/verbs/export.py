@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msl.cli.shared.console import Exit, complain, tell
-from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, load_winner, opened_run
+from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, Trusted, load_winner, opened_run
 from msl.cli.shared.spec_files import write_output
-from msl.cli.shared.trust import Trusted
 from msl.diagnostics.terminal import safe
 from msl.diagnostics.user_error import UserError
 from msl.export.verify import CheckFailed, check_python, check_skops, table_to_check
 
 if TYPE_CHECKING:
     from msl.export.python_file import Exportable
-    from msl.runner.trained import Trained
+    from msl.runner.trained_model import Trained
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Use", 2)
@@ -89,7 +88,7 @@ def _check(code: str, trained: Trained, name: str, store: Path | None, data: str
 
 
 def _skops(trained: Trained, trusted: Trusted) -> bytes:
-    from msl.runner.trained import estimator_bytes
+    from msl.runner.trained_model import estimator_bytes
 
     content = estimator_bytes(trained)
     check_skops(content, trained, trusted)

@@ -27,11 +27,11 @@ def init(
     """Look at a table and write a commented spec that runs on it."""
     from msl.data.data_errors import listed
     from msl.data.options import DataOptions
-    from msl.runner.starter_spec import read_to_start, starting_spec
+    from msl.runner.starter_spec import read_for_starter_spec, starter_spec_text
 
-    table, first = read_to_start(data, DataOptions(target=target))
+    table, first = read_for_starter_spec(data, DataOptions(target=target))
     path = Path(f"{Path(data).name.split('.')[0] or 'spec'}.msl" if output in (None, "-") else str(output))
-    text = starting_spec(table, first, shlex.quote(str(path)), shlex.quote(data))
+    text = starter_spec_text(table, first, shlex.quote(str(path)), shlex.quote(data))
     if output == "-":
         write_exactly(text)
         return Exit.FINE

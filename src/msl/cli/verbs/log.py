@@ -32,7 +32,7 @@ def log(
     with opened_store(store) as opened:
         named = [(recent_name(place), run) for place, run in enumerate(opened.runs.all())]
         wanted = [(name, run) for name, run in named if spec is None or _is_of(run, spec)]
-        records = [_record(name, run, opened.runs.count_asks(run.id)) for name, run in wanted[:number]]
+        records = [_record(name, run, opened.runs.count_queries(run.id)) for name, run in wanted[:number]]
     if json:
         import json as json_text
 
@@ -54,7 +54,7 @@ def _is_of(run: Run, name: str) -> bool:
 
 
 def _record(name: str, run: Run, asked: int) -> dict[str, Any]:
-    from msl.report.aligned import finite
+    from msl.report.text_tables import finite
     from msl.store.schema import moment_to_text
 
     result = finite(run.result)
@@ -76,8 +76,8 @@ def _record(name: str, run: Run, asked: int) -> dict[str, Any]:
 
 
 def _table(records: list[dict[str, Any]]) -> str:
-    from msl.report.aligned import aligned, named_figures, shown
     from msl.report.run_account import local_time
+    from msl.report.text_tables import aligned, named_figures, shown
     from msl.store.schema import text_to_moment
 
     rows = [

@@ -18,7 +18,9 @@ from msl.diagnostics.user_error import UserError
 PLACE = ("Write", 2)
 
 #: The specs by the names of their methods, in the order of the help.
-SPECS = ("psms", "sbm", "kms", "rbf", "mopso")
+SPECS = ("psms", "psms_paper", "sbm", "kms", "rbf", "mopso")
+#: Those that have no variant of two minutes.
+_LONG_ONLY = ("psms_paper",)
 _USED_FILE = re.compile(r'^use "([^"]+\.msl)"', re.MULTILINE)
 
 
@@ -33,6 +35,8 @@ def new(
     """Write the spec of a paper, with the files that it uses."""
     if name not in SPECS:
         raise UserError(f"there is no spec `{name}`", did_you_mean(name, SPECS) or f"there are {', '.join(SPECS)}")
+    if quick and name in _LONG_ONLY:
+        raise UserError(f"`{name}` has no quick variant", "leave `--quick` out, or take `psms`")
     folder = output or Path()
     main = f"{name}_quick.msl" if quick else f"{name}.msl"
     texts = spec_texts(main)

@@ -21,8 +21,8 @@ from msl.cli.shared.load_plan import (
 )
 
 if TYPE_CHECKING:
+    from msl.runner.forecast import Forecast, StoredEvaluations
     from msl.runner.plan import Plan
-    from msl.runner.reuse import Forecast, StoredEvaluations
     from msl.space.enumerate.count import Count
 
 #: The group and the place of this verb in `msl --help`.
@@ -42,7 +42,7 @@ def plan(
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
     """Show what a run would do: the size of the space, search, budget, stored evaluations, expected time."""
-    from msl.runner.reuse import StoredEvaluations, find_stored_evaluations, forecast
+    from msl.runner.forecast import StoredEvaluations, find_stored_evaluations, forecast
     from msl.space.enumerate.count import count
     from msl.store.store import Store, has_store, store_folder
     from msl.workers.local import available_cores
@@ -52,21 +52,21 @@ def plan(
     workers = jobs or available_cores()
     if has_store(folder):
         with Store.open(folder, read_only=True) as opened:
-            stock = find_stored_evaluations(opened, planned, loaded.source)
-            expected = forecast(planned, opened, stock, workers)
+            stored = find_stored_evaluations(opened, planned, loaded.source)
+            expected = forecast(planned, opened, stored, workers)
     else:
-        stock = StoredEvaluations()
-        expected = forecast(planned, None, stock, workers)
+        stored = StoredEvaluations()
+        expected = forecast(planned, None, stored, workers)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
-    (write_exactly if json else write)(show(planned, size, stock, expected, workers))
+    (write_exactly if json else write)(show(planned, size, stored, expected, workers))
     return Exit.FINE
 
 
-def _as_json(plan: Plan, size: Count, stock: StoredEvaluations, expected: Forecast, workers: int) -> str:
+def _as_json(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forecast, workers: int) -> str:
     from dataclasses import asdict
 
-    from msl.runner.reuse import stage_evaluations
+    from msl.runner.forecast import stage_evaluations
 
     facts, run = plan.table.facts, expected.run
     record: dict[str, Any] = {
@@ -91,23 +91,23 @@ def _as_json(plan: Plan, size: Count, stock: StoredEvaluations, expected: Foreca
         "budget": {name: value for name, value in asdict(plan.spec.budget).items() if value is not None},
         "seed": plan.seed,
         "stored": {
-            "kept": stock.kept,
-            "outside": stock.outside,
-            "other": stock.other,
-            "changed": list(stock.changed),
-            "unread": stock.unread,
+            "kept": stored.kept,
+            "outside": stored.outside,
+            "other": stored.other,
+            "changed": list(stored.changed),
+            "unread": stored.unread,
         },
-        "run": None if run is None else {"id": run.id, "status": run.status, "goes_on": expected.goes_on},
+        "run": None if run is None else {"id": run.id, "status": run.status, "goes_on": expected.is_continuation},
         "evaluations": expected.evaluations,
         "left": expected.left,
-        "seconds_each": stock.seconds,
+        "seconds_each": stored.seconds,
         "seconds": expected.seconds,
         "workers": workers,
     }
     return large_json(record)
 
 
-def _as_text(plan: Plan, size: Count, stock: StoredEvaluations, expected: Forecast, workers: int) -> str:
+def _as_text(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forecast, workers: int) -> str:
     from msl.cli.verbs.info import shown_number
 
     facts = plan.table.facts
@@ -120,9 +120,9 @@ def _as_text(plan: Plan, size: Count, stock: StoredEvaluations, expected: Foreca
         ("objectives", ", ".join(_objectives(plan))),
         *(("search", text) for text in _stages(plan)),
         ("budget", _budget(plan)),
-        ("stored", _stored(stock)),
+        ("stored", _stored(stored)),
         ("run", _run(expected)),
-        ("time", _time(expected, stock, workers)),
+        ("time", _time(expected, stored, workers)),
     ]
     lines, before = [], ""
     for name, text in rows:
@@ -136,7 +136,7 @@ def _objectives(plan: Plan) -> list[str]:
 
 
 def _stages(plan: Plan) -> list[str]:
-    from msl.runner.reuse import stage_evaluations
+    from msl.runner.forecast import stage_evaluations
 
     found = []
     for stage, search_space, most in zip(plan.spec.search, plan.search_spaces, stage_evaluations(plan), strict=True):
@@ -160,12 +160,12 @@ def _budget(plan: Plan) -> str:
     return ", ".join(words) or "none"
 
 
-def _stored(stock: StoredEvaluations) -> str:
-    if not (stock.kept or stock.outside or stock.other or stock.unread):
+def _stored(stored: StoredEvaluations) -> str:
+    if not (stored.kept or stored.outside or stored.other or stored.unread):
         return "nothing of this table"
-    words = [f"kept {stock.kept}", f"outside {stock.outside}"]
-    words += [f"{stock.other} {stock.why_other}"] if stock.other else []
-    words += [f"{stock.unread} not read"] if stock.unread else []
+    words = [f"kept {stored.kept}", f"outside {stored.outside}"]
+    words += [f"{stored.other} {stored.why_other}"] if stored.other else []
+    words += [f"{stored.unread} not read"] if stored.unread else []
     return ", ".join(words)
 
 
@@ -173,20 +173,22 @@ def _run(expected: Forecast) -> str:
     run = expected.run
     if run is None:
         return "would start a new run"
-    if expected.goes_on:
+    if expected.is_continuation:
         return f"would resume {run.id}"
     if run.status == "running":
         return f"{run.id} is still running"
     return f"{run.id} is finished; nothing would be evaluated again"
 
 
-def _time(expected: Forecast, stock: StoredEvaluations, workers: int) -> str:
+def _time(expected: Forecast, stored: StoredEvaluations, workers: int) -> str:
     if expected.seconds is None:
-        return "unknown: " + ("nothing of this table is stored" if stock.seconds is None else "the search has no bound")
+        return "unknown: " + (
+            "nothing of this table is stored" if stored.seconds is None else "the search has no bound"
+        )
     if not expected.left:
         return "next to none"
     counted = "1 worker" if workers == 1 else f"{workers} workers"
-    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(stock.seconds or 0.0)} per model"
+    return f"at most {_seconds(expected.seconds)} on {counted}, at {_seconds(stored.seconds or 0.0)} per model"
 
 
 def _seconds(seconds: float) -> str:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msl.cli.shared.console import Exit
-from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, load_winner, read_for_winner
+from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, Trusted, load_winner, read_for_winner
 from msl.cli.shared.spec_files import write_output
-from msl.cli.shared.trust import Trusted
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.data.table import Table
-    from msl.runner.trained import Trained
+    from msl.runner.trained_model import Trained
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Use", 1)

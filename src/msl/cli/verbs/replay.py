@@ -12,8 +12,8 @@ import typer
 
 from msl.cli.shared.console import Exit, tell, write, write_exactly
 from msl.cli.shared.load_plan import TrustOption, plan_of, read_test
+from msl.cli.shared.load_run import Trusted
 from msl.cli.shared.load_spec import load_source
-from msl.cli.shared.trust import Trusted
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 
@@ -59,7 +59,7 @@ def replay(
 
     with opened_run(run, store) as (opened, identity):
         known, sources = opened.runs.get(identity), opened.runs.sources(identity)
-        asks = opened.runs.asks(identity)
+        asks = opened.runs.queries(identity)
     if not asks:
         raise UserError(f"the run {identity} has evaluated nothing yet", "continue it with `msl run`")
     request = _commission(known, sources, data, Trusted(trust))

@@ -45,12 +45,12 @@ def report(
 
 def _keep(page: str, path: Path) -> None:
     """Puts a page into the store, whole or not at all."""
-    from msl.store.files import make_folder, write_whole
+    from msl.store.store import make_folder, write_atomically
     from msl.store.store_error import StoreError
 
     try:
         make_folder(path.parent)
-        write_whole(path, page)
+        write_atomically(path, page)
     except OSError as reason:
         raise UserError(f"cannot write `{path}`: {reason.strerror}", _ELSEWHERE) from None
     except StoreError as problem:

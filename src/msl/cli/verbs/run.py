@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from msl.data.table import Table
-    from msl.runner.progress import Progress
+    from msl.runner.loop import Progress
     from msl.runner.session import RunRequest
 
 #: The group and the place of this verb in `msl --help`.
@@ -38,7 +38,7 @@ PLACE = ("Search", 1)
 def run(
     spec: SpecArgument,
     data: DataArgument,
-    test: Annotated[str | None, typer.Option(metavar="TABLE", help="Judge the winner on this table too.")] = None,
+    test: Annotated[str | None, typer.Option(metavar="TABLE", help="Score the winner on this table too.")] = None,
     target: TargetOption = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one per core.")] = None,
     on: Annotated[

@@ -90,6 +90,6 @@ def _account(store: Store, run: str, json: bool) -> str:
 
 
 def _as_json(record: Any) -> str:
-    from msl.report.aligned import finite
+    from msl.report.text_tables import finite
 
     return json_text.dumps(finite(record), indent=2, ensure_ascii=False)

@@ -3,7 +3,7 @@
 A module here is a format; nothing else lists it. Another package adds one by an entry point in the group `msl.tables`,
 whose name is the suffix without its dot (`jsonl`) and whose target is a `TableFormat`.
 
-which format a file has     msl.data.registry.find_format
-a file as columns           msl.data.registry.read_file
-what a format is            msl.data.table_format.TableFormat
+which format a file has     msl.data.read.find_format
+a file as columns           msl.data.read.read_file
+what a format is            msl.data.raw_columns.TableFormat
 """

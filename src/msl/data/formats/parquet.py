@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from msl.data.table_format import ReadHints, TableFormat
+from msl.data.raw_columns import ReadHints, TableFormat
 
 
 def read(path: Path, hints: ReadHints) -> pl.DataFrame:

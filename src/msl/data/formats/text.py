@@ -6,8 +6,7 @@ from pathlib import Path
 
 from msl.data.csv import read_delimited
 from msl.data.file_bytes import open_payload
-from msl.data.reading import Reading
-from msl.data.table_format import ReadHints, TableFormat
+from msl.data.raw_columns import ReadHints, Reading, TableFormat
 
 
 def read(path: Path, hints: ReadHints) -> Reading:

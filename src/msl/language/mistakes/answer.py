@@ -83,9 +83,9 @@ from msl.language.mistakes.unreadable import UnreadableStatement, quoted
 from msl.language.parser import Failure
 from msl.language.tokens import RESERVED, STATEMENT_TOKENS, STATEMENTS, in_words, token_span
 
-#: Words that connect others: one that is out of place was hardly meant as a name.
-_JOINING = frozenset("as for by then if and or not is of default".split())
-#: What other languages write for them.
+#: Keywords that connect other words. Where one of them is out of place, a name was hardly intended.
+_CONNECTING = frozenset("as for by then if and or not is of default".split())
+#: Words of other languages, with the keyword of MSL that means the same.
 _OTHER_WORDS = {
     **dict.fromkeys(("with", "using", "on", "via", "over", "through"), "by"),
     **dict.fromkeys(("when", "where", "whenever"), "if"),
@@ -121,7 +121,7 @@ def misspelt_statement(source: Source, tokens: list[Token]) -> tuple[Diagnostic,
 def reserved_as_name(
     source: Source, failure: Failure, tokens: list[Token], following: Token | None
 ) -> Diagnostic | None:
-    """A keyword instead of a name: inside the statement, or one that seemed to start the next."""
+    """The diagnostic for a keyword where a name is expected: in the statement, or where the next one seems to start."""
     if "NAME" not in failure.accepted:
         return None
     if failure.index < len(tokens):
@@ -138,7 +138,7 @@ def reserved_as_name(
     if word not in RESERVED:
         return None
     followed_by = str(tokens[failure.index + 1]) if failure.index + 1 < len(tokens) else ""
-    if word in _JOINING and "NUMBER" in failure.accepted and followed_by not in ("=", ":"):
+    if word in _CONNECTING and "NUMBER" in failure.accepted and followed_by not in ("=", ":"):
         return None
     if failure.index and failure.index < len(tokens) and tokens[failure.index - 1].type == "DOT":
         help = f'for a parameter of that name write `."{word}"`'
@@ -251,7 +251,7 @@ def _unexpected_end(source: Source, failure: Failure, tokens: list[Token]) -> Di
 
 
 def _misspelt_word(statement: UnreadableStatement) -> Diagnostic | None:
-    """A name instead of a similar keyword: `steps` for `step`, `with` for `by`."""
+    """The diagnostic for a name where a similar keyword is expected: `steps` for `step`, `with` for `by`."""
     token = statement.token
     if token.type != "NAME":
         return None
@@ -262,7 +262,7 @@ def _misspelt_word(statement: UnreadableStatement) -> Diagnostic | None:
 
 
 def _expected(accepted: frozenset[str]) -> str:
-    """What was expected, in words. Operators come last and are cut first: they are rarely what is missing."""
+    """A description of what was expected. Operators come last, because they are rarely what is missing."""
     if "NOT" in accepted:
         return "a condition, such as `svc`, `k <= 10` or `kernel is linear | rbf`"
     if "INT" in accepted:

@@ -1,1 +1,2 @@
-"""Diagrams of a space: `outline` describes it, `railway` draws it as SVG, `tree` as text."""
+"""Diagrams of a space: `outline` describes it, `draw_space` draws it as text or as SVG, with the `shapes` of a
+railway diagram and `svg` to write them."""

@@ -129,7 +129,7 @@ _MOST_ROWS = 30
 
 def failures_section(record: Record) -> Section | None:
     """Failures by cause and step, and warnings of blocks."""
-    failed = [one for one in record.evaluations if one.trouble is not None]
+    failed = [one for one in record.evaluations if one.failure is not None]
     warned = [one for one in record.evaluations if one.warnings]
     if not failed and not warned:
         return None
@@ -141,8 +141,8 @@ def _failures(record: Record, failed: list[Evaluation]) -> Html | None:
         return None
     groups: dict[tuple[str, str], list[Evaluation]] = {}
     for one in failed:
-        assert one.trouble is not None
-        groups.setdefault((one.trouble.cause, one.trouble.step), []).append(one)
+        assert one.failure is not None
+        groups.setdefault((one.failure.cause, one.failure.step), []).append(one)
     ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     (cause, step), most = ordered[0]
     where = f" in {step}" if step else ""
@@ -157,8 +157,8 @@ def _failures(record: Record, failed: list[Evaluation]) -> Html | None:
 
 
 def _example(one: Evaluation) -> Html:
-    assert one.trouble is not None
-    message = shortened(one.trouble.message, _LONGEST_MESSAGE) or "no message"
+    assert one.failure is not None
+    message = shortened(one.failure.message, _LONGEST_MESSAGE) or "no message"
     return tag(
         "div", tag("p", message, class_="message"), folded("the model", coloured(shortened(one.text, LONGEST_MODEL)))
     )

@@ -11,8 +11,8 @@ from msl.diagnostics.source import Source
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.language.tokens import STATEMENTS, WORDS
+from msl.report.diagrams.draw_space import outline_to_svg
 from msl.report.diagrams.outline import Group, Kind, More, Outline, Piece, Setting, Station
-from msl.report.diagrams.railway import outline_to_svg
 from msl.report.html.markup import Content, Html, shortened, tag
 
 _PIECES = re.compile(

@@ -67,7 +67,7 @@ def reproduce_section(record: Record) -> Section:
     facts += [("ended", moment(run.ended))] if run.ended is not None else []
     facts += [("data", words)] if (words := data_words(record)) else []
     facts += [("path of the data", code(record.data_path))] if record.data_path else []
-    facts += [(_spaced(event.kind), moment(event.at)) for event in record.life if event.at is not None]
+    facts += [(_spaced(event.kind), moment(event.at)) for event in record.lifecycle if event.at is not None]
     return section(
         "reproduce",
         "Reproduce",

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from msl.report.html.axes import Scale, is_wide, thinned
 from msl.report.html.goal import Goal
 from msl.report.html.markup import (
     Cell,
@@ -23,7 +22,7 @@ from msl.report.html.markup import (
     table,
 )
 from msl.report.html.model_view import LONGEST_MODEL, coloured
-from msl.report.html.plot import Axis, Plot
+from msl.report.html.plot import Axis, Plot, Scale, is_wide, thinned
 from msl.report.html.run_record import Frontier, Record, Trial
 from msl.report.html.search_plot import value_spread
 

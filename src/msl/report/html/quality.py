@@ -8,7 +8,6 @@ from statistics import fmean, median
 from typing import Any
 
 from msl.check.names.scoring_declarations import larger_is_better
-from msl.report.html.axes import Scale, thinned
 from msl.report.html.goal import Goal
 from msl.report.html.markup import (
     UNKNOWN,
@@ -30,15 +29,15 @@ from msl.report.html.markup import (
     table,
     tag,
 )
-from msl.report.html.plot import Axis, Plot, histogram
-from msl.report.html.run_record import Judged, Outcome, Record
+from msl.report.html.plot import Axis, Plot, Scale, histogram, thinned
+from msl.report.html.run_record import Outcome, Predictions, Record
 
 
 def comparison_section(record: Record) -> Section | None:
-    """A picture for each measure of the test that was estimated too."""
+    """A picture for each metric of the test that was estimated too."""
     outcome = record.outcome
     used = outcome.used
-    estimates = used.objectives if used.is_ensemble else {**outcome.measures, **outcome.objectives}
+    estimates = used.objectives if used.is_ensemble else {**outcome.metrics, **outcome.objectives}
     shown: list[Content] = [
         _picture(outcome, _goal(record, name), estimate, test, number)
         for number, (name, test) in enumerate(used.test.items())
@@ -130,17 +129,22 @@ def mistakes_section(record: Record) -> Section | None:
     """Held-out predictions of the estimate, and predictions of the test table."""
     outcome = record.outcome
     target = str(outcome.data.get("target") or "the target")
-    pairs = (("In the estimate", outcome.judged, "judged"), ("On the test rows", outcome.test_judged, "test-judged"))
-    shown = [found for title, judged, name in pairs if (found := _part(title, judged, name, target)) is not None]
+    pairs = (
+        ("In the estimate", outcome.predictions, "judged"),
+        ("On the test rows", outcome.test_predictions, "test-judged"),
+    )
+    shown = [
+        found for title, predictions, name in pairs if (found := _part(title, predictions, name, target)) is not None
+    ]
     return section("mistakes", "Mistakes", shown) if shown else None
 
 
-def _part(title: str, judged: Judged | None, name: str, target: str) -> Html | None:
-    if judged is None:
+def _part(title: str, predictions: Predictions | None, name: str, target: str) -> Html | None:
+    if predictions is None:
         return None
-    if judged.kind == "classification":
-        return confusion_part(title, judged, name) if judged.confusion else None
-    return residuals_part(title, judged, name, target)
+    if predictions.kind == "classification":
+        return confusion_part(title, predictions, name) if predictions.confusion else None
+    return residuals_part(title, predictions, name, target)
 
 
 # --- Confusion matrix: a table for few classes, a picture for many ----------------------------------------------------
@@ -155,41 +159,43 @@ _SHADES = 10
 _CELL = 10
 
 
-def confusion_part(title: str, judged: Judged, name: str) -> Html:
+def confusion_part(title: str, predictions: Predictions, name: str) -> Html:
     """The matrix, the most frequent mistakes, and recall and precision of each class."""
-    rows = judged.confusion
+    rows = predictions.confusion
     total, right = sum(map(sum, rows)), sum(row[place] for place, row in enumerate(rows))
     words = (
         f"{rows_in(right)} of {rows_in(total)} rows are classified right, {percent(right / total if total else None)}."
     )
-    mistakes = _mistakes(judged)
+    mistakes = _mistakes(predictions)
     if mistakes:
         number, true, said = mistakes[0]
         words += f" The most frequent mistake: {rows_in(number)} of {true} predicted as {said}."
     matrix: Content = None
-    if len(judged.classes) <= _MOST_IN_TABLE:
-        matrix = _matrix(judged)
-    elif len(judged.classes) <= _MOST_IN_MAP:
-        matrix = _map(judged, name, words)
-    picture = tag("figure", matrix, tag("figcaption", words, _reading(judged)), class_="matrix")
-    several = len(judged.classes) > _MOST_IN_TABLE and mistakes
-    return part(title, picture, _mistake_table(mistakes) if several else None, _class_table(judged))
+    if len(predictions.classes) <= _MOST_IN_TABLE:
+        matrix = _matrix(predictions)
+    elif len(predictions.classes) <= _MOST_IN_MAP:
+        matrix = _map(predictions, name, words)
+    picture = tag("figure", matrix, tag("figcaption", words, _reading(predictions)), class_="matrix")
+    several = len(predictions.classes) > _MOST_IN_TABLE and mistakes
+    return part(title, picture, _mistake_table(mistakes) if several else None, _class_table(predictions))
 
 
-def _reading(judged: Judged) -> str:
-    if len(judged.classes) <= _MOST_IN_TABLE:
+def _reading(predictions: Predictions) -> str:
+    if len(predictions.classes) <= _MOST_IN_TABLE:
         return " Rows are the true classes, columns the predicted ones; a stronger colour is a larger share of the row."
     return " From top to bottom the true classes, from left to right the predicted ones, in the order of the table."
 
 
-def _matrix(judged: Judged) -> Html:
+def _matrix(predictions: Predictions) -> Html:
     """A table with shaded cells."""
     head = tag(
-        "tr", tag("th", "true ↓  predicted →", scope="col"), [tag("th", _short(c), scope="col") for c in judged.classes]
+        "tr",
+        tag("th", "true ↓  predicted →", scope="col"),
+        [tag("th", _short(c), scope="col") for c in predictions.classes],
     )
     body = [
         tag("tr", tag("th", _short(name), scope="row"), [_shaded(number, row) for number in row])
-        for name, row in zip(judged.classes, judged.confusion, strict=True)
+        for name, row in zip(predictions.classes, predictions.confusion, strict=True)
     ]
     inner = tag("table", tag("thead", head), tag("tbody", body), class_="confusion", aria_label="Confusion matrix")
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label="Confusion matrix")
@@ -205,15 +211,15 @@ def _shade(number: float, share: float) -> int:
     return 0 if number == 0 else max(1, round(_SHADES * share))
 
 
-def _map(judged: Judged, name: str, words: str) -> Html:
+def _map(predictions: Predictions, name: str, words: str) -> Html:
     """A picture with a small square for each pair of classes that occurs."""
-    size = _CELL * len(judged.classes)
+    size = _CELL * len(predictions.classes)
     return tag(
         "svg",
         tag("title", "Confusion of the classes", id=f"{name}-title"),
         tag("desc", words, id=f"{name}-desc"),
         tag("rect", width=size, height=size, class_="paper"),
-        list(_squares(judged)),
+        list(_squares(predictions)),
         viewBox=f"0 0 {size} {size}",
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
@@ -221,13 +227,13 @@ def _map(judged: Judged, name: str, words: str) -> Html:
     )
 
 
-def _squares(judged: Judged) -> Iterator[Html]:
-    few = len(judged.classes) <= 60
-    for down, row in enumerate(judged.confusion):
+def _squares(predictions: Predictions) -> Iterator[Html]:
+    few = len(predictions.classes) <= 60
+    for down, row in enumerate(predictions.confusion):
         total = sum(row)
         for across, number in enumerate(row):
             if number:
-                words = f"{judged.classes[down]} predicted as {judged.classes[across]}: {rows_in(number)}"
+                words = f"{predictions.classes[down]} predicted as {predictions.classes[across]}: {rows_in(number)}"
                 shade = _shade(number, number / total)
                 yield tag(
                     "rect",
@@ -240,11 +246,11 @@ def _squares(judged: Judged) -> Iterator[Html]:
                 )
 
 
-def _mistakes(judged: Judged) -> list[tuple[float, str, str]]:
+def _mistakes(predictions: Predictions) -> list[tuple[float, str, str]]:
     """Pairs of true and wrongly predicted classes, the most frequent first."""
     found = [
-        (number, judged.classes[down], judged.classes[across])
-        for down, row in enumerate(judged.confusion)
+        (number, predictions.classes[down], predictions.classes[across])
+        for down, row in enumerate(predictions.confusion)
         for across, number in enumerate(row)
         if number and down != across
     ]
@@ -259,11 +265,11 @@ def _mistake_table(mistakes: list[tuple[float, str, str]]) -> Html:
     return folded("The most frequent mistakes", table(columns, rows, "Mistakes"))
 
 
-def _class_table(judged: Judged) -> Html:
+def _class_table(predictions: Predictions) -> Html:
     columns = [Column("class"), *(Column(name, number=True) for name in ("rows", "recall", "precision"))]
-    said = [sum(column) for column in zip(*judged.confusion, strict=True)]
+    said = [sum(column) for column in zip(*predictions.confusion, strict=True)]
     rows: list[tuple[float, list[Cell | Content]]] = []
-    for place, (name, row) in enumerate(zip(judged.classes, judged.confusion, strict=True)):
+    for place, (name, row) in enumerate(zip(predictions.classes, predictions.confusion, strict=True)):
         found = row[place] / sum(row) if sum(row) else None
         right = row[place] / said[place] if said[place] else None
         cells = [Cell(rows_in(sum(row)), sum(row)), Cell(percent(found), found), Cell(percent(right), right)]
@@ -290,11 +296,11 @@ def _short(name: str) -> str:
 _MOST_DOTS = 2500
 
 
-def residuals_part(title: str, judged: Judged, name: str, target: str) -> Html | None:
+def residuals_part(title: str, predictions: Predictions, name: str, target: str) -> Html | None:
     """Two pictures: predicted against true values, and a histogram of the residuals."""
     pairs = [
         (true, said)
-        for true, said in zip(judged.actual, judged.predicted, strict=True)
+        for true, said in zip(predictions.actual, predictions.predicted, strict=True)
         if math.isfinite(true) and math.isfinite(said)
     ]
     if not pairs:

@@ -43,7 +43,7 @@ class Trial:
     @property
     def is_partial(self) -> bool:
         """Whether it was evaluated on a part of the rows, so that it cannot be compared with others."""
-        return self.evaluation is not None and self.evaluation.question.share < 1.0
+        return self.evaluation is not None and self.evaluation.inputs.share < 1.0
 
     @property
     def is_exact(self) -> bool:
@@ -65,7 +65,7 @@ class Record:
     outcome: Outcome
     trials: tuple[Trial, ...]
     events: tuple[Event, ...]
-    life: tuple[Event, ...]
+    lifecycle: tuple[Event, ...]
 
     @property
     def goals(self) -> tuple[Goal, ...]:
@@ -93,10 +93,10 @@ class Record:
 
     @cached_property
     def improvements(self) -> tuple[Trial, ...]:
-        """Each trial that was better than all before, by the first objective; luck on a split of its own is no gain."""
+        """Each trial that was better than all before, by the first objective; those on other splits do not count."""
         found: list[Trial] = []
         for trial in self.trials:
-            if trial.evaluation is not None and trial.evaluation.question.repeat >= FIRST_CONFIRMING_REPEAT:
+            if trial.evaluation is not None and trial.evaluation.inputs.repeat >= FIRST_CONFIRMING_REPEAT:
                 continue
             if trial.is_exact and (not found or self.goal.is_better(trial.values[0], found[-1].values[0])):
                 found.append(trial)
@@ -132,14 +132,14 @@ class Record:
             case "reused":
                 return sum(not trial.is_outside for trial in self.trials) - len(self.own)
             case "failures":
-                return sum(one.trouble is not None for one in self.own)
+                return sum(one.failure is not None for one in self.own)
             case "fits":
                 return sum(one.fits for one in self.own)
             case "fits_saved":
                 return sum(one.fits_saved for one in self.own)
         raise KeyError(name)
 
-    def told(self, kind: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def figures_of(self, kind: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """The stage and the figures of each event of a kind, in their order."""
         for event in self.events:
             if event.kind == kind:
@@ -155,7 +155,7 @@ def read_record(store: Store, run: str) -> Record:
     found = store.runs.get(run)
     sources = store.runs.sources(run)
     outcome = result_to_outcome(found.result)
-    asks = store.runs.asks(run)
+    asks = store.runs.queries(run)
     objectives = max((len(asked.losses) for asked in asks), default=1)
     plan = read_plan(found.spec, sources, found.name, outcome.objectives)
     plan = _with_goals(plan, max(objectives, len(outcome.objectives)))
@@ -168,7 +168,7 @@ def read_record(store: Store, run: str) -> Record:
         outcome=outcome,
         trials=tuple(_trial(asked, evaluations, plan.goals) for asked in asks),
         events=tuple(store.runs.events(run)),
-        life=tuple(store.runs.life(run)),
+        lifecycle=tuple(store.runs.lifecycle(run)),
     )
 
 
@@ -217,7 +217,7 @@ class Preference:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Predictions:
     """Held-out predictions of a model, beside the true values.
 
     `confusion` counts rows by true class, then by predicted class; weighted rows count in part.
@@ -236,8 +236,8 @@ class Outcome:
 
     best: str | None = None
     objectives: Mapping[str, float] = field(default_factory=dict)
-    #: What the objectives were computed from, where they are not measures themselves.
-    measures: Mapping[str, float] = field(default_factory=dict)
+    #: What the objectives were computed from, where they are not metrics themselves.
+    metrics: Mapping[str, float] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float | None = None
     ending: str = ""
@@ -252,8 +252,8 @@ class Outcome:
     interval: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     gap: Mapping[str, float] = field(default_factory=dict)
     preferred: tuple[Preference, ...] = ()
-    judged: Judged | None = None
-    test_judged: Judged | None = None
+    predictions: Predictions | None = None
+    test_predictions: Predictions | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -265,7 +265,7 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
     return Outcome(
         best=result.get("best"),
         objectives=_numbers(result.get("objectives")),
-        measures=_numbers(result.get("measures")),
+        metrics=_numbers(result.get("measures")),
         counts={name: int(result[name]) for name in _COUNTS if result.get(name) is not None},
         seconds=result.get("seconds"),
         ending=result.get("ending") or "",
@@ -287,8 +287,8 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
             Preference(one["choice"], one["block"], int(one["asked"]), float(one["share"]), float(one["best_share"]))
             for one in result.get("preferred") or ()
         ),
-        judged=_judged(result.get("judged")),
-        test_judged=_judged(result.get("test_judged")),
+        predictions=_predictions(result.get("judged")),
+        test_predictions=_predictions(result.get("test_judged")),
         data=result.get("data") or {},
     )
 
@@ -297,10 +297,10 @@ def _numbers(found: Mapping[str, Any] | None) -> dict[str, float]:
     return {name: float(value) for name, value in (found or {}).items() if value is not None}
 
 
-def _judged(found: Mapping[str, Any] | None) -> Judged | None:
+def _predictions(found: Mapping[str, Any] | None) -> Predictions | None:
     if not found:
         return None
-    return Judged(
+    return Predictions(
         kind=found["kind"],
         classes=tuple(map(str, found.get("classes") or ())),
         confusion=tuple(tuple(map(float, row)) for row in found.get("confusion") or ()),

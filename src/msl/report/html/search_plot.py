@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from msl.report.html.axes import Scale, is_wide, thinned
 from msl.report.html.goal import Goal
 from msl.report.html.markup import (
     Cell,
@@ -32,7 +31,7 @@ from msl.report.html.markup import (
     tag,
 )
 from msl.report.html.model_view import LONGEST_MODEL, coloured, steps_of
-from msl.report.html.plot import Axis, Key, Plot, Shape, legend
+from msl.report.html.plot import Axis, Key, Plot, Scale, Shape, is_wide, legend, thinned
 from msl.report.html.run_record import Preference, Record, Trial
 
 _COLOURS = 8
@@ -192,7 +191,7 @@ def _hint(trial: Trial, goal: Goal) -> str:
     if trial.is_outside:
         return f"{what}: outside the space"
     if not trial.has_value:
-        trouble = trial.evaluation.trouble if trial.evaluation is not None else None
+        trouble = trial.evaluation.failure if trial.evaluation is not None else None
         return f"{what}: failed{'' if trouble is None else f' ({trouble.cause})'}\n{steps}"
     least = "at least " if trial.bound else ""
     part = "" if not trial.is_partial or trial.evaluation is None else " on a part of the rows"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import isfinite
 from statistics import median
 from typing import Any
@@ -16,9 +17,11 @@ from msl.report.html.markup import (
     Content,
     Html,
     Section,
+    beyond_words,
     count,
     difference,
     figure,
+    folded,
     joined,
     listed,
     part,
@@ -32,10 +35,10 @@ from msl.report.html.markup import (
 )
 from msl.report.html.model_view import coloured
 from msl.report.html.pareto_front import hypervolume_figure
+from msl.report.html.plot import MOST_DOTS, Axis, Plot, Scale
 from msl.report.html.quality import confirmed_table
 from msl.report.html.run_record import Record
-from msl.report.html.search_plot import improvements_table, trace_figure
-from msl.report.html.strategy_paths import generations_figure, particles_figure, sweeps_figure
+from msl.report.html.search_plot import improvements_table, trace_figure, value_spread
 
 # --- Arms of the automatic search -------------------------------------------------------------------------------------
 
@@ -167,13 +170,177 @@ def rungs_table(record: Record, stage: int, rungs: Sequence[Mapping[str, Any]]) 
     return joined([table([Column(name, number=True) for name in names], rows, "Rungs"), sentence(words)])
 
 
-# --- The section of the page ------------------------------------------------------------------------------------------
+# --- How a strategy moves ---------------------------------------------------------------------------------------------
 
 
-Told = Sequence[Mapping[str, Any]]
+EventFigures = Sequence[Mapping[str, Any]]
+#: More lines than this cannot be distinguished by colour.
+_COLOURED = 8
+#: The values of one particle, each with its iteration.
+Trajectory = list[tuple[int, float]]
+
+
+def particles_figure(record: Record, stage: int, iterations: Sequence[Mapping[str, Any]]) -> Html | None:
+    """The swarm of a stage; None for fewer than two iterations, which make no line."""
+    trajectories = _trajectories(record, iterations)
+    if len(iterations) < 2 or not any(len(trajectory) > 1 for trajectory in trajectories):
+        return None
+    goal = record.goal
+    spread = value_spread([value for trajectory in trajectories for _, value in trajectory], goal)
+    last = int(iterations[-1]["iteration"])
+    plot = Plot(
+        f"particles-{stage}",
+        "The particles",
+        Axis("iteration", Scale(0, last, say=lambda value: f"{value:,.0f}"), counts=True),
+        Axis(goal.name, spread.scale),
+    )
+    leader = _leader(trajectories, goal.minimize)
+    few = len(trajectories) <= _COLOURED
+    for number, trajectory in sorted(enumerate(trajectories), key=lambda one: one[0] == leader):
+        style = f"k{number + 1}" if few else "k1" if number == leader else "k0"
+        for piece in _pieces(trajectory):
+            plot.line(piece, style, more="" if number == leader else "thin")
+    if few:
+        for number in range(len(trajectories)):
+            plot.key("line", f"k{number + 1}", f"particle {number + 1}")
+    else:
+        plot.key("line", "k1", f"particle {leader + 1}, which found the best")
+        plot.key("line", "k0", "the others")
+    vertices = [(number, *vertex) for number, trajectory in enumerate(trajectories) for vertex in trajectory]
+    for number, iteration, value in vertices[:: max(1, math.ceil(len(vertices) / MOST_DOTS))]:
+        plot.hint((iteration, value), f"particle {number + 1}, iteration {iteration}: {goal.name} {figure(value)}")
+    caption = (
+        f"{count(len(trajectories), 'particle')} over {count(last, 'iteration')}; particle {leader + 1} found the best "
+        f"{goal.name}, {figure(_best(trajectories[leader], goal.minimize))}."
+    )
+    caption += f" {beyond_words(spread.beyond)}" if spread.beyond else ""
+    return plot.figure(caption, f"{caption} Lines are broken where a model has no value.")
+
+
+def _trajectories(record: Record, iterations: Sequence[Mapping[str, Any]]) -> list[Trajectory]:
+    """The values of each particle by iteration, without failures."""
+    number = max(len(figures["losses"]) for figures in iterations)
+    trajectories: list[Trajectory] = [[] for _ in range(number)]
+    for figures in iterations:
+        for particle, loss in enumerate(figures["losses"]):
+            if loss is not None and math.isfinite(loss):
+                trajectories[particle].append((int(figures["iteration"]), record.goal.value(float(loss))))
+    return trajectories
+
+
+def _pieces(trajectory: Trajectory) -> list[Trajectory]:
+    """The stretches without a gap; a single place becomes a short line."""
+    numbered = groupby(enumerate(trajectory), key=lambda one: one[1][0] - one[0])
+    pieces = [[vertex for _, vertex in group] for _, group in numbered]
+    return [piece if len(piece) > 1 else piece * 2 for piece in pieces]
+
+
+def _best(trajectory: Trajectory, minimize: bool) -> float:
+    values = [value for _, value in trajectory]
+    return min(values) if minimize else max(values)
+
+
+def _leader(trajectories: list[Trajectory], minimize: bool) -> int:
+    places = [place for place, trajectory in enumerate(trajectories) if trajectory]
+    best = {place: _best(trajectories[place], minimize) for place in places}
+    return min(places, key=lambda place: best[place] if minimize else -best[place])
+
+
+# --- Sweeps of pattern search -----------------------------------------------------------------------------------------
+
+
+def sweeps_figure(record: Record, stage: int, sweeps: Sequence[Mapping[str, Any]]) -> Html | None:
+    """The step of each sweep as a picture, and the sweeps as a table."""
+    moved = [one for one in sweeps if one["moved"]]
+    tried = sum(int(one["tried"]) for one in sweeps)
+    caption = (
+        f"{count(len(sweeps), 'sweep')} tried {count(tried, 'step')} from {figure(sweeps[0]['step'])} down to "
+        f"{figure(sweeps[-1]['step'])} of each dimension's range; {count(len(moved), 'sweep')} found something better."
+    )
+    shown = _table(record, sweeps)
+    if len(sweeps) < 3:
+        return joined([shown, sentence(caption)])
+    steps = [float(one["step"]) for one in sweeps]
+    plot = Plot(
+        f"sweeps-{stage}",
+        "The steps of pattern search",
+        Axis("sweep", Scale(1, len(sweeps), say=lambda value: f"{value:.0f}"), counts=True),
+        Axis("step", Scale.of(steps, log=True)),
+        height=200,
+    )
+    plot.line([(int(one["sweep"]), float(one["step"])) for one in sweeps], "k0", more="thin")
+    for is_moved, colour, label in ((True, "k1", "found a better model"), (False, "k0", "found none")):
+        here = [one for one in sweeps if bool(one["moved"]) is is_moved]
+        if here:
+            plot.dots([(int(one["sweep"]), float(one["step"])) for one in here], colour, more="big")
+            plot.key("dot", colour, label)
+    for one in sweeps:
+        best = figure(_best_sweep(record, one))
+        words = f"sweep {one['sweep']}: step {figure(one['step'])}, {count(one['tried'], 'try', 'tries')}, best {best}"
+        plot.hint((int(one["sweep"]), float(one["step"])), words)
+    return joined([plot.figure(caption, caption), folded("The sweeps as a table", shown)])
+
+
+def _table(record: Record, sweeps: Sequence[Mapping[str, Any]]) -> Html:
+    columns = [Column(name, number=name != "moved") for name in ("sweep", "step", "tried", "moved", record.goal.name)]
+    rows = [
+        [
+            Cell(str(one["sweep"]), one["sweep"]),
+            Cell(figure(one["step"]), one["step"]),
+            Cell(f"{one['tried']:,}", one["tried"]),
+            "yes" if one["moved"] else "no",
+            Cell(figure(_best_sweep(record, one)), _best_sweep(record, one)),
+        ]
+        for one in sweeps
+    ]
+    return table(columns, rows, "Sweeps")
+
+
+def _best_sweep(record: Record, sweep: Mapping[str, Any]) -> float:
+    return record.goal.value(float(sweep["best"]))
+
+
+# --- Generations of a genetic algorithm -------------------------------------------------------------------------------
+
+
+def generations_figure(record: Record, stage: int, generations: Sequence[Mapping[str, Any]]) -> Html | None:
+    """Units by generation, as the paper shows them."""
+    means = [
+        (int(one["generation"]), float(one["mean_units"]))
+        for one in generations
+        if one.get("mean_units") is not None and math.isfinite(one["mean_units"])
+    ]
+    chosen = [(int(one["generation"]), float(units)) for one in generations for units in one["units"]]
+    if len(means) < 2:
+        return None
+    last = int(generations[-1]["generation"])
+    plot = Plot(
+        f"generations-{stage}",
+        "Units by generation",
+        Axis("generation", Scale(0, last, say=lambda value: f"{value:,.0f}"), counts=True),
+        Axis("units (complexity)", Scale.of([units for _, units in means + chosen], zero=True)),
+    )
+    plot.line(means, "k0")
+    plot.dots(chosen, "k1")
+    plot.key("line", "k0", "mean of the population")
+    plot.key("dot", "k1", "chosen by Occam elitism")
+    for one in generations:
+        number, goal = int(one["generation"]), record.goal
+        best = f"best {goal.name} {figure(goal.value(float(one['best'])))}"
+        for units in one["units"]:
+            words = f"generation {number}: {figure(units)} units, mean {figure(one['mean_units'])}\n{best}"
+            plot.hint((number, float(units)), f"{words}, {one['feasible']} models with a value")
+    ends = f"The mean of the population went from {figure(means[0][1])} to {figure(means[-1][1])} units"
+    kept = f"; the last one chosen has {figure(chosen[-1][1])}" if chosen else ""
+    caption = f"{ends} in {last} generations{kept}."
+    return plot.figure(caption, caption)
+
+
+# --- All kinds of events ----------------------------------------------------------------------------------------------
+
 
 #: For each kind of event: what it is called on the page, and how its figures are shown.
-_KINDS: dict[str, tuple[str, Callable[[Record, int, Told], Html | None]]] = {
+_KINDS: dict[str, tuple[str, Callable[[Record, int, EventFigures], Html | None]]] = {
     "iteration": ("Particles", particles_figure),
     "sweep": ("Sweeps of pattern search", sweeps_figure),
     "level": ("Levels of best-first search", levels_tables),
@@ -197,10 +364,10 @@ def search_section(record: Record) -> Section | None:
 def _parts(record: Record) -> list[Content]:
     parts: list[Content] = []
     for kind, (title, show) in _KINDS.items():
-        told: dict[int, list[Mapping[str, Any]]] = {}
-        for stage, figures in record.told(kind):
-            told.setdefault(stage, []).append(figures)
-        for stage, figures_of_stage in told.items():
+        by_stage: dict[int, list[Mapping[str, Any]]] = {}
+        for stage, figures in record.figures_of(kind):
+            by_stage.setdefault(stage, []).append(figures)
+        for stage, figures_of_stage in by_stage.items():
             shown = show(record, stage, figures_of_stage)
             if shown is not None:
                 several = len(record.plan.strategies) > 1
@@ -210,7 +377,7 @@ def _parts(record: Record) -> list[Content]:
 
 def _ends(record: Record) -> Html | None:
     """Why each strategy ended."""
-    ends = [(stage, str(figures["why"])) for stage, figures in record.told("end") if figures.get("why")]
+    ends = [(stage, str(figures["why"])) for stage, figures in record.figures_of("end") if figures.get("why")]
     if not ends:
         return None
     if len(record.plan.strategies) == 1:

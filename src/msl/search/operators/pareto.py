@@ -147,13 +147,17 @@ def _volume(losses: Losses, corner: NDArray[np.float64]) -> float:
 
 
 class EpsilonArchive:
-    """Points of which none ε-dominates another (Laumanns et al., 2002): losses are divided into boxes of side ε.
+    """Points of which none ε-dominates another (Laumanns et al., 2002): losses are divided into boxes.
 
-    A box that another box dominates is dropped. In a box, the dominating point is kept, or the nearer to its corner.
+    The side of a box is the share ε of the range of each objective among all points that came, so that ε means the same
+    for an error rate and for a number of features. A box that another box dominates is dropped. In a box, the
+    dominating point is kept, or the nearer to its corner.
     """
 
     def __init__(self, epsilon: float) -> None:
         self._epsilon = epsilon
+        self._range: tuple[Losses, Losses] | None = None
+        self._sides: Losses = np.zeros(0)
         self._kept: dict[tuple[float, ...], Observation] = {}
 
     @property
@@ -162,9 +166,28 @@ class EpsilonArchive:
         return tuple(sorted(self._kept.values(), key=lambda one: one.losses))
 
     def add(self, observations: Sequence[Observation]) -> None:
-        for one in observations:
-            if one.is_exact:
+        exact = [one for one in observations if one.is_exact]
+        if not exact:
+            return
+        losses = losses_of(exact)
+        if self._widen(losses):
+            # A wider range gives larger boxes, in which points may meet that were in two.
+            before, self._kept = self._kept, {}
+            for one in before.values():
                 self._add(one)
+        for place in non_dominated(losses):
+            self._add(exact[place])
+
+    def _widen(self, losses: Losses) -> bool:
+        """Takes the range of these losses into account; whether the sides of the boxes have changed."""
+        low, high = losses.min(axis=0), losses.max(axis=0)
+        if self._range is not None:
+            low, high = np.minimum(low, self._range[0]), np.maximum(high, self._range[1])
+        self._range = low, high
+        with np.errstate(over="ignore"):  # huge losses share a box
+            sides = self._epsilon * (high - low) if self._epsilon > 0 else np.zeros(len(low))
+        before, self._sides = self._sides, sides
+        return len(before) > 0 and not np.array_equal(before, sides)
 
     def _add(self, one: Observation) -> None:
         box = self._box(one)
@@ -181,13 +204,14 @@ class EpsilonArchive:
 
     def _box(self, one: Observation) -> tuple[float, ...]:
         losses = np.asarray(one.losses)
-        with np.errstate(over="ignore"):  # huge losses share a box
-            return tuple((np.floor(losses / self._epsilon) if self._epsilon > 0 else losses).tolist())
+        boxes = np.divide(losses, self._sides, out=losses.copy(), where=self._sides > 0)
+        return tuple(np.where(self._sides > 0, np.floor(boxes), losses).tolist())
 
     def _is_better(self, new: Observation, old: Observation, box: tuple[float, ...]) -> bool:
         a, b = np.asarray(new.losses), np.asarray(old.losses)
         if dominates(a, b) or dominates(b, a):
             return bool(dominates(a, b))
         with np.errstate(over="ignore", invalid="ignore"):
-            corner = np.asarray(box) * self._epsilon
-            return bool(np.sum((a - corner) ** 2) < np.sum((b - corner) ** 2))
+            sides = np.where(self._sides > 0, self._sides, 1.0)
+            corner = np.where(self._sides > 0, np.asarray(box) * self._sides, a)
+            return bool(np.sum(((a - corner) / sides) ** 2) < np.sum(((b - corner) / sides) ** 2))

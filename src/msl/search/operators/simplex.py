@@ -1,69 +1,94 @@
-"""The simplex method of Nelder and Mead (1965) on some dimensions of a point, with the coefficients 1, 2, ½, ½."""
+"""The simplex method of Nelder and Mead (1965) on some dimensions of a point, with the coefficients 1, 2, ½, ½.
+
+The simplex moves on the reals, also where a dimension has a step: an evaluation rounds a corner to a model, but the
+corner stays where it was. Otherwise the corners would soon round to the same model and the search would end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from msl.search.base import Observation, Query, Vector, best_of, worse_than
-from msl.search.setting import Inner
+from msl.search.strategy_context import Inner
 
 _FIRST_STEP = 0.25
 _SMALLEST = 1e-3  # a smaller simplex makes no difference to the losses of models
 _EVALUATIONS = 200  # per dimension
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Corner:
+    """A corner of the simplex, and the observation of the model that it was rounded to."""
+
+    place: Vector
+    found: Observation
+
+    def is_below(self, other: _Corner) -> bool:
+        return not self.found.bound and self.found.loss < other.found.loss
+
+
 def simplex(here: Observation, dimensions: Sequence[int]) -> Inner:
     """Returns the best corner, or the given point; corners stay inside the cube."""
     columns = list(dimensions)
 
-    def at(corner: Vector) -> Vector:
+    def query(place: Vector, cutoff: float | None = None) -> Query:
         vector = here.vector.copy()
-        vector[columns] = np.clip(corner, 0.0, 1.0)
-        return vector
+        vector[columns] = place
+        return Query(vector, cutoff=cutoff)
+
+    def inside(place: Vector) -> Vector:
+        return np.clip(place, 0.0, 1.0)
 
     start = here.vector[columns]
-    observations = [here, *(yield [Query(at(corner)) for corner in _corners_around(start)])]
-    left = _EVALUATIONS * len(columns) - len(observations)
+    places = _corners_around(start)
+    observations = yield [query(place) for place in places]
+    corners = [_Corner(start, here), *map(_Corner, places, observations)]
+    left = _EVALUATIONS * len(columns) - len(places)
+    best = here
 
     while left > 0:
-        observations.sort(key=lambda one: one.loss)
-        corners = np.array([one.vector[columns] for one in observations])
-        best, worst = observations[0], observations[-1]
-        if np.abs(corners[1:] - corners[0]).max() < _SMALLEST:
+        corners.sort(key=lambda one: one.found.loss)
+        best = best_of([best, corners[0].found]) or here
+        positions = np.array([one.place for one in corners])
+        if np.abs(positions[1:] - positions[0]).max() < _SMALLEST:
             break
-        centre = corners[:-1].mean(axis=0)
-        away = centre - corners[-1]
+        worst = corners[-1]
+        centre = positions[:-1].mean(axis=0)
+        away = centre - worst.place
 
-        (reflected,) = yield [Query(at(centre + away), cutoff=worse_than(worst.loss))]
+        place = inside(centre + away)
+        (found,) = yield [query(place, worse_than(worst.found.loss))]
+        reflected = _Corner(place, found)
         left -= 1
-        if _is_below(reflected, best):
-            (expanded,) = yield [Query(at(centre + 2.0 * away), cutoff=worse_than(reflected.loss))]
+        if reflected.is_below(corners[0]):
+            place = inside(centre + 2.0 * away)
+            (found,) = yield [query(place, worse_than(reflected.found.loss))]
+            expanded = _Corner(place, found)
             left -= 1
-            observations[-1] = expanded if _is_below(expanded, reflected) else reflected
+            corners[-1] = expanded if expanded.is_below(reflected) else reflected
             continue
-        if _is_below(reflected, observations[-2]):
-            observations[-1] = reflected
+        if reflected.is_below(corners[-2]):
+            corners[-1] = reflected
             continue
-        target = reflected if _is_below(reflected, worst) else worst
-        half = 0.5 * away if target is reflected else -0.5 * away
-        (contracted,) = yield [Query(at(centre + half), cutoff=worse_than(target.loss))]
+        target = reflected if reflected.is_below(worst) else worst
+        place = inside(centre + (0.5 * away if target is reflected else -0.5 * away))
+        (found,) = yield [query(place, worse_than(target.found.loss))]
+        contracted = _Corner(place, found)
         left -= 1
-        if _is_below(contracted, target):
-            observations[-1] = contracted
+        if contracted.is_below(target):
+            corners[-1] = contracted
             continue
-        shrunk = [corners[0] + 0.5 * (corner - corners[0]) for corner in corners[1:]]
-        observations = [best, *(yield [Query(at(corner)) for corner in shrunk])]
+        shrunk = [positions[0] + 0.5 * (position - positions[0]) for position in positions[1:]]
+        observations = yield [query(place) for place in shrunk]
+        corners = [corners[0], *map(_Corner, shrunk, observations)]
         left -= len(shrunk)
-    return best_of([here, *observations]) or here
+    return best_of([best, *(one.found for one in corners)]) or here
 
 
 def _corners_around(start: Vector) -> list[Vector]:
     """A step along each axis, in the direction that stays in the cube."""
     steps = np.where(start + _FIRST_STEP <= 1.0, _FIRST_STEP, -_FIRST_STEP)
     return [start + step for step in np.diag(steps)]
-
-
-def _is_below(one: Observation, other: Observation) -> bool:
-    return not one.bound and one.loss < other.loss

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from msl.search.base import Integers, Observation, SearchSpace, Vector, Vectors
 from msl.search.operators.initialise import UnseenPoints, uniform_points
 from msl.search.operators.swarm import written_back
-from msl.search.setting import Setting
+from msl.search.strategy_context import Setting
 
 #: The number of trees, and the most splits tried at a node: a third of the columns, but no more than this.
 _TREES, _MOST_TRIED = 16, 32

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from msl.search.base import Event, Flags, Observation, Query, SearchSpace, Vectors, best_of, worse_than
 from msl.search.operators.initialise import UnseenPoints, points_for_rare
+from msl.search.operators.native_units import CubeUnits, Units, clipped, reflected
 from msl.search.operators.pareto import Losses, Places, losses_of
-from msl.search.setting import Setting
+from msl.search.strategy_context import Setting
 from msl.space.values import SymbolValue
 
 
@@ -134,6 +135,8 @@ class VelocityRule:
     vmax: float | None
     rng: np.random.Generator
     wall: str = "clip"
+    #: What positions and velocities are in.
+    units: Units = field(default_factory=CubeUnits)
 
     def velocity(self, inertia: float, v: Vectors, x: Vectors, own: Vectors, leaders: Vectors) -> Vectors:
         v = inertia * v
@@ -146,12 +149,15 @@ class VelocityRule:
         return np.clip(v, -fastest, fastest, out=v)
 
     def moved(self, x: Vectors, v: Vectors) -> tuple[Vectors, Vectors]:
-        """x ← x + v, and the velocity after it: a wall of the cube stops a particle, or reflects it."""
+        """The point of the cube at x + v, and the velocity after it: a wall stops a particle, or reflects it; with
+        `absolute` a number below 0 loses its sign before the walls stop it."""
         beyond = x + v
-        inside = np.clip(beyond, 0.0, 1.0)
-        if self.wall == "clip":
-            return inside, v
-        return 1.0 - np.abs(beyond % 2.0 - 1.0), np.where(beyond == inside, v, -v)
+        if self.wall == "absolute":
+            beyond = np.abs(beyond)
+        if self.wall != "reflect":
+            return clipped(self.units.shares(beyond, clipped)), v
+        shares = self.units.shares(beyond, reflected)
+        return reflected(shares), np.where(shares == clipped(shares), v, -v)
 
     def tossed(self, x: Vectors, v: Vectors, bits: Flags) -> tuple[Vectors, Vectors]:
         """A bit is on with probability 1 / (1 + e^−v); other dimensions move by x ← x + v."""
@@ -195,7 +201,11 @@ _MOST_RARE = 1_000
 class Bests:
     """Each particle's best point, and the leader that it follows: the swarm's best, or its neighbours'."""
 
-    def __init__(self, x: Vectors, observations: list[Observation], topology: Any = "global") -> None:
+    def __init__(
+        self, x: Vectors, observations: list[Observation], topology: Any = "global", stands: bool = False
+    ) -> None:
+        """`stands` says that the best is the result although other models may have lower losses on other splits."""
+        self._stands = stands
         self.observations = list(observations)
         self.positions: Vectors = x.copy()
         self.losses: NDArray[np.float64] = np.array([one.loss for one in observations])
@@ -232,20 +242,21 @@ class Bests:
     def _best(self) -> Observation | None:
         return best_of(self.observations if self._before is None else [self._before, *self.observations])
 
-    def leaders(self) -> Vectors:
-        """The position that each particle follows beside its own best."""
+    def leaders(self, now: Vectors | None = None) -> Vectors:
+        """The position that each particle follows beside its own best: that of the lowest best loss among its
+        neighbours, or where the particle that had it is `now`."""
+        positions = self.positions if now is None else now
         if self._reach is None:
-            return np.broadcast_to(self.positions[self.losses.argmin()], self.positions.shape)
+            return np.broadcast_to(positions[self.losses.argmin()], positions.shape)
         m = len(self.losses)
         neighbours = (np.arange(m)[:, None] + np.arange(-self._reach, self._reach + 1)) % m
         winners = neighbours[np.arange(m), self.losses[neighbours].argmin(axis=1)]
-        return np.asarray(self.positions[winners])
+        return np.asarray(positions[winners])
 
-    def challenges(self, x: Vectors) -> list[Query]:
-        """Queries at new positions; losses above a particle's own best do not matter."""
-        return [
-            Query(position, cutoff=worse_than(best)) for position, best in zip(x, self.losses.tolist(), strict=True)
-        ]
+    def challenges(self, points: Vectors, turns: Iterator[int] | None = None) -> list[Query]:
+        """Queries at new points; losses above a particle's own best do not matter."""
+        cutoffs = map(worse_than, self.losses.tolist())
+        return [replace(one, cutoff=cutoff) for one, cutoff in zip(queries(points, turns), cutoffs, strict=True)]
 
     def event(self, iteration: int, inertia: float | None, observations: list[Observation]) -> Event:
         figures = {
@@ -255,7 +266,12 @@ class Bests:
             "best": self.lowest,
         }
         best = self._best
-        return Event("iteration", figures, () if best is None else (best,), tuple(self.observations))
+        return Event("iteration", figures, () if best is None else (best,), tuple(self.observations), self._stands)
+
+
+def queries(points: Vectors, turns: Iterator[int] | None = None) -> list[Query]:
+    """Queries at these points, each on splits of its own if there are turns to number them by."""
+    return [Query(point) if turns is None else Query(point, repeat=next(turns)) for point in points]
 
 
 class Restarts:

@@ -15,8 +15,8 @@ from msl.search.operators.initialise import UnseenPoints, points_for_rare, unifo
 from msl.search.operators.pareto import by_rank
 from msl.search.operators.surrogate import best_by_acquisition
 from msl.search.operators.swarm import Bests, VelocityRule, scattered, written_back
-from msl.search.setting import Incumbent, Setting, Strategy
 from msl.search.strategies.cmdpso import cmdpso
+from msl.search.strategy_context import Incumbent, Setting, Strategy
 
 #: The shares of the evaluations for a random start, and for the pattern at the end.
 _START, _FINISH = 0.2, 0.3

@@ -11,8 +11,8 @@ import numpy as np
 
 from msl.search.base import Channel, Event, Observation, Query, Vector, best_of, channels_of, ended, worse_than
 from msl.search.operators.simplex import simplex
-from msl.search.setting import Inner, Setting, Strategy, interleave
 from msl.search.strategies.random import BATCH
+from msl.search.strategy_context import Inner, Setting, Strategy, interleave
 
 #: Two gains that differ by less are equal: losses are shares of rows, and their differences are not exact.
 _SLACK = 1e-12

@@ -16,7 +16,7 @@ from msl.search.operators.swarm import (
     inertia_schedule,
     written_back,
 )
-from msl.search.setting import Setting, Strategy
+from msl.search.strategy_context import Setting, Strategy
 
 
 def bpso(setting: Setting) -> Strategy:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from msl.search.operators.mutation_and_crossover import by_thirds, mutation_rate
 from msl.search.operators.pareto import EpsilonArchive, Places, crowding, dominates, non_dominated
 from msl.search.operators.swarm import FeatureReading, SwarmPoints, VelocityRule
-from msl.search.operators.variation import by_thirds, mutation_rate
-from msl.search.setting import Front, Setting, Strategy
+from msl.search.strategy_context import Front, Setting, Strategy
 
 
 def cmdpso(setting: Setting) -> Strategy:
-    """Leaders are the least crowded non-dominated points, selected by binary tournament; the result is an ε-archive.
+    """Leaders are the least crowded non-dominated points, selected by binary tournament; the result is an ε-archive,
+    with ε as a share of the range of each objective.
 
     Bits mutate by flips; with `encoding = continuous` the first third of the swarm does not mutate, the second does so
     uniformly, and the last non-uniformly.
@@ -40,7 +41,7 @@ def cmdpso(setting: Setting) -> Strategy:
         swarm = reading.points(x, (yield reading.queries(x)))
         own = own.replaced(~dominates(own.losses, swarm.losses), swarm)
         leaders = _leader_set(leaders.joined(swarm, np.arange(len(leaders) + size)), size)
-        archive.add(swarm.at(non_dominated(swarm.losses)).observations)
+        archive.add(swarm.observations)
         front.update(t, swarm.observations, archive.observations)
 
 

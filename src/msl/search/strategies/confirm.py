@@ -8,7 +8,7 @@ import numpy as np
 
 from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT, Event, Observation, Query, SearchSpace, ended
 from msl.search.operators.pareto import by_rank, front_of
-from msl.search.setting import Setting, Strategy
+from msl.search.strategy_context import Setting, Strategy
 
 
 def confirm(setting: Setting) -> Strategy:

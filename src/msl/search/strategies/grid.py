@@ -6,8 +6,8 @@ from itertools import islice
 
 from msl.search.base import Event, Query, ended
 from msl.search.operators.initialise import UnseenPoints
-from msl.search.setting import Incumbent, Setting, Strategy
 from msl.search.strategies.random import BATCH
+from msl.search.strategy_context import Incumbent, Setting, Strategy
 
 
 def grid(setting: Setting) -> Strategy:

@@ -9,11 +9,11 @@ import numpy as np
 
 from msl.search.base import Event, Observation, Query, Vector, Vectors, ended
 from msl.search.operators.initialise import UnseenPoints, uniform_points
+from msl.search.operators.mutation_and_crossover import cluster_crossover, non_uniform, uniform
 from msl.search.operators.pareto import by_rank
 from msl.search.operators.surrogate import best_by_acquisition
 from msl.search.operators.swarm import written_back
-from msl.search.operators.variation import cluster_crossover, non_uniform, uniform
-from msl.search.setting import Incumbent, Setting, Strategy
+from msl.search.strategy_context import Incumbent, Setting, Strategy
 
 #: The shares of a later round that a surrogate proposes and that are bred from the best; the rest is uniform.
 _BY_ACQUISITION, _BRED = 0.4, 0.3

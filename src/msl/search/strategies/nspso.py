@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from msl.search.operators.mutation_and_crossover import by_thirds, mutation_rate
 from msl.search.operators.pareto import Places, best_places, crowding, dominates, non_dominated
 from msl.search.operators.swarm import FeatureReading, SwarmPoints, VelocityRule, split
-from msl.search.operators.variation import by_thirds, mutation_rate
-from msl.search.setting import Front, Setting, Strategy
+from msl.search.strategy_context import Front, Setting, Strategy
 
 
 def nspso(setting: Setting) -> Strategy:

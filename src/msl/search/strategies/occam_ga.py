@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.search.base import Event, Observation, Query, Vectors
-from msl.search.operators.pareto import dominators, losses_of
-from msl.search.operators.swarm import written_back
-from msl.search.operators.variation import (
+from msl.search.operators.mutation_and_crossover import (
     cluster_crossover,
     median_of,
     minimal,
@@ -25,7 +23,9 @@ from msl.search.operators.variation import (
     with_added,
     with_deleted,
 )
-from msl.search.setting import Setting, Strategy
+from msl.search.operators.pareto import dominators, losses_of
+from msl.search.operators.swarm import written_back
+from msl.search.strategy_context import Setting, Strategy
 
 
 def occam_ga(setting: Setting) -> Strategy:

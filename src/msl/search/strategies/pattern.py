@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector, best_of, ended, worse_than
-from msl.search.setting import Setting, Strategy
+from msl.search.strategy_context import Setting, Strategy
 
 #: A continuous dimension is not moved by less than this.
 _FINEST = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msl.search.base import Event, Query, ended
 from msl.search.operators.initialise import UnseenPoints
-from msl.search.setting import Incumbent, Setting, Strategy
+from msl.search.strategy_context import Incumbent, Setting, Strategy
 
 #: Queries in a batch: enough for many workers, few enough that the best so far soon gives a cutoff for the rest.
 BATCH = 32

@@ -31,8 +31,8 @@ from msl.space.conditions import (
     ValueIs,
     terms,
 )
+from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts
-from msl.space.logic import holds
 from msl.space.values import BlockType, BlockValue, SymbolValue, Value
 
 #: How a sign reads when both sides change places, and when it is denied.

@@ -33,8 +33,8 @@ from msl.space.conditions import (
     marks,
     terms,
 )
+from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import Amount, Formula
-from msl.space.logic import occurrences
 from msl.space.nodes import (
     Arrange,
     BlockUse,

@@ -13,12 +13,12 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from msl.space.abstraction import NO_TRAITS, Abstraction, Traits
 from msl.space.enumerate.disjoint_sets import Enumeration, Mapped, OrderedSet, Paths, Single, WorkLimit, explore
 from msl.space.enumerate.node_facts import NodeFacts
 from msl.space.enumerate.value_sets import Enumerations, ValuePartition
+from msl.space.evaluate_conditions import Outcome
 from msl.space.formulas import Facts
-from msl.space.logic import Outcome
+from msl.space.model_traits import NO_TRAITS, Abstraction, Traits
 from msl.space.nodes import (
     Arrange,
     BlockUse,

@@ -14,11 +14,11 @@ from random import Random
 
 from msl.diagnostics.user_error import UserError
 from msl.record import paused_collector
-from msl.space.abstraction import Abstraction
 from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.disjoint_sets import Enumeration, TooCostly, WorkLimit, disjoint_union
 from msl.space.formulas import Amount, Formula, limits
 from msl.space.membership import Membership, NotInSpace
+from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     Algebra,
     IntRange,

@@ -14,13 +14,13 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from msl.record import paused_collector, record
-from msl.space.abstraction import Abstraction
 from msl.space.canonical.normal_conditions import block_identity
 from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, terms
 from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.count import MOST_WORK
 from msl.space.enumerate.disjoint_sets import TooCostly, WorkLimit
 from msl.space.formulas import Amount, Formula, at_most
+from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     BlockUse,
     Choice,

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from msl.space.abstraction import Precision
 from msl.space.enumerate.disjoint_sets import (
     Enumeration,
     Levels,
@@ -24,6 +23,7 @@ from msl.space.enumerate.disjoint_sets import (
     TooCostly,
     disjoint_union,
 )
+from msl.space.model_traits import Precision
 from msl.space.nodes import IntRange, RealRange
 from msl.space.numbers import ends, evenly_spaced, level_count, whole_numbers
 

@@ -15,16 +15,6 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import repeat
 from typing import Any
 
-from msl.space.abstraction import (
-    NO_TRAITS,
-    Abstraction,
-    Params,
-    Precision,
-    Traits,
-    kind_of,
-    observed_params,
-    sibling_precisions,
-)
 from msl.space.enumerate.disjoint_sets import (
     Enumeration,
     Listed,
@@ -39,8 +29,18 @@ from msl.space.enumerate.disjoint_sets import (
     explore,
 )
 from msl.space.enumerate.number_sets import RealInterval, cut_real, cut_whole, split_real, split_whole
+from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts, Formula
-from msl.space.logic import holds
+from msl.space.model_traits import (
+    NO_TRAITS,
+    Abstraction,
+    Params,
+    Precision,
+    Traits,
+    kind_of,
+    observed_params,
+    sibling_precisions,
+)
 from msl.space.nodes import (
     BlockUse,
     Bool,

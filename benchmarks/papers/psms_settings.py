@@ -1,0 +1,190 @@
+"""PSMS under other settings: folds, iterations, swarm size, inertia, c1 and c2 (Escalante et al., 2009, tables 5 to 7).
+
+As in the paper, one split of each data set. The three figures of a setting are means over the data sets: the error in
+cross-validation of all models tried, the test error of the chosen model, and the test error of all models tried, each
+fitted once more on all training rows. Image and splice take hours and are left out, so that only differences between
+settings can be compared with the paper's, not the figures themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.benchmark import Benchmark, Workplace
+from benchmarks.cell import Cell, Record
+from benchmarks.datasets import Split, published_split
+from benchmarks.papers.psms import PAPER, program_inertia
+from benchmarks.report import Claim, Report, Table, made_by
+from benchmarks.significance import compare_pairs, mean
+from benchmarks.trial import Watched, outputs_on, shipped_spec, watch_spec
+from msl.blocks.base.load import BlockProblem
+from msl.evaluate.metrics import ber
+from msl.space.values import Model
+
+DATA = tuple(name for name in PAPER if name not in ("image", "splice"))
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A row of a table: the options that it changes, and the paper's CV BER, test BER and test BER of all models."""
+
+    table: int
+    name: str
+    swarm: int
+    iterations: int
+    paper: tuple[float, float, float]
+    folds: int = 2
+    #: A constant, or None for the ramp of the program from 1.2 to 0.4 over half of the iterations.
+    inertia: float | None = None
+    c1: float = 2
+    c2: float = 2
+
+
+SETTINGS = (
+    *(
+        Setting(5, f"k = {folds}", 5, 50, paper, folds=folds)
+        for folds, paper in ((2, (25.36, 22.99, 25.79)), (5, (25.18, 20.50, 26.30)), (10, (24.54, 20.82, 26.03)))
+    ),
+    Setting(6, "I = 10", 10, 10, (25.33, 22.17, 27.64)),
+    Setting(6, "I = 25", 10, 25, (25.29, 21.88, 27.59)),
+    Setting(6, "I = 50", 10, 50, (24.02, 21.12, 26.72)),
+    Setting(6, "I = 100", 10, 100, (24.57, 22.81, 27.27)),
+    Setting(6, "m = 5", 5, 50, (24.27, 20.81, 25.01)),
+    Setting(6, "m = 10", 10, 50, (25.07, 21.64, 25.99)),
+    Setting(6, "m = 20", 20, 50, (25.09, 21.76, 26.00)),
+    Setting(6, "m = 40", 40, 50, (24.82, 21.45, 25.96)),
+    Setting(6, "m = 50", 50, 50, (25.32, 22.54, 26.11)),
+    Setting(6, "W = (0, 0, 0)", 5, 50, (23.86, 20.40, 22.46), inertia=0),
+    Setting(6, "W = (1.2, 0.5, 0.4)", 5, 50, (24.22, 19.41, 23.38)),
+    Setting(6, "W = (1, 0, 1)", 5, 50, (27.62, 21.88, 27.13), inertia=1),
+    Setting(7, "c1 = 2, c2 = 2", 5, 50, (23.69, 19.72, 23.92)),
+    Setting(7, "c1 = 0, c2 = 2", 5, 50, (26.87, 22.42, 27.13), c1=0),
+    Setting(7, "c1 = 2, c2 = 0", 5, 50, (24.99, 21.73, 25.59), c2=0),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+FIGURES = ("cv", "test", "test of all")
+
+
+def cells(quick: bool) -> list[Cell]:
+    """Table by table; the largest swarms come last."""
+    settings = sorted(SETTINGS, key=lambda setting: setting.swarm * setting.iterations)
+    if quick:
+        return [Cell("heart", 0, SETTINGS[3].name, _budget(SETTINGS[3]))]
+    return [Cell(name, 0, setting.name, _budget(setting)) for setting in settings for name in DATA]
+
+
+def _budget(setting: Setting) -> str:
+    return f"{setting.swarm} × {setting.iterations + 1} evaluations"
+
+
+def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
+    setting = _BY_NAME[cell.method]
+    split = published_split(place.data, cell.data, cell.split)
+    start = process_time()
+    watched = watch_spec(_spec(setting), split.train, cell.split, place.folder)
+    seconds = process_time() - start
+    exact = [observation for _, observation in watched.found.history if observation.is_exact]
+    tested = [error for model in _models(watched) if (error := _test_error(watched, model, split)) is not None]
+    return {
+        "cv": mean([observation.losses[0] for observation in exact]),
+        "test": _test_error(watched, watched.best(), split),
+        "test of all": mean(tested),
+        "cpu": round(seconds, 2),
+        "origin": split.origin,
+    }
+
+
+def _spec(setting: Setting) -> str:
+    text = shipped_spec(
+        "psms",
+        f"search.swarm={setting.swarm}",
+        f"search.iterations={setting.iterations}",
+        f"search.inertia={program_inertia(setting.iterations) if setting.inertia is None else setting.inertia}",
+        f"search.c1={setting.c1}",
+        f"search.c2={setting.c2}",
+    )
+    return text.replace("folds = 2", f"folds = {setting.folds}")
+
+
+def _models(watched: Watched) -> list[Model]:
+    """The models of all particles in all iterations, as often as they were met."""
+    space = watched.plan.search_spaces[0]
+    found = [space.decode(observation.vector) for _, observation in watched.found.history if observation.is_exact]
+    return [model for model in found if isinstance(model, Model)]
+
+
+def _test_error(watched: Watched, model: Model, split: Split) -> float | None:
+    """None for a model that two folds could be fitted with, and all rows cannot."""
+    try:
+        outputs, truth = outputs_on(watched.plan, model, split.test)
+    except (BlockProblem, ValueError, FloatingPointError):
+        return None
+    return ber(truth, outputs, np.ones(len(truth)))
+
+
+# --- The report -------------------------------------------------------------------------------------------------------
+
+
+def report(records: Sequence[Record]) -> Report:
+    tables = [_table(number, records) for number in (5, 6, 7)]
+    count = len({(record.cell.data, record.cell.method) for record in records})
+    ran = (
+        f"{count} of {len(SETTINGS) * len(DATA)} searches on the first split of {', '.join(DATA)}. Image and splice, "
+        "which the paper has too, take hours: so compare differences between settings, not the figures themselves."
+    )
+    claims = (_inertia_claim(records), _weights_claim(records), _folds_claim(records))
+    return Report("papers.psms_settings", "PSMS: its settings", ran, tuple(tables), claims, made_by(records))
+
+
+def _table(number: int, records: Sequence[Record]) -> Table:
+    rows = []
+    for setting in SETTINGS:
+        own = [record.outcome for record in records if record.cell.method == setting.name]
+        if setting.table == number and own:
+            ours = [100 * mean([outcome[figure] for outcome in own]) for figure in FIGURES]
+            pairs = [value for paper, seen in zip(setting.paper, ours, strict=True) for value in (paper, seen)]
+            rows.append((setting.name, len(own), *pairs, mean([outcome["cpu"] for outcome in own])))
+    columns = [column for figure in FIGURES for column in (f"paper, {figure}", figure)]
+    return Table(f"Table {number}", ("setting", "data sets", *columns, "CPU s"), tuple(rows))
+
+
+def _errors(records: Sequence[Record], name: str) -> dict[str, float]:
+    return {record.cell.data: record.outcome["test"] for record in records if record.cell.method == name}
+
+
+def _claim(records: Sequence[Record], text: str, best: str, others: Sequence[str], is_better: bool) -> Claim:
+    """Whether the test error of a setting is lower than that of others by Wilcoxon's test, or does not differ."""
+    first = _errors(records, best)
+    found = {name: _errors(records, name) for name in others}
+    if len(first) < len(DATA) or any(len(each) < len(DATA) for each in found.values()):
+        return Claim(text, None, "not run whole")
+    seen, holds = [], True
+    for name, errors in found.items():
+        compared = compare_pairs(list(first.values()), [errors[data] for data in first])
+        significant, lower = compared.p_value < 0.05, mean(list(first.values())) < mean(list(errors.values()))
+        holds &= significant and lower if is_better else not significant
+        seen.append(f"against {name}: {compared}")
+    return Claim(text, holds, "; ".join(seen))
+
+
+def _inertia_claim(records: Sequence[Record]) -> Claim:
+    text = "the test error with W = (1.2, 0.5, 0.4) is lower than with the others, significantly"
+    return _claim(records, text, "W = (1.2, 0.5, 0.4)", ("W = (0, 0, 0)", "W = (1, 0, 1)"), True)
+
+
+def _weights_claim(records: Sequence[Record]) -> Claim:
+    text = "the test error with c1 = c2 = 2 is lower than with one of them 0, significantly"
+    return _claim(records, text, "c1 = 2, c2 = 2", ("c1 = 0, c2 = 2", "c1 = 2, c2 = 0"), True)
+
+
+def _folds_claim(records: Sequence[Record]) -> Claim:
+    text = "the test error with 2, 5 and 10 folds does not differ significantly"
+    return _claim(records, text, "k = 2", ("k = 5", "k = 10"), False)
+
+
+BENCHMARK = Benchmark("papers.psms_settings", cells, work, report)

@@ -1,0 +1,309 @@
+"""Answer the queries of a strategy: decode them, look them up in the store, evaluate what is new, and store it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+from time import monotonic
+
+import numpy as np
+
+from msl.evaluate.outcome import Outcome
+from msl.runner.final_costs import TimeReserve
+from msl.runner.plan import Plan
+from msl.runner.versions import versions_of
+from msl.search.base import Observation, Query
+from msl.space.canonical.digest import model_digest
+from msl.space.membership import NotInSpace
+from msl.space.to_text import model_to_text
+from msl.space.values import Model
+from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
+from msl.store.store import Store
+from msl.store.store_error import StoreError
+from msl.store.stored_run import Event
+from msl.workers.executor import Executor
+from msl.workers.task import Task
+
+#: Seconds between commits within a batch. At most this much work is lost when the process is killed, and a batch of
+#: quick evaluations still needs a single commit.
+_COMMIT_EVERY = 0.25
+#: Causes of failures that depend on the limits of an evaluation or on the machine, not only on the model.
+_LIMITS = ("timeout", "memory", "crash", "exit")
+
+
+@dataclass(slots=True)
+class RunCounts:
+    """What a run has done so far.
+
+    `evaluations` counts all queries; `new` of them were evaluated by this run, `reused` were known, `outside` are not
+    in the space.
+    """
+
+    evaluations: int = 0
+    new: int = 0
+    reused: int = 0
+    #: Queries that this run had made before, with the same rows and splits.
+    repeats: int = 0
+    outside: int = 0
+    failures: int = 0
+    fits: int = 0
+    fits_saved: int = 0
+    folds_skipped: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DecodedQuery:
+    """A query, its vector after rounding, and its model and inputs, which are None if the point is not in the space."""
+
+    query: Query
+    rounded: tuple[float, ...]
+    model: Model | None = None
+    inputs: EvaluationInputs | None = None
+
+
+class QueryEvaluator:
+    """Answers batches of queries. Evaluations are stored as they arrive, before the strategy sees them."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        run: str,
+        executor: Executor,
+        on_outcome: Callable[[int, int], None] = lambda done, wanted: None,
+    ) -> None:
+        """`on_outcome` is called with the number of evaluations of a batch that are done, and the number of all."""
+        self.plan, self.store, self.run, self.executor, self._on_outcome = plan, store, run, executor, on_outcome
+        self.counts = RunCounts()
+        #: The models of this run with their evaluations, by the keys of the evaluations.
+        self.evaluated: dict[str, tuple[Model, Evaluation]] = {}
+        #: The number of new evaluations that have arrived so far.
+        self.arrived = 0
+        #: The time that the final fits will need, estimated from the evaluations so far.
+        self.reserve = TimeReserve(plan, executor.width)
+        self._texts: dict[str, str] = {}
+        self._counted: set[str] = set()
+        self._unstored: list[Evaluation] = []
+        self._stored_at = 0.0
+        #: Keys of evaluations that this run has shown to its strategy, or made since it was opened: their failures are
+        #: final.
+        self._final = {query.key for query in store.runs.queries(run)}
+        self._seen: set[str] = set()
+
+    def answer(
+        self,
+        queries: Sequence[Query],
+        replayed: Sequence[StoredQuery | None],
+        is_cut: Callable[[], bool] = lambda: False,
+    ) -> list[Observation | None]:
+        """The observations of a batch; those that an interrupted run has stored (`replayed`) are repeated.
+
+        Each outcome is stored when it arrives. When `is_cut` returns true, the rest of the batch is not evaluated, and
+        its observations are None.
+        """
+        points = self._decode([each if self.plan.races(each.stage) else replace(each, cutoff=None) for each in queries])
+        known = self.store.evaluations.read([p.inputs.key for p in points if p.inputs is not None])
+        self._evaluate(points, known, is_cut)
+        observations: list[Observation | None] = []
+        self._last_points = []
+        for point, before in zip(points, replayed, strict=True):
+            if not self._is_answered(known, point):
+                observations.append(None)
+                continue
+            observation = self._observe(point, known)
+            if before is not None:
+                observation = Observation(observation.vector, before.losses, before.complexity, before.bound)
+            observations.append(observation)
+            self._last_points.append(point)
+        self._update_counts(self._last_points, known)
+        return observations
+
+    def record(
+        self, observations: Sequence[Observation], batch: int, positions: Sequence[int], events: list[Event]
+    ) -> None:
+        """Stores the batch that was answered last: its observations, the positions of their queries, and events."""
+        rows = [
+            StoredQuery(
+                position=position,
+                stage=point.query.stage,
+                batch=batch,
+                key=point.inputs.key if point.inputs is not None else None,
+                losses=tuple(float(loss) for loss in one.losses),
+                complexity=float(one.complexity),
+                bound=one.bound,
+                cutoff=None if point.query.cutoff is None else float(point.query.cutoff),
+                vector=tuple(float(value) for value in point.query.vector),
+            )
+            for position, one, point in zip(positions, observations, self._last_points, strict=True)
+        ]
+        self.store.record(self.run, self._unstored, rows, events)
+        self._unstored = []
+
+    # --- one batch ---
+
+    def _decode(self, queries: Sequence[Query]) -> list[DecodedQuery]:
+        """Decodes the queries of each stage together, because many vectors take little more time than one."""
+        points: list[DecodedQuery] = []
+        for stage, of_stage in groupby(queries, key=lambda query: query.stage):
+            group = list(of_stage)
+            batch = self.plan.search_spaces[stage].codec.decode(np.array([query.vector for query in group]))
+            for query, rounded, model in zip(group, batch.snapped.tolist(), batch, strict=True):
+                if isinstance(model, NotInSpace):
+                    points.append(DecodedQuery(query, tuple(rounded)))
+                else:
+                    points.append(DecodedQuery(query, tuple(rounded), model, self._inputs(model, query)))
+        return points
+
+    def _inputs(self, model: Model, query: Query) -> EvaluationInputs:
+        plan = self.plan
+        return EvaluationInputs(
+            model=model_digest(model),
+            versions=versions_of(model),
+            data=plan.digests.data,
+            protocol=plan.digests.evaluation,
+            seed=plan.seed,
+            share=query.share,
+            repeat=query.repeat,
+        )
+
+    def _evaluate(
+        self, points: Sequence[DecodedQuery], known: dict[str, Evaluation], is_cut: Callable[[], bool]
+    ) -> None:
+        """Evaluates what the store cannot answer, and adds it to `known`. Equal queries are evaluated once."""
+        wanted: dict[str, DecodedQuery] = {}
+        for point in points:
+            if point.inputs is None:
+                continue
+            key = point.inputs.key
+            if key in known and self._can_reuse(known[key], point.query):
+                continue
+            before = wanted.get(key)
+            if before is None or _answers_both(point.query, before.query):
+                wanted[key] = point
+        missing = list(wanted.values())
+        tasks = [Task(p.model, p.query.cutoff, p.query.share, p.query.repeat) for p in missing if p.model is not None]
+        self._stored_at = monotonic()
+        try:
+            with closing(self.executor.arrivals(tasks)) as arrivals:
+                self._receive(arrivals, missing, known, is_cut)
+        except BaseException:
+            with suppress(StoreError):  # the first error is the one to report
+                self._store_outcomes()
+            raise
+
+    def _receive(
+        self,
+        arrivals: Iterable[list[tuple[int, Outcome]]],
+        missing: Sequence[DecodedQuery],
+        known: dict[str, Evaluation],
+        is_cut: Callable[[], bool],
+    ) -> None:
+        """Receives outcomes until all have arrived, or until `is_cut` returns true."""
+        done = 0
+        for arrived in arrivals:
+            for place, outcome in arrived:
+                evaluation = self._evaluation(missing[place], outcome)
+                known[evaluation.key] = evaluation
+                self.reserve.add(evaluation)
+                self._unstored.append(evaluation)
+            if monotonic() - self._stored_at >= _COMMIT_EVERY:
+                self._store_outcomes()
+            done += len(arrived)
+            self.arrived += len(arrived)
+            if arrived:
+                self._on_outcome(done, len(missing))
+            if done < len(missing) and is_cut():
+                return
+
+    def _store_outcomes(self) -> None:
+        if self._unstored:
+            self.store.evaluations.write(self._unstored, self.run)
+        self._unstored, self._stored_at = [], monotonic()
+
+    def _is_answered(self, known: dict[str, Evaluation], point: DecodedQuery) -> bool:
+        return point.inputs is None or (
+            point.inputs.key in known and self._can_reuse(known[point.inputs.key], point.query)
+        )
+
+    def _can_reuse(self, known: Evaluation, query: Query) -> bool:
+        """Whether a stored evaluation answers a query.
+
+        A failure at a limit is evaluated again by other runs, whose limits may differ. A crash may have been the fault
+        of the machine, so that even the run that stored it evaluates it again, unless its strategy has seen it.
+        """
+        if known.failure is None or known.failure.cause not in _LIMITS or known.key in self._final:
+            return known.answers(query.cutoff)
+        return known.run == self.run and known.failure.cause != "crash"
+
+    def _evaluation(self, point: DecodedQuery, outcome: Outcome) -> Evaluation:
+        assert point.model is not None
+        assert point.inputs is not None
+        failure = outcome.failure
+        self._final.add(point.inputs.key)
+        return Evaluation(
+            inputs=point.inputs,
+            text=self._text(point.inputs.model, point.model),
+            losses=outcome.losses,
+            metrics=outcome.metrics,
+            complexity=outcome.complexity,
+            bound=outcome.bound,
+            cutoff=point.query.cutoff,
+            failure=None
+            if failure is None
+            else StoredFailure(failure.cause, failure.message, failure.step, failure.peak_memory),
+            seconds=outcome.effort.seconds,
+            fits=outcome.effort.fits,
+            fits_saved=outcome.effort.fits_saved,
+            folds_skipped=outcome.effort.folds_skipped,
+            warnings=outcome.warnings,
+            run=self.run,
+        )
+
+    def _text(self, digest: str, model: Model) -> str:
+        if digest not in self._texts:
+            self._texts[digest] = model_to_text(model)
+        return self._texts[digest]
+
+    def _observe(self, point: DecodedQuery, known: dict[str, Evaluation]) -> Observation:
+        """The observation of a point whose evaluation is known."""
+        vector = np.array(point.rounded)
+        if point.inputs is None or point.model is None:
+            return Observation(vector, (math.inf,) * len(self.plan.objectives))
+        evaluation = known[point.inputs.key]
+        self.evaluated[point.inputs.key] = (point.model, evaluation)
+        self.reserve.add(evaluation)
+        # The store may have the exact loss where a race would only have given a bound. The strategy has to see the same
+        # in both cases.
+        lost = point.query.cutoff is not None and point.query.cutoff <= evaluation.losses[0] < math.inf
+        return Observation(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
+
+    def _update_counts(self, points: Sequence[DecodedQuery], known: dict[str, Evaluation]) -> None:
+        """Adds a batch to the counts. What this run had evaluated before it was interrupted counts as its own."""
+        counts = self.counts
+        keys = dict.fromkeys(point.inputs.key for point in points if point.inputs is not None)
+        own = [known[key] for key in keys if known[key].run == self.run and key not in self._counted]
+        self._counted.update(evaluation.key for evaluation in own)
+        in_space = sum(point.inputs is not None for point in points)
+        counts.repeats += in_space - len(keys.keys() - self._seen)
+        self._seen.update(keys)
+        counts.evaluations += len(points)
+        counts.new += len(own)
+        counts.outside += sum(point.inputs is None for point in points)
+        counts.reused += in_space - len(own)
+        counts.failures += sum(evaluation.failure is not None for evaluation in own)
+        for evaluation in own:
+            counts.fits += evaluation.fits
+            counts.fits_saved += evaluation.fits_saved
+            counts.folds_skipped += evaluation.folds_skipped
+            counts.seconds += evaluation.seconds
+
+
+def _answers_both(one: Query, other: Query) -> bool:
+    """Whether the answer to `one` also answers `other`: it has no cutoff, or a higher one."""
+    if other.cutoff is None:
+        return False
+    return one.cutoff is None or one.cutoff > other.cutoff
