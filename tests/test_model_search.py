@@ -80,7 +80,9 @@ def test_the_positive_class_decides_whose_f1_is_counted(positive: str | None, tm
 def test_two_labels_with_a_positive_one() -> None:
     """The order of the classes inside follows `positive`; outside it is scikit-learn's."""
     X2, names = X[50:], NAMES[50:]
-    text = "use clop data(positive = versicolor) chain m = naive >> bias " + TINY.format(goal="f1").replace("min", "max")
+    text = "use clop data(positive = versicolor) chain m = naive >> bias " + TINY.format(goal="f1").replace(
+        "min", "max"
+    )
     search = ModelSearch(text).fit(X2, names)
     assert search.trained_.schema.classes == (1, 0)
     assert search.classes_.tolist() == ["versicolor", "virginica"]

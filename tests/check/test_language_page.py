@@ -16,7 +16,7 @@ PAGES = (
     "docs/how-to.md",
     "docs/language.md",
     "docs/extending.md",
-    "docs/papers/sbm.md",
+    *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs/papers").glob("*.md")),
     "docs/decisions/012-colon-opens-equals-closes.md",
 )
 _FENCE = re.compile(r"```msl([^\n]*)\n(.*?)```", re.DOTALL)

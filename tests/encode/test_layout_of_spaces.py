@@ -34,6 +34,7 @@ from msl.space.nodes import (
     Vector,
 )
 from msl.space.spec import Space
+from msl.space.values import BlockValue
 
 SPECS = Path(__file__).parents[2] / "specs"
 TABLE = Facts(n_samples=200, n_features=30, n_classes=2, task="classification")
@@ -72,6 +73,18 @@ def test_the_slots_of_the_particle_swarm_paper() -> None:
         (10, 11, 12, 13, 14, 15),
     ]
     assert [group.label for group in layout.groups[1:]] == ["preprocess", "select", "learn"]
+
+
+@pytest.mark.parametrize("name", ["psms.msl", "psms_paper.msl"])
+def test_values_are_numbered_as_in_the_particle_swarm_paper(name: str) -> None:
+    """Neighbouring values are what a small step leads to: no selection is the lowest, a subset is a binary number."""
+    codec = space_to_codec(_spec(name, TABLE))
+    methods = ("normalize", "standardize", "shift_scale")
+    vector = np.full(16, 0.5)
+    for number in range(8):
+        vector[1], vector[5] = (number + 0.5) / 8, 0.01
+        steps = [step.block.name for step in codec.model(vector).steps if isinstance(step, BlockValue)]
+        assert steps[:-2] == [method for method, bit in zip(methods, f"{number:03b}", strict=True) if bit == "1"]
 
 
 @pytest.mark.parametrize(("name", "dimensions"), [("kms.msl", 9), ("mopso.msl", 30), ("rbf.msl", 1 + 15 * 31)])

@@ -65,7 +65,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """Any of the members: bit i of the level says whether member i is there."""
+    """Any of the members. The level in binary, read from the left, says which are there: 100 is the first alone."""
 
     slot: int
     members: tuple[DecodePlan, ...]
@@ -75,11 +75,12 @@ class Some:
     def read(self, cube: Cube, rows: Rows) -> Column:
         cube.readers[self.slot] = self
         chosen = cube.read(self.slot, rows, self.scale)
-        bits = enumerate(self.members)
-        return InRow(tuple(_where(member, cube, rows, (chosen >> bit) & 1 == 1) for bit, member in bits))
+        bits = zip(self._bits(), self.members, strict=True)
+        return InRow(tuple(_where(member, cube, rows, chosen & bit > 0) for bit, member in bits))
 
     def write(self, tree: Any, vector: list[float]) -> None:
-        vector[self.slot] = self.scale.share(sum(1 << bit for bit, inner in enumerate(tree) if inner is not ABSENT))
+        present = (bit for bit, inner in zip(self._bits(), tree, strict=True) if inner is not ABSENT)
+        vector[self.slot] = self.scale.share(sum(present))
         for member, inner in zip(self.members, tree, strict=True):
             if inner is not ABSENT:
                 member.write(inner, vector)
@@ -87,7 +88,10 @@ class Some:
     def near(self, share: float, step: float) -> list[float]:
         """One member more or fewer."""
         level = self.scale.level(share)
-        return [self.scale.share(level ^ (1 << bit)) for bit in range(len(self.members))]
+        return [self.scale.share(level ^ bit) for bit in self._bits()]
+
+    def _bits(self) -> list[int]:
+        return [1 << place for place in reversed(range(len(self.members)))]
 
 
 @dataclass(frozen=True, slots=True)
