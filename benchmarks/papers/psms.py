@@ -223,8 +223,8 @@ def _cv_table(records: Sequence[Record]) -> Table:
     columns = ("data", "paper, pattern", "pattern", "paper, swarm", "program", "failed")
     note = (
         "BER in cross-validation in percent, the mean over all models tried that could be fitted; `failed` is the "
-        "share of those of `program` that could not, which the original gives a BER of 100. `printed` has no column: it "
-        "stops evaluating a model that cannot become the best any more, so that the BER of many is not known."
+        "share of those of `program` that could not, which the original gives a BER of 100. `printed` has no column: "
+        "it stops evaluating a model that cannot become the best any more, so that the BER of many is not known."
     )
     return Table("Table 4, CV BER", columns, tuple(rows), (note,))
 
