@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from msl.blocks.base.chain import ChainClassifier
-from msl.blocks.least_risk import LeastRisk
+from msl.blocks.calibration import LeastRisk
 from msl.blocks.similarity.knn import KNNClassifier
 
 

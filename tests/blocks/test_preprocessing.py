@@ -16,12 +16,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from msl.blocks.base.block import BlockTransformer
 from msl.blocks.calibration import Bias
 from msl.blocks.preprocessing.scalers import Normalize, RangeScale, Scaler, ShiftScale, Standardize
-from msl.blocks.selection.odds import MedianOddsRanker, OddsRatioRanker
 from msl.blocks.selection.orthogonal import GramSchmidt, PrincipalComponents
 from msl.blocks.selection.rankers import (
     AucRanker,
     ForestImportanceRanker,
     FTestRanker,
+    MedianOddsRanker,
+    OddsRatioRanker,
     PearsonRanker,
     SignalToNoiseRanker,
     TTestRanker,

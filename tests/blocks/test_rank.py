@@ -18,11 +18,12 @@ from sklearn.metrics import roc_auc_score
 from msl.blocks.calibration import Bias
 from msl.blocks.learners.linear_rules import PooledBayes
 from msl.blocks.selection import selectors
-from msl.blocks.selection.odds import MedianOddsRanker, OddsRatioRanker
 from msl.blocks.selection.rankers import (
     AucRanker,
     ForestImportanceRanker,
     FTestRanker,
+    MedianOddsRanker,
+    OddsRatioRanker,
     PearsonRanker,
     SignalToNoiseRanker,
     TTestRanker,

@@ -52,8 +52,7 @@ HOMES: dict[str, str] = {
     for module, names in (
         ("msl.blocks.learners.rbf", "GaussianBasis ThinPlateBasis MultiquadricBasis InverseMultiquadricBasis"),
         ("msl.blocks.learners.naive_bayes", "GaussianBayes NaiveBayes"),
-        ("msl.blocks.calibration", "Bias"),
-        ("msl.blocks.least_risk", "LeastRisk"),
+        ("msl.blocks.calibration", "Bias LeastRisk"),
         ("msl.blocks.learners.logitboost", "LogitBoost"),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
         ("msl.blocks.preprocessing.prepare", "Passthrough Columns"),
@@ -80,9 +79,9 @@ HOMES: dict[str, str] = {
         ("msl.blocks.preprocessing.prepare", "Prepare"),
         (
             "msl.blocks.selection.rankers",
-            "FTestRanker PearsonRanker TTestRanker ZFilterRanker SignalToNoiseRanker AucRanker ForestImportanceRanker",
+            "FTestRanker PearsonRanker TTestRanker ZFilterRanker SignalToNoiseRanker AucRanker ForestImportanceRanker"
+            " OddsRatioRanker MedianOddsRanker",
         ),
-        ("msl.blocks.selection.odds", "OddsRatioRanker MedianOddsRanker"),
         ("msl.blocks.learners.rbf", "CentreRegions CentreLayout RBFNetworkClassifier RBFNetworkRegressor"),
         (
             "msl.blocks.similarity.references",

@@ -1,3 +1,3 @@
-"""Feature selection: rankers by a statistic, odds (ratios), relief, selectors (base classes, masks, elimination), and
-orthogonal (Gram-Schmidt, PCA).
+"""Feature selection: rankers by a statistic or the odds ratio, relief, selectors (base classes, masks, elimination),
+and orthogonal (Gram-Schmidt, PCA).
 """
