@@ -4,7 +4,7 @@
 | --- | --- |
 | What is the loss of a model? | `evaluator`: `Evaluator.evaluate`, one model in, one `Outcome` out |
 | What does an evaluation report? | `outcome`: `Outcome`, `Failure`, `Effort` |
-| How is a metric computed? | `metrics`: one function per metric, `score`, `loss_bounds`; `best_thresholds` |
+| How is a metric computed? | `metrics`: one function per metric, `score`, `loss_bounds` |
 | How much does the error of each row count? | `error_kernel` |
 | How are rows assigned to folds? | `splits`: `Split`, `SplitGroups`; `resampling`: one function per estimate |
 | How is a model cross-validated? | `cross_validate`: `CrossValidator`, `EvaluationRequest` |

@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import are_probabilities, probabilities
 from msl.blocks.base.load import load_function
-from msl.evaluate.best_thresholds import least_ber
+from msl.blocks.numerics.thresholds import least_ber
 from msl.evaluate.outcome import FitFigures, MetricFailed
 from msl.space.metric import Interval, Metric
 from msl.space.spec import Combined, Loss, Measured, Weight
