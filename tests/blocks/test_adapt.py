@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from msl.blocks.base.insert_encoders import ColumnKinds, adapt_model
+from msl.blocks.base.build import ColumnKinds, adapt_model
 from msl.blocks.base.load import BlockProblem
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 

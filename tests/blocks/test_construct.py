@@ -9,11 +9,16 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline, make_union
 
-from msl.blocks.base.build import model_to_chain, split_at_learner
+from msl.blocks.base.build import (
+    ColumnKinds,
+    flat_parameters,
+    model_to_chain,
+    recipe_of,
+    split_at_learner,
+    step_to_estimator,
+)
 from msl.blocks.base.chain import Branch, ChainClassifier, are_probabilities, probabilities
-from msl.blocks.base.insert_encoders import ColumnKinds
 from msl.blocks.base.load import BlockProblem
-from msl.blocks.base.recipe import flat_parameters, recipe_of, step_to_estimator
 from msl.blocks.calibration import Bias
 from msl.blocks.learners.linear_rules import Zarbi
 from msl.blocks.preprocessing.scalers import Normalize, Standardize

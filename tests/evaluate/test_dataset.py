@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from evaluation_cases import evaluator, only_model
 
-from msl.blocks.base.insert_encoders import ColumnKinds
+from msl.blocks.base.build import ColumnKinds
 from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
 from msl.evaluate.dataset import Dataset

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from msl.blocks.base.insert_encoders import ColumnKinds
+from msl.blocks.base.build import ColumnKinds
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.evaluate.dataset import Dataset

@@ -14,8 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from msl.blocks.base.build import model_to_chain
-from msl.blocks.base.insert_encoders import ColumnKinds
+from msl.blocks.base.build import ColumnKinds, model_to_chain
 from msl.data.read import read_table
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import Evaluator

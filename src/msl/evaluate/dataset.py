@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.blocks.base.block import Floats
-from msl.blocks.base.insert_encoders import ColumnKinds
+from msl.blocks.base.build import ColumnKinds
 from msl.data.table import Table
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.splits import Rows, SplitGroups

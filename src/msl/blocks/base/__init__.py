@@ -2,9 +2,7 @@
 
 block: Block, BlockTransformer, BlockClassifier, BlockRegressor, BlockPost and slots
 chain: ChainClassifier and ChainRegressor, the estimators of whole models
-build: model_to_chain
-recipe: recipe_of, step_to_estimator, for one block or step
-insert_encoders: adapt_model, which inserts encoders and imputers
+build: model_to_chain; recipe_of and step_to_estimator for one block or step; adapt_model inserts encoders and imputers
 load: load_class, BlockProblem, modules beside a spec
 check_outputs: validation of what transformers and learners return
 complexity: the complexity of any fitted estimator
