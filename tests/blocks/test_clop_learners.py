@@ -24,8 +24,7 @@ from msl.blocks.kernels.ridge import (
 )
 from msl.blocks.kernels.svm import SVC
 from msl.blocks.learners.forest import ForestClassifier, ForestRegressor
-from msl.blocks.learners.linear_logistic import LinearLogistic
-from msl.blocks.learners.linear_rules import PooledBayes, Zarbi
+from msl.blocks.learners.linear_classifiers import LinearLogistic, PooledBayes, Zarbi
 from msl.blocks.learners.logitboost import LogitBoost
 from msl.blocks.learners.naive_bayes import GaussianBayes, NaiveBayes
 from msl.blocks.learners.neural import NeuralClassifier, NeuralRegressor

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestCentroid
 
-from msl.blocks.learners.linear_rules import PooledBayes, Zarbi
+from msl.blocks.learners.linear_classifiers import PooledBayes, Zarbi
 
 Rows = NDArray[np.float64]
 

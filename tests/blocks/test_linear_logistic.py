@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from msl.blocks.learners import linear_logistic
-from msl.blocks.learners.linear_logistic import LinearLogistic
+from msl.blocks.learners import linear_classifiers
+from msl.blocks.learners.linear_classifiers import LinearLogistic
 
 
 def overlapping(n_classes: int = 2, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -59,7 +59,7 @@ def test_the_number_of_steps_is_limited(monkeypatch: pytest.MonkeyPatch) -> None
     X = np.array([[-1.0], [-0.5], [0.5], [1.0]])
     y = np.array([0, 0, 1, 1])
     long = LinearLogistic().fit(X, y).coef_[0, 0]
-    monkeypatch.setattr(linear_logistic, "MOST_STEPS", 5)
+    monkeypatch.setattr(linear_classifiers, "MOST_STEPS", 5)
     short = LinearLogistic().fit(X, y).coef_[0, 0]
     # Every step adds about as much to the slope as separates the nearest rows by one more unit of log odds.
     assert 1.0 < short < long / 3

@@ -12,8 +12,11 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 from msl.blocks.calibration import Bias, EqualPriors  # noqa: E402
 from msl.blocks.kernels.svm import SVC  # noqa: E402
-from msl.blocks.learners.linear_logistic import LinearLogistic  # noqa: E402
-from msl.blocks.learners.linear_rules import PooledBayes, Zarbi  # noqa: E402
+from msl.blocks.learners.linear_classifiers import (  # noqa: E402
+    LinearLogistic,
+    PooledBayes,
+    Zarbi,
+)
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare  # noqa: E402
 from msl.blocks.preprocessing.scalers import Normalize, RangeScale, ShiftScale, Standardize  # noqa: E402
 from msl.blocks.selection.orthogonal import GramSchmidt, PrincipalComponents  # noqa: E402

@@ -11,8 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from msl.blocks.calibration import Bias, EqualPriors
-from msl.blocks.learners.linear_logistic import LEAST_PROBABILITY, LinearLogistic
-from msl.blocks.learners.linear_rules import LinearRule, PooledBayes, Zarbi
+from msl.blocks.learners.linear_classifiers import LEAST_PROBABILITY, LinearLogistic, LinearRule, PooledBayes, Zarbi
 from msl.blocks.preprocessing.prepare import MISSING_SYMBOL, MOST_COLUMNS, Columns, Passthrough, Prepare
 from msl.blocks.preprocessing.scalers import LEAST_ARGUMENT, Normalize, RangeScale, ShiftScale, Standardize
 from msl.blocks.selection.orthogonal import PrincipalComponents

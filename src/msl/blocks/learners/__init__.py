@@ -1,5 +1,5 @@
 """Learners without a kernel.
 
-linear_rules (zarbi, and the naive Bayes of CLOP), linear_logistic, naive_bayes, neural, logitboost, forest, and
+linear_classifiers (zarbi, the naive Bayes of CLOP, logistic regression), naive_bayes, neural, logitboost, forest, and
 networks of radial basis functions (rbf, rbf_batch).
 """
