@@ -20,7 +20,7 @@ from msl.blocks.base.build import (
 from msl.blocks.base.chain import Branch, ChainClassifier, are_probabilities, probabilities
 from msl.blocks.base.load import BlockProblem
 from msl.blocks.calibration import Bias
-from msl.blocks.learners.linear_rules import Zarbi
+from msl.blocks.learners.linear_classifiers import Zarbi
 from msl.blocks.preprocessing.scalers import Normalize, Standardize
 from msl.space.values import BlockType, BlockValue, Branches, Model, SymbolValue, Value
 

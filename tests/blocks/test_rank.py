@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectKBest, f_classif, f_regression
 from sklearn.metrics import roc_auc_score
 
 from msl.blocks.calibration import Bias
-from msl.blocks.learners.linear_rules import PooledBayes
+from msl.blocks.learners.linear_classifiers import PooledBayes
 from msl.blocks.selection import selectors
 from msl.blocks.selection.rankers import (
     AucRanker,

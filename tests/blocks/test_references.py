@@ -7,7 +7,6 @@ from sklearn.datasets import load_iris
 
 from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
 from msl.blocks.similarity.fitted_distance import fit_metric
-from msl.blocks.similarity.incremental_references import OnLine
 from msl.blocks.similarity.reference_points import TrainingRows
 from msl.blocks.similarity.references import (
     LVQ,
@@ -18,6 +17,7 @@ from msl.blocks.similarity.references import (
     Edited,
     FarthestFirst,
     KMeans,
+    OnLine,
     RandomRows,
 )
 

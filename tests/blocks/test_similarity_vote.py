@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from msl.blocks.similarity.neighbour_search import Neighbourhood
-from msl.blocks.similarity.voting import class_outputs, number_outputs
-from msl.blocks.similarity.weightings import InverseWeighting, UniformWeighting
+from msl.blocks.similarity.weightings import InverseWeighting, UniformWeighting, class_outputs, number_outputs
 
 
 def hood(lengths, members=None):

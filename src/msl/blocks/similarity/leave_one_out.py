@@ -19,7 +19,15 @@ from msl.blocks.numerics.matrices import sorted_lines
 from msl.blocks.numerics.partial_sums import PartialSums
 from msl.blocks.similarity.distances import Distance
 from msl.blocks.similarity.fitted_distance import FittedDistance, feature_importance, fit_metric
-from msl.blocks.similarity.knn import SimilarityClassifier, SimilarityLearner, SimilarityRegressor, votes_of
+from msl.blocks.similarity.knn import (
+    SimilarityClassifier,
+    SimilarityLearner,
+    SimilarityRegressor,
+    SimilaritySettings,
+    risk_matrix,
+    similarity_matrix,
+    votes_of,
+)
 from msl.blocks.similarity.neighbour_search import (
     TIE,
     Neighbourhood,
@@ -30,9 +38,13 @@ from msl.blocks.similarity.neighbour_search import (
     radius_hood,
 )
 from msl.blocks.similarity.references import AllRows
-from msl.blocks.similarity.similarity_settings import SimilaritySettings, risk_matrix, similarity_matrix
-from msl.blocks.similarity.voting import class_outputs, number_outputs
-from msl.blocks.similarity.weightings import FieldWeighting, NeighbourWeighting, Weighting
+from msl.blocks.similarity.weightings import (
+    FieldWeighting,
+    NeighbourWeighting,
+    Weighting,
+    class_outputs,
+    number_outputs,
+)
 from msl.diagnostics.user_error import UserError
 
 

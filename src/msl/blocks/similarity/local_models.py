@@ -17,10 +17,9 @@ from msl.blocks.base.block import Block, BlockRegressor, Codes, Floats, Probabil
 from msl.blocks.public import public
 from msl.blocks.similarity.distances import Euclidean
 from msl.blocks.similarity.fitted_distance import FittedDistance
-from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, fit_references
+from msl.blocks.similarity.knn import KNNClassifier, KNNRegressor, SimilaritySettings, fit_references
 from msl.blocks.similarity.leave_one_out import LeaveOneOut
 from msl.blocks.similarity.references import KMeans
-from msl.blocks.similarity.similarity_settings import SimilaritySettings
 from msl.blocks.similarity.weightings import RBFWeighting
 
 #: The distances that a local model chooses from.
