@@ -12,8 +12,7 @@ from msl.blocks.base.build import ColumnKinds
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.evaluate.dataset import Dataset
-from msl.evaluate.error_kernel import row_weights
-from msl.evaluate.resampling import ResamplingPlan
+from msl.evaluate.resampling import ResamplingPlan, row_weights
 from msl.space.spec import Objective, metrics_of
 
 

@@ -5,11 +5,11 @@
 | What is the loss of a model? | `evaluator`: `Evaluator.evaluate`, one model in, one `Outcome` out |
 | What does an evaluation report? | `outcome`: `Outcome`, `Failure`, `Effort` |
 | How is a metric computed? | `metrics`: one function per metric, `score`, `loss_bounds` |
-| How much does the error of each row count? | `error_kernel` |
 | How are rows assigned to folds? | `splits`: `Split`, `SplitGroups`; `resampling`: one function per estimate |
+| How much does the error of each row count? | `resampling`: `row_weights` |
 | How is a model cross-validated? | `cross_validate`: `CrossValidator`, `EvaluationRequest` |
 | When is an evaluation stopped early? | `racing`: `Race` |
-| How are leave-one-out and GCV computed without refits? | `without_refits`, `generalised_cross_validation` |
+| How are leave-one-out and GCV computed without refits? | `without_refits`; GCV of one fitted learner: `fit` |
 | How is a pipeline fitted on one fold? | `model_plan`, `fit`, and `prefix_cache` for prefixes that models share |
 | Which rows and columns does a model see? | `dataset`: `Dataset` |
 | How are the final models fitted? | `final_fits` |

@@ -14,8 +14,7 @@ from msl.blocks.base.block import Block, Floats, GcvTable, LooTable
 from msl.blocks.base.check_outputs import checked_outputs
 from msl.blocks.base.complexity import learner_complexity
 from msl.blocks.base.load import BlockProblem, estimator_code
-from msl.evaluate.fit import Fitter, features_seen
-from msl.evaluate.generalised_cross_validation import LINEAR, linear_gcv
+from msl.evaluate.fit import LINEAR, Fitter, features_seen, linear_gcv
 from msl.evaluate.model_plan import Fold, FoldData, ModelPlan, PlannedStep, PrefixResult
 from msl.evaluate.outcome import EvaluationLog, FitFigures
 from msl.evaluate.resampling import Resampling
