@@ -17,8 +17,7 @@ from msl.diagnostics.source import Source
 from msl.evaluate.metrics import model_metric, row_terms, score
 from msl.evaluate.outcome import FitFigures
 from msl.space.formulas import Facts
-from msl.space.metric import Metric
-from msl.space.spec import metrics_of
+from msl.space.spec import Metric, metrics_of
 
 
 def outputs_for(n_classes: int, kind: str, seed: int, rows: int = 60):

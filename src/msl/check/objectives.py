@@ -16,8 +16,7 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import Facts, apply, plain
-from msl.space.metric import Metric
-from msl.space.spec import Combined, Estimate, Loss, Measured, Objective, Weight, metrics_of
+from msl.space.spec import Combined, Estimate, Loss, Measured, Metric, Objective, Weight, metrics_of
 from msl.space.to_text import value_to_text
 from msl.space.values import BlockType, Value
 

@@ -24,9 +24,8 @@ from msl.language import ast
 from msl.record import record
 from msl.space.defaults import closed, default_node
 from msl.space.evaluate_conditions import holds
-from msl.space.metric import Metric
 from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
-from msl.space.spec import DEFAULT_SEARCH, PLAIN, Call, Estimate, Space, Stage
+from msl.space.spec import DEFAULT_SEARCH, PLAIN, Call, Estimate, Metric, Space, Stage
 from msl.space.values import BlockValue, Value, symbol_value
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.

@@ -22,8 +22,7 @@ from msl.evaluate.resampling import Resampling
 from msl.evaluate.splits import Split
 from msl.evaluate.without_refits import GcvResult, GcvShortcut, LooShortcut, not_linear, refuse_posts
 from msl.space.canonical.digest import model_digest
-from msl.space.metric import Metric
-from msl.space.spec import Estimate
+from msl.space.spec import Estimate, Metric
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 

@@ -20,8 +20,7 @@ from msl.evaluate.prefix_cache import CacheFigures, PrefixCache
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.space.canonical.digest import model_digest
-from msl.space.metric import Metric
-from msl.space.spec import Estimate, Objective, loss_value, metrics_of
+from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 __all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses"]

@@ -20,8 +20,7 @@ from msl.blocks.base.chain import are_probabilities, probabilities
 from msl.blocks.base.load import load_function
 from msl.blocks.numerics.thresholds import least_ber
 from msl.evaluate.outcome import FitFigures, MetricFailed
-from msl.space.metric import Interval, Metric
-from msl.space.spec import Combined, Loss, Measured, Weight
+from msl.space.spec import Combined, Interval, Loss, Measured, Metric, Weight
 
 #: The cost of predicting each class (column) where each class is true (row).
 Costs = tuple[tuple[float, ...], ...]

@@ -16,8 +16,7 @@ from msl.blocks.base.block import Floats
 from msl.evaluate.metrics import loss_bounds, model_metric, row_terms
 from msl.evaluate.outcome import FitFigures
 from msl.evaluate.resampling import OutputPool, Resampling
-from msl.space.metric import Interval, Metric
-from msl.space.spec import Objective, metrics_of
+from msl.space.spec import Interval, Metric, Objective, metrics_of
 
 #: Sums in another order differ in the last digits; a race only ends when it is lost by more than that.
 _SLACK = 1e-12

@@ -30,8 +30,7 @@ from msl.evaluate.splits import (
     holdout_split,
     time_splits,
 )
-from msl.space.metric import Metric
-from msl.space.spec import Estimate
+from msl.space.spec import Estimate, Metric
 from msl.space.values import SymbolValue
 
 Options = Mapping[str, Any]

@@ -24,8 +24,7 @@ from msl.language.printer import ast_to_text
 from msl.report.run_facts import check_stored, read_stored, stored_source
 from msl.report.statistics import SignedRank, holm, least_p, signed_rank
 from msl.report.text_tables import aligned, shown
-from msl.space.metric import Metric
-from msl.space.spec import Estimate, Objective, metrics_of
+from msl.space.spec import Estimate, Metric, Objective, metrics_of
 from msl.space.values import Model
 from msl.store.stored_run import Run
 

@@ -23,8 +23,7 @@ from msl.evaluate.metrics import confusion, score
 from msl.evaluate.resampling import Resampling, joined
 from msl.runner.choose_winner import Candidate
 from msl.runner.plan import Plan
-from msl.space.metric import Metric
-from msl.space.spec import Estimate, Objective, loss_value, metrics_of
+from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.

@@ -20,8 +20,7 @@ from msl.runner.choose_winner import Candidate, candidates_of, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, interval, uses_held_out_rows
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
-from msl.space.metric import Metric
-from msl.space.spec import Estimate, Objective, loss_value, metrics_of
+from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 _POOL = 25  # the number of best models that a greedy selection considers

@@ -1,6 +1,6 @@
 """Spaces of pipelines as data: what a space contains, and questions about it that need neither data nor numpy.
 
-- What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`, `metric`
+- What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
 - Is this model in the space? -> `membership`, `membership_of_values`
 - How many models are there? Draw one, list them -> `enumerate.count`

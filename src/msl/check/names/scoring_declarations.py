@@ -15,9 +15,8 @@ from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.catalogues import offers
 from msl.check.names.library import Library
 from msl.diagnostics.suggest import did_you_mean, listing
-from msl.space.metric import OF_MODEL, Metric
 from msl.space.nodes import Const, Param
-from msl.space.spec import Estimate
+from msl.space.spec import OF_MODEL, Estimate, Metric
 from msl.space.values import Value
 
 #: The option of metrics that take the costs of errors, a matrix.
