@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from strategy_options import options
 
-from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.catalogues import shipped_strategies
 from msl.check.names.library import Library
+from msl.diagnostics.diagnostic import Report
 from msl.search.base import Event, Observation, Query, SearchSpace, Vector
 from msl.search.stages import Limits, Stage, load_strategy, then
 from msl.search.strategy_context import Strategy

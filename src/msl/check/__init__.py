@@ -6,9 +6,9 @@
 - May a parameter have this value or domain? -> `domains/`
 - Is every path of a chain a valid pipeline? -> `structure/`
 - What do requirements leave of a space? -> `constraints/`
-- Metrics and resampling -> `objectives`, `costs` (of errors); strategies and ensembles -> `strategies`
+- Metrics, their options and resampling -> `objectives`; strategies and ensembles -> `strategies`
 - `data`, `budget` and `seed` -> `settings`
-- Allowed, but probably a mistake -> `lints`; where diagnostics are collected -> `findings.Report`
+- Allowed, but probably a mistake -> `lints`; where diagnostics are collected -> `msl.diagnostics.diagnostic.Report`
 
 Nothing here imports numpy, scikit-learn or the classes that a spec names.
 """

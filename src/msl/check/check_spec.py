@@ -6,7 +6,6 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from msl.check import lints
-from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Declaration, Library, ReadFile
 from msl.check.objectives import ObjectiveReader, of_positive, task_of
@@ -15,7 +14,7 @@ from msl.check.strategies import Calls, Searching
 from msl.check.structure.chains import Chains
 from msl.check.structure.expressions import Spaces, blocks_in
 from msl.check.structure.step_order import Structure
-from msl.diagnostics.diagnostic import Diagnostic, Label, in_reading_order
+from msl.diagnostics.diagnostic import Diagnostic, Label, Report, in_reading_order
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import alternatives
 from msl.language import ast

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msl.check.domains.arguments import is_rest
 from msl.check.domains.contains import Place, name_of
-from msl.check.findings import Report
 from msl.check.names.library import Declaration, Module
+from msl.diagnostics.diagnostic import Report
 from msl.language import ast
 from msl.language.literals import name_text
 from msl.space.defaults import is_closed

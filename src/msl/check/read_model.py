@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Library, Module, ReadFile
 from msl.check.strategies import node_value
 from msl.check.structure.expressions import Spaces
-from msl.diagnostics.diagnostic import Diagnostic
+from msl.diagnostics.diagnostic import Diagnostic, Report
 from msl.diagnostics.source import Source, Span
 from msl.language import ast
 from msl.language.parser import text_to_ast

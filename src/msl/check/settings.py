@@ -7,11 +7,10 @@ from typing import Any
 
 from msl.check.domains.arguments import cut_number
 from msl.check.domains.number_ranges import Bounds
-from msl.check.findings import Report
 from msl.check.names.block_declarations import TASKS
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import option_meant
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.literals import BYTES, SECONDS

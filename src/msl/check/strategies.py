@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from types import MappingProxyType
 
 from msl.check.domains.contains import Owner
-from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.catalogues import OFFERED, Offer, offers
 from msl.check.names.library import Library, Module
@@ -17,7 +16,7 @@ from msl.check.names.strategy_declarations import READ_BY_SEARCH
 from msl.check.structure.chains import Channels
 from msl.check.structure.expressions import Spaces
 from msl.check.structure.roles import NO_LEARNER, broken_paths
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import alternatives, did_you_mean, listing
 from msl.language import ast

@@ -1,7 +1,7 @@
 """What a check or a run reports to the user, as data, and how it is written.
 
 - Which file and which characters? -> `source`: `Source`, `Span`, `Position`; `read_regular` reads files safely
-- What is wrong? -> `diagnostic`: `Diagnostic`, `Severity`, `Label`; `titles` and `page` read `pages/MSLnnn.md`
+- What is wrong? -> `diagnostic`: `Diagnostic`, `Severity`, `Label`, and `Report`, which collects them; `page` of a code
 - How is it shown to people? -> `render`: `render`, `full`, `short`, `summary`; `terminal` makes text safe to print
 - How is it written for other programs? -> `formats`: JSON, SARIF, GitHub workflow commands
 - How does code report a user's mistake? -> `user_error`: `UserError`

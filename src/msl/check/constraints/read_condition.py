@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from msl.check.constraints.truth_values import ANYTHING, DomainEvaluator
 from msl.check.domains.contains import domain_in_words
-from msl.check.findings import Report
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import value_meant
 from msl.check.names.resolve_names import peek
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.tokens import is_identifier

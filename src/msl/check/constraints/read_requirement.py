@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from msl.check.constraints.read_condition import ConditionReader, Subject, flat_params
-from msl.check.findings import Report
 from msl.check.names.library import Declaration
 from msl.check.names.resolve_names import find, peek, visible
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.suggest import closest, did_you_mean, listing
 from msl.language import ast
 from msl.space.conditions import Condition, FactTerm, Negation, Parameter, PartIs, Present

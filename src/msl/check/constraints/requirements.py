@@ -8,9 +8,8 @@ from enum import Enum
 from msl.check.constraints.combinations import Combinations
 from msl.check.constraints.read_requirement import RequirementReader, Surroundings
 from msl.check.constraints.truth_values import DomainEvaluator
-from msl.check.findings import Report
 from msl.check.names.library import Declaration, Module
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Parameter, PartIs, Present, Requirement, Sibling

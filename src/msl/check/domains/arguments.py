@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msl.check.domains.contains import Owner, options_of
-from msl.check.findings import Report
 from msl.check.names.names_of_other_tools import argument_meant, option_meant
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.source import Source
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast

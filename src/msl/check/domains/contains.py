@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import field, replace
 
-from msl.check.findings import Report
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.source import Source
 from msl.language import ast
 from msl.record import record

@@ -9,10 +9,9 @@ from typing import Protocol, TypeVar
 from msl.check.domains.arguments import cut_number, listed_alternatives
 from msl.check.domains.contains import name_of
 from msl.check.domains.number_ranges import Bounds, Ranges
-from msl.check.findings import Report
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition

@@ -8,9 +8,8 @@ from dataclasses import replace
 from msl.check.domains.contains import Owner
 from msl.check.domains.declared import alternatives
 from msl.check.domains.narrow import Narrower
-from msl.check.findings import Report
 from msl.check.names.library import Module
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import Formula

@@ -21,10 +21,10 @@ from msl.check.domains.contains import (
 )
 from msl.check.domains.declared import Declarer, alternatives, has_open
 from msl.check.domains.narrow_structured import StructuredNarrower
-from msl.check.findings import Report
 from msl.check.lints import closed_silently
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.check.names.resolve_names import find, peek
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source, Span
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast

@@ -20,7 +20,7 @@ from msl.check.domains.contains import (
 )
 from msl.check.domains.declared import Declarer, choice, listing_of
 from msl.check.domains.number_ranges import Bounds
-from msl.check.findings import Report
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source
 from msl.language import ast
 from msl.record import record

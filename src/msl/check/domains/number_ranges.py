@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from msl.check.findings import Report
 from msl.check.names.library import Module
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record

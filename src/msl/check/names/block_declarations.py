@@ -10,13 +10,12 @@ from msl.check.domains.contains import Owner
 from msl.check.domains.declared import Declarer
 from msl.check.domains.default_value import Defaults
 from msl.check.domains.narrow import Narrower
-from msl.check.findings import Report
 from msl.check.names import catalogues
 from msl.check.names.library import Declaration, Module
 from msl.check.names.names_of_other_tools import role_meant
 from msl.check.names.resolve_names import declarations_of, find
 from msl.check.names.strategy_declarations import option_fields, read_capabilities
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record

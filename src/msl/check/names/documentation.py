@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from msl.check.findings import Report
 from msl.check.names import catalogues
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.library import Declaration, Library, Module
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, declared_metric, options_of
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula

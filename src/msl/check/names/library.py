@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from pathlib import Path, PurePath
 from typing import TypeVar
 
-from msl.check.findings import Report
 from msl.check.names import catalogues
-from msl.diagnostics.diagnostic import Label
+from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.source import Refused, Source, Span, read_regular, real_path
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from msl.check.findings import Report
 from msl.check.names import catalogues
 from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import class_in_other_letters, class_of_another_tool, exact_class, joined_by
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.suggest import closest, did_you_mean, listing
 from msl.language import ast
 

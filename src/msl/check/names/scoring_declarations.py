@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from msl.check.findings import Report
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.catalogues import offers
 from msl.check.names.library import Library
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.space.nodes import Const, Param
 from msl.space.spec import OF_MODEL, Estimate, Metric

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from msl.check.findings import Report
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast

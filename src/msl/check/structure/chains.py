@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from msl.check.findings import Report
 from msl.check.names.library import Declaration, Module
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Span
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from msl.check.domains.declared import choice
 from msl.check.domains.number_ranges import Bounds
-from msl.check.findings import Report
 from msl.check.lints import opened_silently
 from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
+from msl.diagnostics.diagnostic import Report
 from msl.language import ast
 from msl.language.tokens import is_identifier
 from msl.space.nodes import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msl.check.findings import Report
 from msl.check.names.library import Declaration, Module
 from msl.check.names.resolve_names import peek
 from msl.check.structure.chains import left_out
 from msl.check.structure.roles import NO_LEARNER, broken_paths
+from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source, Span
 from msl.language import ast
 from msl.record import record
