@@ -49,7 +49,7 @@ PLANTED = [
     ("msl.export.python_file.export_python", ["export", "LEAN", *LATER]),
     ("msl.export.verify.table_to_check", ["export", "LEAN", *LATER]),
     ("msl.cli.shared.load_spec.load", ["sample", "m.msl"]),
-    ("msl.cli.shared.spec_files.read_source", ["check", "m.msl"]),
+    ("msl.cli.shared.load_spec.read_source", ["check", "m.msl"]),
 ]
 PACKAGES = "diagnostics space check language encode blocks search data evaluate workers store runner report export cli"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from msl.cli.shared import spec_files
+from msl.cli.shared import console
 
 UGLY, TIDY = "seed   7 # lucky\n", "seed 7  # lucky\n"
 BROKEN = "part x = = a\n"
@@ -117,7 +117,7 @@ def test_a_failed_write_leaves_the_file_and_no_litter(msl, spec: Path, monkeypat
     def no_room(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(spec_files.os, "replace", no_room)
+    monkeypatch.setattr(console.os, "replace", no_room)
     outcome = msl("fmt", "a.msl")
     assert outcome.code == 2
     assert "cannot write `a.msl`: No space left on device" in outcome.err
@@ -126,7 +126,7 @@ def test_a_failed_write_leaves_the_file_and_no_litter(msl, spec: Path, monkeypat
 
 
 def test_a_file_that_may_not_be_written_stays(msl, spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spec_files.os, "access", lambda *_: False)  # the tests may run as a user who may do anything
+    monkeypatch.setattr(console.os, "access", lambda *_: False)  # the tests may run as a user who may do anything
     outcome = msl("fmt", "a.msl")
     assert outcome.code == 2
     assert "it may not be written to" in outcome.err

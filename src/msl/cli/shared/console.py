@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 import traceback
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import wraps
+from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TextIO
 
 import typer
@@ -171,6 +174,52 @@ def _write(stream: TextIO, text: str) -> None:
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
         stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+# --- Output to a file -------------------------------------------------------------------------------------------------
+
+
+def write_output(content: str | bytes, path: Path | None) -> None:
+    """Writes a text to a file or, without one, to standard output; bytes need a file."""
+    if path is None:
+        assert isinstance(content, str)
+        write_exactly(content)
+        return
+    try:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    except OSError as reason:
+        raise UserError(f"cannot write `{path}`: {reason.strerror}", "name another file") from None
+
+
+def write_atomically(name: str, text: str) -> None:
+    """Replaces the text of a file; a reader sees the old text or the new one, never a part.
+
+    The file keeps its mode and its byte-order mark, if any. A symbolic link stays a link to the file replaced.
+    """
+    import tempfile
+
+    target = Path(name).resolve()
+    temporary: str | None = None
+    try:
+        if not os.access(target, os.W_OK):
+            raise PermissionError
+        mode = stat.S_IMODE(target.stat().st_mode)
+        with open(target, "rb") as file:
+            mark = BOM_UTF8 if file.read(len(BOM_UTF8)) == BOM_UTF8 else b""
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with open(handle, "wb") as file:
+            file.write(mark + text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+        temporary = None
+    except OSError as error:
+        reason = "it may not be written to" if isinstance(error, PermissionError) else error.strerror
+        raise UserError(f"cannot write `{name}`: {reason}") from None
+    finally:
+        if temporary is not None:
+            os.unlink(temporary)
 
 
 # --- JSON with integers of any length: a space may have 10^30000 models, and Python writes 4,300 digits ---------------

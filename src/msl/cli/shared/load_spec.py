@@ -1,19 +1,24 @@
-"""Load and check a spec for verbs other than `check`; errors are printed and end the command."""
+"""Read the source of a spec, and load and check it for verbs other than `check`.
+
+Sources are read from files, standard input or a git revision. Errors are printed and end the command.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NoReturn
 
 from msl.cli.shared.console import Exit, report
-from msl.cli.shared.spec_files import read_source
 from msl.diagnostics.diagnostic import Diagnostic, has_errors, in_reading_order
-from msl.diagnostics.source import Source
+from msl.diagnostics.source import MOST_BYTES, Refused, Source, read_regular
+from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
@@ -23,6 +28,65 @@ if TYPE_CHECKING:
     from msl.encode.codec import Codec
     from msl.language.override import Override
     from msl.space.spec import Spec
+
+STANDARD_INPUT = "-"
+#: Paths that a shell passes for pipes: `<(…)`, and standard input by name.
+_PASSED = ("/dev/fd/", "/dev/stdin", "/proc/")
+
+
+def read_source(name: str) -> Source:
+    """A file by name, or standard input for `-`, without a byte-order mark. What cannot be read is a UserError."""
+    if name == STANDARD_INPUT:
+        return Source("<stdin>", _decode("standard input", sys.stdin.buffer.read(MOST_BYTES + 1)))
+    try:
+        if name.startswith(_PASSED):
+            with open(name, "rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        else:
+            content = read_regular(name)
+    except OSError as error:
+        raise _unreadable(name, error) from None
+    except ValueError:  # a null character in the name
+        raise UserError(f"`{name}` is not the name of a file") from None
+    return Source(name, _decode(name, content), name)
+
+
+def _decode(name: str, content: bytes) -> str:
+    if len(content) > MOST_BYTES:
+        raise UserError(f"`{name}` is too large for a spec: at most {MOST_BYTES // 1_000_000} MB are read")
+    content = content.removeprefix(BOM_UTF8)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        what = "UTF-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else f"byte 0x{content[error.start]:02X}"
+        message = f"`{name}` is not UTF-8 text: {what} on line {line}"
+        raise UserError(message, "save it as UTF-8") from None
+
+
+def _unreadable(name: str, error: OSError) -> UserError:
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"there is no file `{name}`", _neighbour(name))
+    if isinstance(error, IsADirectoryError) or os.path.isdir(name):
+        return UserError(f"`{name}` is a directory", f"name its files, for example `{os.path.join(name, '*.msl')}`")
+    if isinstance(error, PermissionError):
+        return UserError(f"`{name}` may not be read", "look at its permissions")
+    if isinstance(error, Refused):
+        return UserError(f"cannot read `{name}`: {error.strerror}", error.help)
+    return UserError(f"cannot read `{name}`: {error.strerror}")
+
+
+def _neighbour(name: str) -> str | None:
+    """A suggestion: a file in the same folder with a similar name."""
+    path = Path(name)
+    try:
+        beside = [entry.name for entry in path.parent.iterdir() if entry.suffix == ".msl"]
+    except OSError:
+        return None
+    return did_you_mean(path.name, beside)
+
+
+# --- Specs, checked with their tables ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from msl.cli.shared.console import Exit, complain, report, tell
-from msl.cli.shared.spec_files import read_source
+from msl.cli.shared.load_spec import read_source
 from msl.diagnostics.diagnostic import Diagnostic, Format, in_reading_order
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit
-from msl.cli.shared.spec_files import write_output
+from msl.cli.shared.console import Exit, write_output
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.terminal import safe
 from msl.diagnostics.user_error import UserError

@@ -12,8 +12,7 @@ import typer
 
 from msl.cli.shared.console import Exit, large_json, wants_colour, write, write_exactly
 from msl.cli.shared.load_run import STORE_HELP, opened_run
-from msl.cli.shared.load_spec import Loaded, load_revision, load_source
-from msl.cli.shared.spec_files import STANDARD_INPUT, read_source
+from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load_revision, load_source, read_source
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, complain, tell
+from msl.cli.shared.console import Exit, complain, tell, write_output
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, Trusted, load_winner, opened_run
-from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.terminal import safe
 from msl.diagnostics.user_error import UserError
 from msl.export.verify import CheckFailed, check_python, check_skops, table_to_check

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, complain, report, tell, wants_colour, write, write_exactly
-from msl.cli.shared.spec_files import STANDARD_INPUT, read_source, write_atomically
+from msl.cli.shared.console import Exit, complain, report, tell, wants_colour, write, write_atomically, write_exactly
+from msl.cli.shared.load_spec import STANDARD_INPUT, read_source
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, tell, write_exactly
-from msl.cli.shared.spec_files import write_output
+from msl.cli.shared.console import Exit, tell, write_exactly, write_output
 from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, tell
-from msl.cli.shared.spec_files import write_output
+from msl.cli.shared.console import Exit, tell, write_output
 from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.user_error import UserError
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit
+from msl.cli.shared.console import Exit, write_output
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, Trusted, load_winner, read_for_winner
-from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from msl.cli.shared.console import Exit, tell, write
+from msl.cli.shared.console import Exit, tell, write, write_output
 from msl.cli.shared.load_run import RUN_HELP, STORE_HELP, opened_run
-from msl.cli.shared.spec_files import write_output
 from msl.diagnostics.user_error import UserError
 
 #: The group and the place of this verb in `msl --help`.
