@@ -12,7 +12,6 @@ from strategy_options import options
 
 from msl.report.search_trace import levels_table
 from msl.search.base import Channel, Event, Observation, Query, SearchSpace, Vector, channels_of
-from msl.search.operators.simplex import simplex
 from msl.search.strategies.best_first import (
     backward,
     best_first,
@@ -22,6 +21,7 @@ from msl.search.strategies.best_first import (
     forward,
     optimise,
     quantised,
+    simplex,
 )
 from msl.search.strategy_context import Inner, Setting, interleave
 from msl.testing.conformance import Played, play

@@ -6,5 +6,4 @@ mutation_and_crossover   variation of a population, and elitism
 surrogate    a forest that predicts losses, and expected improvement
 pareto       dominance, fronts, crowding, hypervolume, an ε-archive
 initialise   first points, and points of models not seen before
-simplex      the method of Nelder and Mead
 """
