@@ -17,9 +17,8 @@ import pytest
 from run_examples import BEGINNING, Ticking, asked, evaluation, is_whole, order
 
 from msl.store import doctor
-from msl.store.doctor import Finding, examine, repair
+from msl.store.doctor import Finding, examine, recover, repair
 from msl.store.evaluation import Evaluation, StoredQuery
-from msl.store.recover import recover
 from msl.store.schema import APPLICATION
 from msl.store.store import DATABASE, Store, write_atomically
 from msl.store.store_error import StoreError

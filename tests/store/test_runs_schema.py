@@ -10,7 +10,7 @@ import pytest
 from run_examples import asked, evaluation, order
 
 from msl.store import database, schema
-from msl.store.recover import is_sound
+from msl.store.doctor import is_sound
 from msl.store.schema import APPLICATION, MIGRATIONS, TABLES, migrate, selection
 from msl.store.store import DATABASE, Store
 from msl.store.store_error import StoreError

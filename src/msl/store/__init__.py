@@ -7,7 +7,7 @@ What others use:
 - What is known of a run? -> `stored_run`, through `Store.runs` (`run_table`)
 - Which SQL tables are there, and how are older stores migrated? -> `schema`; transactions -> `database`
 - Where are saved models and reports? -> `store.Files`
-- What is wrong with a store, and can it be repaired? -> `doctor`, `recover`
+- What is wrong with a store, and can it be repaired? -> `doctor`
 - Remove what no run needs -> `gc`
 - Write, read and compare lock files -> `lock`
 - What can go wrong, by code? -> `store_error`
