@@ -7,7 +7,7 @@ from itertools import permutations, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msl.check.constraints.combinations import Combinations
+from msl.check.constraints.requirements import Combinations
 from msl.space.conditions import AllOf, Condition, PartIs, Present, Requirement
 from msl.space.model_traits import Abstraction, BlockTrait, PartTrait, Traits
 from msl.space.nodes import Arrange, BlockUse, Choice, Empty, Marked, Node, Param, Permute, Repeat, Sequence, Subset

@@ -2,6 +2,6 @@
 
 - Read a requirement, or the condition of a parameter -> `read_requirement`, `read_condition`
 - Can it ever hold, does it always hold, do all together leave a model? -> `requirements`
-- Which named blocks and parts occur together? -> `combinations`
+- Which named blocks and parts occur together? -> `requirements.Combinations`
 - Which truth values can a comparison have? -> `truth_values`
 """
