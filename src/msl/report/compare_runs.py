@@ -1,4 +1,4 @@
-"""Compare runs in a table and with paired tests, by fold or by table and seed."""
+"""Compare runs in a table and with paired tests (Wilcoxon, Holm), by fold or by table and seed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePath
 
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import rankdata
+
+from msl.blocks.base.block import Floats
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.check.read_model import text_to_model
 from msl.data.table import Table
@@ -22,7 +27,6 @@ from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.language.printer import ast_to_text
 from msl.report.run_facts import check_stored, read_stored, stored_source
-from msl.report.statistics import SignedRank, holm, least_p, signed_rank
 from msl.report.text_tables import aligned, shown
 from msl.space.spec import Estimate, Metric, Objective, metrics_of
 from msl.space.values import Model
@@ -273,3 +277,90 @@ def _written(estimate: Estimate) -> str:
     named = dict(estimate.options)
     shown = [f"{name} = {named[name]}" for name in ("folds", "repeats", "samples") if named.get(name, 1) != 1]
     return f"{estimate.name}({', '.join(shown)})"
+
+
+# --- Wilcoxon's signed-rank test with its effect size, and Holm's correction for several tests ------------------------
+
+#: Beyond so many pairs the distribution is normal to more digits than anyone reads.
+_MOST_EXACT = 200
+#: Differences that are closer than this, relative to the largest, are equal: they come from sums of rounded shares.
+_DIGITS = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRank:
+    """The test of `n` differences that are not zero; `zeros` pairs were equal and count for nothing, as with Wilcoxon.
+
+    `effect` is the matched-pairs rank-biserial correlation: 1 where every difference is positive, -1 where every one is
+    negative, 0 where their ranks balance.
+    """
+
+    n: int
+    zeros: int
+    #: How many differences are positive, and the sum of their ranks.
+    higher: int
+    rank_sum: float
+    p: float
+    effect: float
+
+    @property
+    def lower(self) -> int:
+        return self.n - self.higher
+
+
+def least_p(pairs: int) -> float:
+    """The lowest two-sided p that so many pairs can give, all of them different and in one direction."""
+    return min(1.0, 2.0 ** (1 - pairs))
+
+
+def signed_rank(differences: Sequence[float]) -> SignedRank:
+    """The two-sided test that differences are symmetric around zero; exact for ranks with and without ties."""
+    given = np.asarray(differences, dtype=np.float64)
+    if not np.isfinite(given).all():
+        raise ValueError("a difference is not a number")
+    levelled = _levelled(given)
+    signed = levelled[levelled != 0.0]
+    if not len(signed):
+        return SignedRank(0, len(given), 0, 0.0, 1.0, 0.0)
+    ranks: Floats = rankdata(np.abs(signed))
+    above, total = float(ranks[signed > 0].sum()), float(ranks.sum())
+    p = _exact_p(ranks, min(above, total - above)) if len(signed) <= _MOST_EXACT else _normal_p(ranks, above)
+    zeros, higher = len(given) - len(signed), int((signed > 0).sum())
+    return SignedRank(len(signed), zeros, higher, above, p, (2 * above - total) / total)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p-values corrected for being several, each at its place; never below the one it corrects."""
+    corrected = [0.0] * len(ps)
+    highest = 0.0
+    for place, index in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
+        highest = max(highest, min(1.0, (len(ps) - place) * ps[index]))
+        corrected[index] = highest
+    return corrected
+
+
+def _levelled(differences: Floats) -> Floats:
+    """Rounds differences, so that those that differ in their last digits alone are equal."""
+    largest = np.abs(differences).max(initial=0.0)
+    if largest == 0.0:
+        return differences
+    unit = largest * _DIGITS
+    steps: Floats = np.rint(differences / unit)
+    return steps
+
+
+def _exact_p(ranks: Floats, least: float) -> float:
+    """Of all ways to give the ranks their signs, the share with a rank sum as far out as this one."""
+    doubled = np.rint(2 * ranks).astype(np.int64)  # the ranks of ties are halves
+    shares = np.zeros(int(doubled.sum()) + 1)
+    shares[0] = 1.0
+    for rank in doubled:
+        shares[rank:] = 0.5 * (shares[rank:] + shares[:-rank])
+        shares[:rank] *= 0.5
+    return min(1.0, 2.0 * float(shares[: round(2 * least) + 1].sum()))
+
+
+def _normal_p(ranks: Floats, above: float) -> float:
+    """The variance of a sum of ranks with random signs is a quarter of the sum of their squares, ties or not."""
+    spread = math.sqrt(float((ranks**2).sum()) / 4)
+    return min(1.0, 2.0 * float(ndtr(-abs(above - ranks.sum() / 2) / spread)))

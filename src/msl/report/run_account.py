@@ -9,8 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from msl.report.failures import FailureGroup, failure_groups, failures_to_record, failures_to_text
-from msl.report.run_facts import metric_notes, repeats_words, run_command, store_words, used_model
+from msl.report.run_facts import (
+    FailureGroup,
+    failure_groups,
+    failures_to_record,
+    failures_to_text,
+    metric_notes,
+    repeats_words,
+    run_command,
+    store_words,
+    used_model,
+)
 from msl.report.text_tables import aligned, finite, named_figures, shown
 from msl.store.schema import moment_to_text
 from msl.store.store import Store

@@ -17,7 +17,7 @@ from msl.data.table import Table
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
-from msl.report.failures import FailureGroup, failure_groups, failures_to_text
+from msl.report.run_facts import FailureGroup, failure_groups, failures_to_text
 from msl.runner.choose_winner import choose_winner
 from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish

@@ -62,7 +62,7 @@ def _model(store: Store, run: str) -> str:
 
 
 def _failures(store: Store, run: str, json: bool) -> str:
-    from msl.report.failures import failure_groups, failures_to_record, failures_to_text
+    from msl.report.run_facts import failure_groups, failures_to_record, failures_to_text
 
     groups = failure_groups(store.evaluations.failures(run))
     if json:
