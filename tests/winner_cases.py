@@ -12,8 +12,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 import msl.runner.finish as engine_finish
 from msl.cli.shared.load_spec import Loaded, load
 from msl.runner.choose_winner import choose_winner
-from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import FinalTasks, final_costs, finish
+from msl.runner.forecast import TimeLimit
 from msl.runner.loop import search
 from msl.runner.plan import Plan, make_plan
 from msl.runner.trained_model import Trained, save_trained

@@ -12,8 +12,8 @@ from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.cli.shared.load_spec import load
 from msl.runner.choose_winner import Verdict, choose_winner, winner_chain
 from msl.runner.ensembles import EnsembleMembers
-from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
+from msl.runner.forecast import TimeLimit
 from msl.runner.loop import SearchResult, search
 from msl.runner.plan import Plan, make_plan
 from msl.runner.session import RunRequest, start_or_resume

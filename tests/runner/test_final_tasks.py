@@ -12,8 +12,8 @@ from search_cases import SPACE, commissioned, write_classes
 from msl.evaluate.final_fits import FitRequest
 from msl.evaluate.outcome import Outcome
 from msl.runner.choose_winner import Candidate
-from msl.runner.final_costs import FinalCosts, TimeLimit, TimeReserve
 from msl.runner.finish import FinalTasks
+from msl.runner.forecast import FinalCosts, TimeLimit, TimeReserve
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.workers.executor import Executor
@@ -63,7 +63,7 @@ MODELS = [Model(()), *(Model((place,)) for place in range(1, 6))]  # type: ignor
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("msl.runner.final_costs.monotonic", Clock())
+    monkeypatch.setattr("msl.runner.forecast.monotonic", Clock())
 
 
 def tasks_of(executor: Slow, limit: float | None, expected: dict[Any, float] | None = None) -> FinalTasks:

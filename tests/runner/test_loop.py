@@ -15,7 +15,7 @@ import pytest
 from search_cases import commissioned, write_classes
 
 from msl.evaluate.outcome import Outcome
-from msl.runner.final_costs import TimeLimit
+from msl.runner.forecast import TimeLimit
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.reuse_or_evaluate import RunCounts
 from msl.runner.session import RunRequest, start_or_resume

@@ -6,7 +6,7 @@ What others use:
 - What does a strategy see of the space? -> `search_space`
 - Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
-- Which stored evaluations will be reused, and how long will it take? -> `forecast`; the last fits -> `final_costs`
+- Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `ensembles`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`

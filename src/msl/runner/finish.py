@@ -32,7 +32,7 @@ from msl.runner.ensembles import (
     vote_estimates,
     vote_outputs,
 )
-from msl.runner.final_costs import FinalCosts, TimeLimit, fit_factor
+from msl.runner.forecast import FinalCosts, TimeLimit, fit_factor
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.runner.trained_model import Trained, trained_model

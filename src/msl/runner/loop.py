@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from msl.runner.final_costs import TimeLimit
+from msl.runner.forecast import TimeLimit
 from msl.runner.plan import Plan
 from msl.runner.reuse_or_evaluate import QueryEvaluator, RunCounts
 from msl.search.base import Event, Observation, Query

@@ -12,7 +12,7 @@ from time import monotonic
 import numpy as np
 
 from msl.evaluate.outcome import Outcome
-from msl.runner.final_costs import TimeReserve
+from msl.runner.forecast import TimeReserve
 from msl.runner.plan import Plan
 from msl.runner.versions import versions_of
 from msl.search.base import Observation, Query

@@ -19,9 +19,8 @@ from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
 from msl.report.run_facts import FailureGroup, failure_groups, failures_to_text
 from msl.runner.choose_winner import choose_winner
-from msl.runner.final_costs import TimeLimit
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
-from msl.runner.forecast import StoredEvaluations, find_stored_evaluations
+from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems
 from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
