@@ -238,3 +238,21 @@ def test_what_is_said_to_never_run_never_runs(evaluations: int) -> None:
         assert told[0].message.startswith(f"`{starved[0]}` never runs")
     else:
         assert "never runs" not in told[0].message
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("particle_swarm", "pso"), ("swarm", "pso"), ("tpe", "auto")])
+def test_a_strategy_by_the_name_it_has_elsewhere(theirs: str, ours: str) -> None:
+    assert only_error(f"use sbm chain m = knn search {theirs}").help == f"did you mean `{ours}`?"
+
+
+def test_of_many_parameters_that_a_use_opens_six_are_named() -> None:
+    fields = ", ".join(f"p{number}: bool" for number in range(9))
+    found = checked(f'block b: learner "m:C" {{ {fields} }} chain m = b(p0 = true)')
+    (note,) = (one for one in found.diagnostics if one.code == "MSL240")
+    assert "`p1`, `p2`, `p3`, `p4`, `p5`, `p6` and 2 more" in note.message
+
+
+def test_the_place_of_a_block_that_is_named_with_its_catalogue() -> None:
+    keep = "sbm.keep(features: vector(n_features) of bool)"
+    text = f"use sklearn, sbm part p = sklearn.pca chain c = p >> {keep} >> sklearn.logistic"
+    assert underlined(only_error(text)) == keep

@@ -26,7 +26,7 @@ from msl.space.conditions import (
     Sibling,
     ValueIs,
 )
-from msl.space.evaluate_conditions import Derivation, broken, constant, holds, occurrences
+from msl.space.evaluate_conditions import Derivation, broken, constant, holds, occurrences, outcome_of
 from msl.space.formulas import Facts
 from msl.space.model_traits import Abstraction
 from msl.space.spec import Space
@@ -227,3 +227,12 @@ def test_what_is_seen_decides_as_the_whole_model_does(space: Space, requirements
             derivation = Derivation(model, parts)
             expected = broken(requirements, derivation, FACTS)
             assert (abstraction.first_broken(abstraction.traits(derivation)) is None) == (expected is None)
+
+
+def test_the_outcome_of_a_part() -> None:
+    """The block if it is one step, None without steps, and no block's if there are several or branches."""
+    pca, svc = BlockValue(PCA, ()), BlockValue(SVC, ())
+    assert outcome_of((pca,)) == PCA.key
+    assert outcome_of(()) is None
+    assert outcome_of((pca, svc)) is False
+    assert outcome_of((Branches(((pca,), (svc,))),)) is False
