@@ -10,7 +10,7 @@ import pytest
 from search_cases import SPACE, commissioned, write_classes
 
 from msl.runner.plan import plan_to_lock
-from msl.runner.replay import changed_digests, repeat_run
+from msl.runner.replay import _other_result, changed_digests, repeat_run
 from msl.runner.session import run_plan
 from msl.store.evaluation import KEY_FORMAT, StoredQuery
 from msl.store.lock import differences
@@ -156,3 +156,12 @@ def test_a_lock_without_the_encoding_is_still_a_lock(tmp_path: Path) -> None:
     lock = plan_to_lock(commissioned(tmp_path, TEXT + PSO, write_classes(tmp_path)).plan)
     earlier = replace(lock, digests={name: digest for name, digest in lock.digests.items() if name != "encoding"})
     assert differences(earlier, lock) == []
+
+
+def test_only_what_both_results_have_is_compared() -> None:
+    """A summary of an older version may lack a figure that is stored now, and the other way round."""
+    assert _other_result({"a": 1}, {"b": 2}, ("a", "b")) is None
+    assert _other_result({"a": 1, "b": 2}, {"a": 1, "b": 2}, ("a", "b")) is None
+    found = _other_result({"a": 1, "b": 2}, {"a": 1, "b": 3}, ("a", "b"))
+    assert found is not None
+    assert (found.what, found.before, found.now) == ("`b`", 2, 3)

@@ -121,3 +121,10 @@ def test_limits_of_a_budget() -> None:
     assert Limits.of(Budget(each=2.0, memory=5)) == Limits(each=2.0, memory=5)
     with pytest.raises(ValueError, match="`memory` must be larger than 0, not -1"):
         Limits(memory=-1)
+
+
+def test_the_messages_of_limits_name_them() -> None:
+    limits = Limits(each=5.0, fit=2.5, memory=200_000_000)
+    assert limits.each_message() == "the evaluation took longer than 5 s"
+    assert limits.fit_message() == "one block took longer than 2.5 s"
+    assert limits.memory_message() == f"the evaluation needed more memory than {spell_bytes(200_000_000)}"
