@@ -14,7 +14,7 @@ from benchmarks.papers.kms import IMAGE_SPLITS, ORIGINS, PAPER, SPLITS
 from benchmarks.report import Claim, Report, Table, made_by, origins
 from benchmarks.significance import mean
 from benchmarks.trial import outputs_on, watch_spec
-from msl.blocks.ensemble import voted
+from msl.blocks.voting_ensemble import voted
 from msl.runner.choose_winner import ranked_candidates
 
 #: All ways of choosing references together, as in the paper's random search, and each alone.

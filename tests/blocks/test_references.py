@@ -5,10 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 
-from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
-from msl.blocks.similarity.fitted_distance import fit_metric
-from msl.blocks.similarity.reference_points import TrainingRows
-from msl.blocks.similarity.references import (
+from msl.blocks.similarity.choose_references import (
     LVQ,
     REFERENCES,
     AllRows,
@@ -20,6 +17,9 @@ from msl.blocks.similarity.references import (
     OnLine,
     RandomRows,
 )
+from msl.blocks.similarity.distances import DISTANCES, Difference, Euclidean, Overlap
+from msl.blocks.similarity.fitted_distance import fit_metric
+from msl.blocks.similarity.reference_points import TrainingRows
 
 
 def training_on(X, y=None, n_classes=0, distance=None, symbolic=(), importance=None):

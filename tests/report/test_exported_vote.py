@@ -1,4 +1,4 @@
-"""Votes in an exported file count as `msl.blocks.ensemble` does, ties and margins included."""
+"""Votes in an exported file count as `msl.blocks.voting_ensemble` does, ties and margins included."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from msl.blocks.base.chain import ChainClassifier
-from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.export import python_template as texts
 from msl.export.python_code import EstimatorCode
 from msl.export.python_file import Exportable, export_python

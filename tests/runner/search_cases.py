@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.cli.shared.load_spec import load
+from msl.runner.choose_members import EnsembleMembers
 from msl.runner.choose_winner import Verdict, choose_winner, winner_chain
-from msl.runner.ensembles import EnsembleMembers
 from msl.runner.finish import Ensemble, FinalTasks, Finished, final_costs, finish
 from msl.runner.forecast import TimeLimit
 from msl.runner.loop import SearchResult, search

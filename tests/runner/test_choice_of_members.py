@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from msl.runner.choose_members import _consensus_size, _greedy
 from msl.runner.choose_winner import Candidate
-from msl.runner.ensembles import _consensus_size, _greedy
 from msl.runner.plan import Plan
 from msl.space.values import BlockType, BlockValue, Model
 

@@ -11,8 +11,8 @@ from search_cases import SPACE, ensemble_of, searched, write_classes
 
 import msl
 from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_resamplings
+from msl.runner.choose_members import shortlist
 from msl.runner.choose_winner import ranked_candidates
-from msl.runner.ensembles import shortlist
 
 NEIGHBOURS = """data(target = class)
 block nn: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: int 66..78 }

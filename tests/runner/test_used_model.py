@@ -14,7 +14,7 @@ import msl
 from msl.api import load_model
 from msl.blocks.base.chain import ChainClassifier
 from msl.cli.shared.summary_text import closing_words
-from msl.runner.ensembles import choose_voting
+from msl.runner.choose_members import choose_voting
 
 #: One good model, and others that are little better than chance and outvote it.
 OUTVOTED = """data(target = class)

@@ -22,7 +22,7 @@ import msl
 from msl.check.names.scoring_declarations import metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_resamplings
 from msl.evaluate.resampling import ResamplingPlan
-from msl.runner.ensembles import EnsembleMembers, VoteEstimate
+from msl.runner.choose_members import EnsembleMembers, VoteEstimate
 from msl.runner.session import run_plan
 
 NUMBERS = "use clop\nchain m = standardize >> kridge(degree = 1, coef0 = 1, gamma = 0, shrinkage: 0.01 | 1 | 2)\n"

@@ -56,7 +56,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.learners.logitboost", "LogitBoost"),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
         ("msl.blocks.preprocessing.prepare", "Passthrough Columns"),
-        ("msl.blocks.ensemble", "CommitteeClassifier CommitteeRegressor"),
+        ("msl.blocks.voting_ensemble", "CommitteeClassifier CommitteeRegressor"),
         ("msl.blocks.similarity.distances", "Euclidean Manhattan Minkowski Chebyshev Canberra Angle Mahalanobis"),
         ("msl.blocks.selection.selectors", "SVCElimination"),
         ("msl.blocks.calibration", "EqualPriors"),
@@ -83,7 +83,7 @@ HOMES: dict[str, str] = {
         ),
         ("msl.blocks.learners.rbf", "CentreRegions CentreLayout RBFNetworkClassifier RBFNetworkRegressor"),
         (
-            "msl.blocks.similarity.references",
+            "msl.blocks.similarity.choose_references",
             "AllRows RandomRows KMeans FarthestFirst Density Edited Condensed LVQ Coulomb OnLine",
         ),
         ("msl.blocks.similarity.fill_nearest", "FillNearest"),

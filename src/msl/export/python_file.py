@@ -22,9 +22,9 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
-from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare
 from msl.blocks.selection.selectors import KeepFeatures
+from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.export import python_template as texts
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
 

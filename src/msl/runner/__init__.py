@@ -8,7 +8,7 @@ What others use:
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
 - Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
 - Which versions and revisions do results depend on? -> `versions`
-- Which model wins? -> `choose_winner`; the ensemble and the last fits -> `ensembles`, `finish`
+- Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`
 - What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
 - Which alternatives of the space did the search try? -> `choice_counts`
@@ -26,6 +26,6 @@ def __getattr__(name: str) -> object:
 
     if all(piece.name != name for piece in catalogues.pieces(catalogues.text(catalogues.IMPLIED["combiner"], 1))):
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
-    from msl.runner import ensembles
+    from msl.runner import choose_members
 
-    return getattr(ensembles, name)
+    return getattr(choose_members, name)

@@ -13,13 +13,11 @@ import numpy as np
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.ensemble import CommitteeClassifier, CommitteeRegressor, as_probabilities, voted
+from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor, as_probabilities, voted
 from msl.evaluate.final_fits import COMMON_FOLDS, FitRequest, FittedModel
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import Failure, Outcome
-from msl.runner.choose_winner import Candidate, Verdict, ranked_candidates
-from msl.runner.confidence_intervals import HeldOut, outputs_request, requested_resampling, row_estimates
-from msl.runner.ensembles import (
+from msl.runner.choose_members import (
     EnsembleMembers,
     Shortlist,
     VoteEstimate,
@@ -32,6 +30,8 @@ from msl.runner.ensembles import (
     vote_estimates,
     vote_outputs,
 )
+from msl.runner.choose_winner import Candidate, Verdict, ranked_candidates
+from msl.runner.confidence_intervals import HeldOut, outputs_request, requested_resampling, row_estimates
 from msl.runner.forecast import FinalCosts, TimeLimit, fit_factor
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan

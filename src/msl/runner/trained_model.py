@@ -20,7 +20,7 @@ from msl.data.options import DataOptions
 from msl.data.read import read_like
 from msl.data.table import Column, Schema, Table
 from msl.diagnostics.user_error import UserError
-from msl.runner.ensembles import EnsembleMembers
+from msl.runner.choose_members import EnsembleMembers
 from msl.runner.plan import Plan
 from msl.runner.safe_load import ModelFileError, load_estimator
 from msl.runner.versions import versions_of_packages

@@ -6,7 +6,7 @@ What others use:
 - What is submitted, within which limits? -> `task.Job`, `task.Task`, `task.Limits`
 - What may be expected of any executor? -> `executor.Executor`
 - How is a Dask scheduler addressed, with or without TLS? -> `dask_address.Scheduler`
-- How much memory does a process hold? -> `memory_usage`
+- How much memory does a process hold? -> `measure_memory`
 
 Inside: `in_process` runs tasks here; `local` starts a `pool` of workers through a `fork_server` (`fork_server_process`
 is what runs in it); `worker` is the code of such a process, `worker_handle` the pool's view of it; `shared_arrays` lets

@@ -21,7 +21,7 @@ from msl.evaluate.cross_validate import EvaluationRequest
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.outcome import Effort, EvaluationLog, Failure, Outcome, WarningCapture, failure_of
 from msl.workers.executor import Executor
-from msl.workers.memory_usage import OwnUsage, peak_bytes
+from msl.workers.measure_memory import OwnUsage, peak_bytes
 from msl.workers.task import AnyTask, Job, Limits, Task, failed, is_limited
 
 

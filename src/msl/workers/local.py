@@ -14,7 +14,7 @@ from msl.evaluate.outcome import Outcome
 from msl.workers.dask_address import SCHEMES, Scheduler
 from msl.workers.executor import Executor
 from msl.workers.fork_server import ForkServer
-from msl.workers.memory_usage import SUPPORTED
+from msl.workers.measure_memory import SUPPORTED
 from msl.workers.pool import Pool
 from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import AnyTask, Job, modules_of

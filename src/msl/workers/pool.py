@@ -18,7 +18,7 @@ from time import monotonic
 from msl.evaluate.outcome import Effort, Failure, Outcome
 from msl.workers.executor import Grouping, WorkerBug
 from msl.workers.fork_server import ForkServer, ForkServerError, WorkerEnd
-from msl.workers.memory_usage import held_bytes, machine_bytes
+from msl.workers.measure_memory import held_bytes, machine_bytes
 from msl.workers.shared_arrays import SharedArrays
 from msl.workers.task import Job, Limits, failed, foreign_modules, is_limited
 from msl.workers.worker import ANSWERS, BROKEN, BUG, WorkerState

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from msl.evaluate.outcome import Failure, Outcome
 from msl.workers.in_process import TaskRunner
-from msl.workers.memory_usage import LARGE, Heap, OwnUsage, Usage, peak_bytes
+from msl.workers.measure_memory import LARGE, Heap, OwnUsage, Usage, peak_bytes
 from msl.workers.shared_arrays import mapped_value
 from msl.workers.task import AnyTask, Job, Task, failed, is_limited
 

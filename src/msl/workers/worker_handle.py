@@ -15,7 +15,7 @@ from time import monotonic
 from msl.evaluate.outcome import Failure
 from msl.workers.executor import PendingTask
 from msl.workers.fork_server import ForkServer, WorkerEnd
-from msl.workers.memory_usage import is_exiting
+from msl.workers.measure_memory import is_exiting
 from msl.workers.shared_arrays import unnamed_file
 from msl.workers.task import foreign_modules, is_limited
 from msl.workers.worker import Heartbeat, WorkerState

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from msl.blocks.base.block import Block, Codes, Floats, LooResult
 from msl.blocks.numerics.matrices import sorted_lines
 from msl.blocks.numerics.partial_sums import PartialSums
+from msl.blocks.similarity.choose_references import AllRows
 from msl.blocks.similarity.distances import Distance
 from msl.blocks.similarity.fitted_distance import FittedDistance, feature_importance, fit_metric
 from msl.blocks.similarity.knn import (
@@ -37,7 +38,6 @@ from msl.blocks.similarity.neighbour_search import (
     radius_candidates,
     radius_hood,
 )
-from msl.blocks.similarity.references import AllRows
 from msl.blocks.similarity.weightings import (
     FieldWeighting,
     NeighbourWeighting,

@@ -12,7 +12,7 @@ import numpy as np
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import sum_to_one
-from msl.blocks.ensemble import Voting, as_probabilities, voted
+from msl.blocks.voting_ensemble import Voting, as_probabilities, voted
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.evaluate.final_fits import COMMON_FOLDS
 from msl.evaluate.resampling import ResamplingPlan
