@@ -37,7 +37,7 @@ from msl.space.values import BlockType
 MOST_STEPS = 20_000
 MOST_LEVELS = 120  # of nested parts and operators, far below Python's recursion limit
 MOST_MEMBERS = 12
-MOST_ORDERED = 8
+MOST_ORDERED = 10
 
 
 class Spaces:
