@@ -19,6 +19,7 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Repeat,
     Sequence,
@@ -28,11 +29,13 @@ from msl.space.nodes import (
     Vector,
 )
 from msl.space.spec import Space
-from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 Parts = tuple[tuple[str, tuple[Step, ...]], ...]
 Way = tuple[tuple[Step, ...], Parts]
 Setting = tuple[tuple[str, Value], ...]
+#: A value, or all parameters, and the parts inside them.
+With = tuple[Value, Parts]
 
 
 def all_models(space: Space) -> frozenset[object]:
@@ -50,7 +53,7 @@ def _ways(node: Node) -> Iterator[Way]:
         case Empty():
             yield (), ()
         case BlockUse(block=block):
-            yield from (((BlockValue(block, params),), ()) for params in _settings(node.params))
+            yield from (((BlockValue(block, params),), parts) for params, parts in _settings(node.params))
         case Marked(mark=mark, node=inner):
             yield from ((steps, (*parts, (mark, steps))) for steps, parts in _ways(inner))
         case Choice(options=options):
@@ -93,42 +96,51 @@ def _joined(branches: list[tuple[Step, ...]]) -> tuple[Step, ...]:
     return (Branches(tuple(flat)),)
 
 
-def _settings(params: tuple[Param, ...]) -> Iterator[Setting]:
-    def extended(chosen: Setting, rest: tuple[Param, ...]) -> Iterator[Setting]:
+def _settings(params: tuple[Param, ...]) -> Iterator[tuple[Setting, Parts]]:
+    def extended(chosen: Setting, parts: Parts, rest: tuple[Param, ...]) -> Iterator[tuple[Setting, Parts]]:
         if not rest:
-            yield chosen
+            yield chosen, parts
             return
         first = rest[0]
         if first.condition is not None and not holds(first.condition, dict(chosen)):
-            yield from extended(chosen, rest[1:])
+            yield from extended(chosen, parts, rest[1:])
             return
-        for value in _values(first.node):
-            yield from extended((*chosen, (first.name, value)), rest[1:])
+        for value, inside in _values(first.node):
+            yield from extended((*chosen, (first.name, value)), (*parts, *inside), rest[1:])
 
-    yield from extended((), params)
+    yield from extended((), (), params)
 
 
-def _values(node: Node) -> Iterator[Value]:
+def _lists(elements: list[Node]) -> Iterator[With]:
+    for values in product(*(list(_values(element)) for element in elements)):
+        yield tuple(value for value, _ in values), tuple(part for _, parts in values for part in parts)
+
+
+def _values(node: Node) -> Iterator[With]:
     match node:
         case Const(value=value):
-            yield value  # type: ignore[misc]  # no formulas here
+            yield value, ()  # type: ignore[misc]  # no formulas here
         case IntRange(low=int(low), high=int(high), step=step):
-            yield from range(low, high + 1, step)
+            yield from ((value, ()) for value in range(low, high + 1, step))
         case RealRange(low=low, high=high) if low == high:
-            yield float(low)  # type: ignore[arg-type]
+            yield float(low), ()  # type: ignore[arg-type]
         case Bool():
-            yield from (False, True)
+            yield from ((False, ()), (True, ()))
+        case Pipeline(node=inner):
+            for steps, parts in _ways(inner):
+                only = steps[0] if len(steps) == 1 else None
+                yield only if isinstance(only, BlockValue) else PipelineValue(steps), parts
         case Choice(options=options):
             for option in options:
                 yield from _values(option)
         case Listing(elements=elements):
-            yield from product(*(list(_values(element)) for element in elements))
+            yield from _lists(list(elements))
         case Vector(size=int(size), element=element):
-            yield from product(list(_values(element)), repeat=size)
+            yield from _lists([element] * size)
         case Symbol(name=name, params=params):
-            yield from (SymbolValue(name, fixed) for fixed in _settings(params))
+            yield from ((SymbolValue(name, fixed), parts) for fixed, parts in _settings(params))
         case BlockUse(block=block, params=params):
-            yield from (BlockValue(block, fixed) for fixed in _settings(params))
+            yield from ((BlockValue(block, fixed), parts) for fixed, parts in _settings(params))
         case _:
             raise TypeError(f"{node} has no list of values")
 
@@ -151,6 +163,8 @@ def _typed(value: Value) -> object:
             return ("symbol", name, frozenset((key, _typed(v)) for key, v in params))
         case SymbolValue(name=name):
             return ("str", name)
+        case PipelineValue(steps=steps):
+            return ("pipeline", typed_steps(steps))
         case tuple():
             return ("list", *map(_typed, value))
     return (type(value).__name__, value)

@@ -40,6 +40,7 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
@@ -128,8 +129,24 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
         st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1)),
         st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
         st.builds(Choice, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        st.builds(Pipeline, _rows(finite, depth - 1)),
     ]
     return draw(st.one_of(*plain, *nested))
+
+
+def _rows(finite: bool, depth: int) -> st.SearchStrategy[Node]:
+    """Short rows of steps, as the value of a parameter."""
+    blocks = st.sampled_from([NEAR, FAR, SCALER, ALIAS])
+    use = st.builds(BlockUse, blocks, st.just(()) | st.deferred(lambda: parameters(finite, depth)))
+    step = st.one_of(use, use, st.builds(Choice, st.tuples(use, st.one_of(use, st.just(Empty())))))
+    marked = st.one_of(step, st.builds(Marked, st.sampled_from(MARKS), step))
+    return st.one_of(
+        marked,
+        st.builds(Sequence, st.tuples(marked, use)),
+        st.builds(Choice, st.tuples(use, st.builds(Sequence, st.tuples(step, use)))),
+        st.builds(Sequence, st.tuples(st.builds(Union, st.tuples(use, step)), use)),
+        st.builds(Subset, st.tuples(use, marked)),
+    )
 
 
 _sibling_conditions = st.sampled_from(

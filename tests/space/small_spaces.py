@@ -39,6 +39,7 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     Repeat,
     Sequence,
     Subset,
@@ -60,10 +61,23 @@ constants = st.sampled_from(
 )
 ranges = st.sampled_from([IntRange(1, 2), IntRange(1, 3), IntRange(1, 3, step=2), IntRange(2, 2), Bool()])
 symbols = st.builds(Symbol, st.sampled_from("xy"), st.sampled_from([(), (Param("u", IntRange(1, 2)),)]))
+_lone = st.builds(BlockUse, st.sampled_from([A, B, A2]), st.sampled_from([(), (Param("u", IntRange(1, 2)),)]))
+_optional = st.builds(Choice, st.tuples(_lone, st.one_of(_lone, st.just(Empty()))))
+pipelines = st.builds(
+    Pipeline,
+    st.one_of(
+        _lone,
+        _optional,
+        st.builds(Sequence, st.tuples(_optional, _lone)),
+        st.builds(Choice, st.tuples(_lone, st.builds(Sequence, st.tuples(_lone, _lone)))),
+        st.builds(Marked, st.sampled_from(MARKS), _optional),
+    ),
+)
 domains = st.one_of(
     constants,
     ranges,
     symbols,
+    pipelines,
     st.builds(Listing, st.tuples(st.sampled_from([IntRange(1, 2), Const(1)]))),
     st.builds(Choice, st.lists(st.one_of(constants, ranges, symbols), min_size=1, max_size=3).map(tuple)),
 )
@@ -168,6 +182,12 @@ class _Respeller:
                 return replace(node, params=self.params(params))
             case BlockUse(block=block, params=params):
                 return BlockUse(self.block(block), self.params(params))
+            case Pipeline(node=Choice(options=options)) if self.flip():
+                return Choice(self.shuffled([Pipeline(option) for option in self.nodes(options)]))
+            case Pipeline(node=BlockUse() as alone) if self.flip():
+                return self.node(alone)
+            case Pipeline(node=inner):
+                return Pipeline(self.node(inner))
             case Listing(elements=elements):
                 return Listing(tuple(self.nodes(elements)))
             case Marked(mark=mark, node=inner):

@@ -54,6 +54,10 @@ HOMES: dict[str, str] = {
         ("msl.blocks.learners.naive_bayes", "GaussianBayes NaiveBayes"),
         ("msl.blocks.calibration", "Bias LeastRisk"),
         ("msl.blocks.learners.logitboost", "LogitBoost"),
+        (
+            "msl.blocks.composite",
+            "OutOfFoldPredictions StackClassifier StackRegressor VoteClassifier VoteRegressor",
+        ),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
         ("msl.blocks.preprocessing.prepare", "Passthrough Columns"),
         ("msl.blocks.voting_ensemble", "CommitteeClassifier CommitteeRegressor"),

@@ -21,7 +21,7 @@ from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
 from msl.space.formulas import Facts
-from msl.space.nodes import BlockUse, Node
+from msl.space.nodes import BlockUse, Node, bottom_up
 from msl.space.spec import MODELS, Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
@@ -106,6 +106,7 @@ class _Checker:
         chain = Chains(self.module, self.report).chosen(self.wanted)
         self._declared_blocks()
         root = self.spaces.space(chain) if chain is not None else None
+        self._root = root
         self._searched = {} if root is None else blocks_in(root)
         requirements = self._requirements(chain)
         self._other_parts()
@@ -197,6 +198,10 @@ class _Checker:
 
     def is_searched(self, block: BlockType) -> bool:
         return block.key in self._searched
+
+    def searched_values(self, block: BlockType, parameter: str) -> list[Node]:
+        uses = [node for node in bottom_up(self._root) if isinstance(node, BlockUse)] if self._root is not None else []
+        return [p.node for use in uses if use.block.key == block.key for p in use.params if p.name == parameter]
 
     def _requirements(self, chain: Declaration | None) -> list[Required]:
         """The requirements of this file, and of every file whose parts or chain are searched."""
@@ -335,7 +340,7 @@ def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
 
 def _why_not_in(space: Space, start: Node) -> str | None:
     """Why a closed node is not in a space; None if it is, or if this depends on the table."""
-    from msl.check.read_model import closed_steps
+    from msl.check.strategies import closed_steps
     from msl.space.membership import Membership, NotInSpace
     from msl.space.values import Model
 

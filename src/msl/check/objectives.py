@@ -259,7 +259,8 @@ def task_of(objectives: tuple[Objective, ...]) -> str | None:
 _OF_SKLEARN = frozenset(
     """
     ARDRegression AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor BayesianRidge BernoulliNB
-    CategoricalNB ComplementNB DecisionTreeClassifier DecisionTreeRegressor DummyClassifier DummyRegressor ElasticNet
+    CalibratedClassifierCV CategoricalNB ComplementNB TransformedTargetRegressor TunedThresholdClassifierCV
+    DecisionTreeClassifier DecisionTreeRegressor DummyClassifier DummyRegressor ElasticNet
     ElasticNetCV ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor GammaRegressor
     GaussianNB GaussianProcessClassifier GaussianProcessRegressor GradientBoostingClassifier GradientBoostingRegressor
     HistGradientBoostingClassifier HistGradientBoostingRegressor HuberRegressor KNeighborsClassifier KNeighborsRegressor

@@ -23,9 +23,22 @@ from msl.language import ast
 from msl.record import record
 from msl.space.defaults import closed, default_node
 from msl.space.evaluate_conditions import holds
-from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
+from msl.space.nodes import (
+    BlockUse,
+    Const,
+    Empty,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    Pipeline,
+    Sequence,
+    Symbol,
+    Union,
+)
 from msl.space.spec import DEFAULT_SEARCH, PLAIN, Call, Estimate, Metric, Space, Stage
-from msl.space.values import BlockValue, Value, symbol_value
+from msl.space.values import BlockValue, Step, Value, pipeline_value, side_by_side, symbol_value
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.
 _WORDS = {
@@ -155,7 +168,27 @@ def node_value(node: Node) -> Value:
             return BlockValue(block, _values(params))
         case Listing(elements=elements):
             return tuple(node_value(element) for element in elements)
+        case Pipeline(node=inner):
+            return pipeline_value(closed_steps(inner))
     raise TypeError(f"{type(node).__name__} is still open")
+
+
+def closed_steps(node: Node) -> tuple[Step, ...]:
+    """The steps of a node without open parameters; raises TypeError if there are any."""
+    match node:
+        case BlockUse():
+            value = node_value(node)
+            assert isinstance(value, BlockValue)
+            return (value,)
+        case Sequence(steps=steps):
+            return tuple(step for below in steps for step in closed_steps(below))
+        case Permute(members=(only,)) | Marked(node=only):
+            return closed_steps(only)
+        case Union(branches=branches):
+            return side_by_side(closed_steps(branch) for branch in branches)
+        case Empty():
+            return ()
+    raise TypeError("still open")
 
 
 def _values(params: tuple[Param, ...]) -> tuple[tuple[str, Value], ...]:

@@ -25,6 +25,7 @@ from msl.encode.value_plan import (
     ParamPlan,
     Pick,
     PickFixed,
+    Piped,
     Record,
     Units,
     asked_siblings,
@@ -49,6 +50,7 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
@@ -63,6 +65,7 @@ from msl.space.nodes import (
 )
 from msl.space.spec import Space
 from msl.space.to_text import BlockNames, NodeWriter, part_name
+from msl.space.values import pipeline_value
 
 #: Beyond this, slots are given out for something that is no longer meant.
 MOST_DIMENSIONS = 1_000_000
@@ -248,6 +251,9 @@ class _Compiler:
                 return self._record(params, slot, inside, symbol_maker(name))
             case BlockUse(block=block, params=params):
                 return self._record(params, slot, place.under(block.name), block_maker(block))
+            case Pipeline(node=inner):
+                plan, end = self.steps(inner, slot, replace(place, label=""))
+                return (Fixed(pipeline_value(plan.value)) if isinstance(plan, Fixed) else Piped(plan)), end
             case Choice():
                 return self._choice(node, slot, place, self.value)
             case Marked(node=inner):

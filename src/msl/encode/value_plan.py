@@ -23,7 +23,7 @@ from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts
 from msl.space.membership_of_values import ABSENT
 from msl.space.model_traits import Params
-from msl.space.values import BlockType, BlockValue, symbol_value
+from msl.space.values import BlockType, BlockValue, pipeline_value, symbol_value
 
 
 class DecodePlan(Protocol):
@@ -139,6 +139,23 @@ class Listed:
     def write(self, tree: Any, vector: list[float]) -> None:
         for element, inner in zip(self.elements, tree, strict=True):
             element.write(inner, vector)
+
+
+@dataclass(frozen=True, slots=True)
+class Piped:
+    """Steps as a value."""
+
+    steps: DecodePlan
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        return Made(_pipelines, (self.steps.read(cube, rows),), len(rows))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        self.steps.write(tree, vector)
+
+
+def _pipelines(rows: list[Any]) -> list[Any]:
+    return list(map(pipeline_value, rows))
 
 
 def _rows_of(*columns: list[Any]) -> list[tuple[Any, ...]]:

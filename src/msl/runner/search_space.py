@@ -130,7 +130,7 @@ def start_vector(search_space: ModelSearchSpace, start: Node | None, facts: Fact
 
 def _reference(codec: Codec, node: Node) -> Vector:
     """The point of a closed node; if it is not in the space, the middle of the cube."""
-    from msl.check.read_model import closed_steps
+    from msl.check.strategies import closed_steps
 
     middle = np.full(codec.n_dimensions, 0.5)
     try:

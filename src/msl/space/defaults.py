@@ -18,15 +18,18 @@ from msl.space.nodes import (
     Empty,
     IntRange,
     Listing,
+    Marked,
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
     Sequence,
     Subset,
     Symbol,
+    Union,
     Vector,
     children,
     with_children,
@@ -56,9 +59,9 @@ def fit_default(param: Param) -> Param:
 def is_closed(node: Node) -> bool:
     """Whether a value has nothing open."""
     match node:
-        case Const():
+        case Const() | Empty():
             return True
-        case Symbol() | BlockUse() | Listing():
+        case Symbol() | BlockUse() | Listing() | Pipeline() | Sequence() | Union() | Marked():
             return all(map(is_closed, children(node)))
         case Vector(element=element):
             return isinstance(element, Const)

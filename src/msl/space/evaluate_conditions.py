@@ -36,7 +36,7 @@ from msl.space.conditions import (
     terms,
 )
 from msl.space.formulas import Facts, apply
-from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 Key = tuple[str, str]
 Owner = tuple[Key, str | None]
@@ -223,6 +223,8 @@ def blocks_in(value: Value) -> Iterator[BlockValue]:
     """Every block of a value: the value itself, and those that are parameters or elements of it."""
     if isinstance(value, BlockValue):
         yield from occurrences((value,))
+    elif isinstance(value, PipelineValue):
+        yield from occurrences(value.steps)
     elif isinstance(value, SymbolValue):
         for _, inner in value.params:
             yield from blocks_in(inner)

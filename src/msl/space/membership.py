@@ -12,7 +12,7 @@ The answer is a tree of plain data that follows the nodes of the space:
 | subset | a tree for each member, `ABSENT` where it is left out |
 | permute, arrange | the members' numbers in their order, and a tree for each of them by its number |
 | repeat | a tree for each time |
-| part | the tree inside |
+| part, pipeline as a value | the tree inside |
 
 All derivations are followed side by side, and those with the same traits are merged, so that the work does not grow
 with their number.
@@ -25,6 +25,7 @@ from typing import Any, Final, NamedTuple
 
 from msl.space.conditions import Requirement
 from msl.space.evaluate_conditions import Outcome, joined_outcome
+from msl.space.formulas import Facts
 from msl.space.membership_of_values import ABSENT, Mismatch, ValueReader
 from msl.space.model_traits import NO_TRAITS, Abstraction, Traits
 from msl.space.nodes import (
@@ -41,7 +42,7 @@ from msl.space.nodes import (
     Union,
 )
 from msl.space.spec import Space
-from msl.space.values import BlockValue, Branches, Model, Step
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, steps_of_value
 
 Tree = Any
 Word = tuple[Step, ...]
@@ -83,7 +84,7 @@ class Membership:
             return self._derive(model, rounds=True)
 
     def _derive(self, model: Model, rounds: bool) -> Tree:
-        reading = _Reading(self._abstraction, ValueReader(self._abstraction, self._space.facts, rounds), model)
+        reading = _Reading(self._abstraction, self._space.facts, rounds, model)
         read = reading.steps(self._space.root, model.steps, 0)
         ways = [way for way in read if way.end == len(model.steps)]
         if not ways:
@@ -115,9 +116,10 @@ def _merged(ways: Iterable[_Match]) -> list[_Match]:
 class _Reading:
     """One model being read. Words are told apart by identity, so each is kept as long as the reading."""
 
-    def __init__(self, abstraction: Abstraction, values: ValueReader, model: Model) -> None:
+    def __init__(self, abstraction: Abstraction, facts: Facts | None, rounds: bool, model: Model) -> None:
         self._abstraction = abstraction
-        self._values = values
+        self._values = ValueReader(abstraction, facts, rounds, self._pipeline)
+        self._words: dict[int, Word] = {}
         self._top = model.steps
         self._place = 0
         self._done: dict[tuple[int, int, int], list[_Match]] = {}
@@ -164,6 +166,13 @@ class _Reading:
                 yield from self._collapsed(branches, word, start)
             case _:
                 raise TypeError(f"{type(node).__name__} is a value, not a step")
+
+    def _pipeline(self, node: Node, value: BlockValue | PipelineValue) -> Iterator[tuple[Outcome, Traits, Tree]]:
+        """All ways to read a value as a whole row of steps."""
+        word = self._words.setdefault(id(value), steps_of_value(value))
+        for way in self.steps(node, word, 0):
+            if way.end == len(word):
+                yield way.outcome, way.traits, way.tree
 
     def _inside(self, mark: str, way: _Match) -> Traits:
         outcome = self._abstraction.outcome(mark, way.outcome)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from msl.space.evaluate_conditions import holds
+from msl.space.evaluate_conditions import Outcome, holds
 from msl.space.formulas import Facts, Formula
 from msl.space.model_traits import NO_TRAITS, Abstraction, Params, Traits, observed_params
 from msl.space.nodes import (
@@ -20,13 +20,14 @@ from msl.space.nodes import (
     Marked,
     Node,
     Param,
+    Pipeline,
     RealRange,
     Regions,
     Symbol,
     Vector,
 )
 from msl.space.numbers import ends, known, level_count, level_value, tidy, whole_numbers
-from msl.space.values import BlockValue, SymbolValue, Value, symbol_value
+from msl.space.values import BlockValue, Branches, PipelineValue, Step, SymbolValue, Value, symbol_value
 
 
 class _Absent:
@@ -57,16 +58,19 @@ class Reading:
 
 
 _State = tuple[Params, Traits, tuple[Any, ...]]
+#: Reads steps against a node: what they come to (one block, or anything else), their traits and their tree, each way.
+StepReader = Callable[[Node, BlockValue | PipelineValue], Iterable[tuple[Outcome, Traits, Any]]]
 
 
 class ValueReader:
     """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range, nor be written as
     a real: `1` is a value of `real 0..2`, but beside `1` itself it is not meant."""
 
-    def __init__(self, abstraction: Abstraction, facts: Facts | None, rounds: bool) -> None:
+    def __init__(self, abstraction: Abstraction, facts: Facts | None, rounds: bool, steps: StepReader) -> None:
         self._abstraction = abstraction
         self._facts = facts
         self._rounds = rounds
+        self._steps = steps
 
     def read(self, use: BlockUse, value: BlockValue) -> list[Reading]:
         """All derivations of this block from a use of it, as far as they differ; raises Mismatch."""
@@ -144,6 +148,9 @@ class ValueReader:
             case BlockUse(block=block) if isinstance(value, BlockValue) and value.block == block:
                 with suppress(Mismatch):  # inside a value, what does not fit is one alternative fewer
                     yield from self.read(node, value)
+            case Pipeline(node=inner) if isinstance(value, BlockValue | PipelineValue):
+                for outcome, traits, tree in self._steps(inner, value):
+                    yield Reading(_as_named(value, outcome), traits, tree)
             case Regions(count=count, width=width) if isinstance(value, tuple):
                 if _is_placed(value, int(known(count)), int(known(width))):
                     yield Reading(value, NO_TRAITS, value)
@@ -179,6 +186,14 @@ class ValueReader:
         yield from readings
 
 
+def _as_named(value: BlockValue | PipelineValue, outcome: Outcome) -> Value:
+    """A block under the name that the space has for it there."""
+    if not isinstance(value, BlockValue) or not isinstance(outcome, tuple):
+        return value
+    origin, name = outcome
+    return replace(value, block=replace(value.block, origin=origin, name=name))
+
+
 def _distinct(states: Iterable[_State]) -> list[_State]:
     found: dict[Any, _State] = {}
     for state in states:
@@ -193,9 +208,21 @@ def _names(value: Value) -> Any:
             return block.key, tuple(_names(inner) for _, inner in params)
         case SymbolValue(params=params):
             return tuple(_names(inner) for _, inner in params)
+        case PipelineValue(steps=steps):
+            return _of_steps(steps, _names)
         case tuple():
             return tuple(map(_names, value))
     return None
+
+
+def _of_steps(steps: tuple[Step, ...], of_block: Callable[[Value], Any]) -> Any:
+    """What each block of some steps comes to, in their structure."""
+    return tuple(
+        ("branches", *(_of_steps(branch, of_block) for branch in step.branches))
+        if isinstance(step, Branches)
+        else of_block(step)
+        for step in steps
+    )
 
 
 def _typed(value: Any) -> Any:
@@ -207,6 +234,8 @@ def _typed(value: Any) -> Any:
             return name, frozenset((key, _typed(inner)) for key, inner in params)
         case SymbolValue(name=name):
             return _typed(name)
+        case PipelineValue(steps=steps):
+            return PipelineValue, _of_steps(steps, _typed)
         case tuple():
             return tuple(map(_typed, value))
     return type(value), value
@@ -244,6 +273,8 @@ def _shown(value: Value) -> str:
             return block.name
         case SymbolValue(name=name):
             return name
+        case PipelineValue(steps=steps):
+            return " >> ".join("…" if isinstance(step, Branches) else step.block.name for step in steps)
         case tuple():
             return f"[{', '.join(map(_shown, value))}]"
         case bool():

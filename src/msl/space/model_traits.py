@@ -42,7 +42,7 @@ from msl.space.evaluate_conditions import (
     outcome_of,
 )
 from msl.space.formulas import Facts
-from msl.space.values import BlockType, BlockValue, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value
 
 Params = tuple[tuple[str, Value], ...]
 
@@ -87,6 +87,8 @@ class PartTrait:
 
 Traits = frozenset[BlockTrait | PartTrait]
 NO_TRAITS: Traits = frozenset()
+#: The mark of a part around a whole pipeline that is a value: its outcome is what conditions see of the value.
+WHOLE_VALUE = ""
 
 
 class Abstraction:
@@ -155,7 +157,7 @@ class Abstraction:
 
     def observes_part(self, mark: str) -> bool:
         """Whether a requirement names this part."""
-        return mark in self.parts
+        return mark in self.parts or mark == WHOLE_VALUE
 
     # --- traits of pieces of a model ---
 
@@ -179,7 +181,7 @@ class Abstraction:
 
     def inside(self, mark: str, traits: Traits) -> Traits:
         """The traits of blocks as those of blocks inside this part, as far as they are named there."""
-        named = self.parts[mark]
+        named = self.parts.get(mark, set())
         return frozenset(
             replace(trait, mark=mark)
             for trait in traits
@@ -192,11 +194,13 @@ class Abstraction:
 
     def outcome(self, mark: str, outcome: Outcome) -> Outcome:
         """An outcome of this part as far as it is told apart: a block that is not tested for is anything else."""
+        if mark == WHOLE_VALUE:
+            return outcome
         return False if isinstance(outcome, tuple) and outcome not in self._tested.get(mark, ()) else outcome
 
     def part_traits(self, mark: str, outcome: Outcome) -> Traits:
         """The trait of the outcome of a part, if that is tested."""
-        return frozenset({PartTrait(mark, outcome)}) if mark in self._tested else NO_TRAITS
+        return frozenset({PartTrait(mark, outcome)}) if mark in self._tested or mark == WHOLE_VALUE else NO_TRAITS
 
     # --- whole models ---
 
@@ -261,8 +265,15 @@ def observed_params(params: Params, precisions: Precisions) -> Params:
             if name in precisions or inner:
                 found.append((name, SymbolValue(value.name, inner)))
         elif name in precisions:
-            found.append((name, BlockValue(value.block, ()) if isinstance(value, BlockValue) else value))
+            found.append((name, outline_of(value)))
     return tuple(found)
+
+
+def outline_of(value: Value) -> Value:
+    """A value as far as conditions tell it apart: which block it is, that it is a pipeline, or the value itself."""
+    if isinstance(value, BlockValue):
+        return BlockValue(value.block, ())
+    return PipelineValue(()) if isinstance(value, PipelineValue) else value
 
 
 def kind_of(value: Value) -> str:

@@ -101,6 +101,8 @@ class Param:
     default: Value | Formula | None = field(default=None, compare=False)
     has_default: bool = field(default=False, compare=False)
     condition: Condition | None = None
+    #: What a use may give besides what the domain lists: "learner" where it was declared as `any learner`.
+    takes: str | None = field(default=None, compare=False)
 
 
 # --- steps ------------------------------------------------------------------------------------------
@@ -112,6 +114,13 @@ class BlockUse:
 
     block: BlockType
     params: tuple[Param, ...] = ()
+
+
+@record
+class Pipeline:
+    """Steps as the value of a parameter: each row of steps is one value, and a row of one block is that block."""
+
+    node: Node
 
 
 @record
@@ -190,6 +199,7 @@ Node = (
     | Listing
     | Symbol
     | BlockUse
+    | Pipeline
     | Choice
     | Empty
     | Sequence
@@ -211,7 +221,7 @@ def children(node: Node) -> Iterator[Node]:
             yield from below
         case Subset(members=below) | Permute(members=below) | Arrange(members=below):
             yield from below
-        case Repeat(member=child) | Marked(node=child):
+        case Repeat(member=child) | Marked(node=child) | Pipeline(node=child):
             yield child
 
 
@@ -318,7 +328,7 @@ def with_children(node: Node, below: Sequence_[Node]) -> Node:
             return replace(node, members=tuple(below))
         case Repeat():
             return replace(node, member=below[0])
-        case Marked():
+        case Marked() | Pipeline():
             return replace(node, node=below[0])
     return node
 

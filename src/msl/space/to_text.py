@@ -28,6 +28,7 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
@@ -38,8 +39,9 @@ from msl.space.nodes import (
     Vector,
     blocks_in,
     bottom_up,
+    children,
 )
-from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 _WIDEST_LINE = 100
 
@@ -262,6 +264,8 @@ class NodeWriter:
                 return _called(name_to_text(name), self.fixed(params))
             case BlockValue(block=block, params=params):
                 return _called(self._names.name(block), self.fixed(params))
+            case PipelineValue(steps=steps):
+                return f"({' >> '.join(_steps(steps, self._names)) or 'none'})"
 
     def fixed(self, params: tuple[tuple[str, Value], ...]) -> list[str]:
         """Parameters with their values, by name: a model has one text."""
@@ -286,6 +290,8 @@ class NodeWriter:
                 return _Text(_called(name_to_text(name), self._params(params, texts)))
             case BlockUse(block=block, params=params):
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
+            case Pipeline(node=inner):
+                return texts[id(inner)]
             case Marked(mark=mark, node=inner):
                 return _Text(part_name(mark)) if self._parts else texts[id(inner)]
             case Empty():
@@ -322,6 +328,18 @@ def is_single(node: Node) -> bool:
             return all(map(is_single, elements))
         case Marked(node=inner):
             return is_single(inner)
+        case Pipeline(node=inner):
+            return _is_one_row(inner)
+    return False
+
+
+def _is_one_row(node: Node) -> bool:
+    """Whether steps are the same in every model, whatever their parameters."""
+    match node:
+        case BlockUse() | Empty():
+            return True
+        case Sequence() | Union() | Marked():
+            return all(map(_is_one_row, children(node)))
     return False
 
 

@@ -50,7 +50,17 @@ class BlockValue:
     params: tuple[tuple[str, Value], ...]
 
 
-Value = int | float | bool | str | None | SymbolValue | BlockValue | tuple["Value", ...]
+@record
+class PipelineValue:
+    """Several steps as the value of a parameter: what prepares the rows of a learner, the learner, what follows it.
+
+    A single block is never one of these: it is itself.
+    """
+
+    steps: tuple[Step, ...]
+
+
+Value = int | float | bool | str | None | SymbolValue | BlockValue | PipelineValue | tuple["Value", ...]
 
 
 @record
@@ -78,6 +88,17 @@ def side_by_side(branches: Iterable[tuple[Step, ...]]) -> tuple[Step, ...]:
     if len(flat) < 2:
         return flat[0] if flat else ()
     return (Branches(tuple(flat)),)
+
+
+def pipeline_value(steps: tuple[Step, ...]) -> BlockValue | PipelineValue:
+    """Steps as a value in its one form: a single block is itself."""
+    only = steps[0] if len(steps) == 1 else None
+    return only if isinstance(only, BlockValue) else PipelineValue(steps)
+
+
+def steps_of_value(value: BlockValue | PipelineValue) -> tuple[Step, ...]:
+    """The steps that a block, or a pipeline, has as the value of a parameter."""
+    return (value,) if isinstance(value, BlockValue) else value.steps
 
 
 @record

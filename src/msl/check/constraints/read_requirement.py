@@ -30,6 +30,9 @@ class Surroundings(Protocol):
     def is_searched(self, block: BlockType) -> bool:
         """Whether the chain contains the block."""
 
+    def searched_values(self, block: BlockType, parameter: str) -> list[Node]:
+        """What the uses of a block in the chain give to a parameter."""
+
 
 @dataclass(slots=True)
 class RequirementReader(ConditionReader):
@@ -82,6 +85,8 @@ class RequirementReader(ConditionReader):
         nodes: dict[str, list[Node]] = {}
         for name, node in flat_params(use.params):
             nodes.setdefault(name, []).append(node)
+        for name in (param.name for param in use.params if param.takes is not None):
+            nodes[name] += self.around.searched_values(use.block, name)
         if len(rest) > 1 or rest[0].text not in nodes:
             help = did_you_mean(rest[-1].text, nodes) or (f"it has {listing(nodes)}" if nodes else "it has none")
             also = () if owner is None else (owner.label,)

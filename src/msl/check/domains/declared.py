@@ -47,6 +47,8 @@ class Context(Protocol):
         self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
     ) -> Condition | None: ...
 
+    def learner_space(self, module: Module, written: ast.Expression, closes: bool, where: str) -> Node | None: ...
+
 
 @record
 class Declarer:
@@ -106,13 +108,17 @@ class Declarer:
 
     def param(self, argument: ast.Argument, siblings: tuple[Param, ...]) -> Param | None:
         assert argument.key is not None
-        node = self.opened(argument) if argument.opens else self.closed(argument)
+        takes = taken_role(argument)
+        if takes == "learner" and isinstance(argument.default, ast.Nothing):
+            node: Node | None = Const(None)  # what `any learner` stands for is decided where the block is used
+        else:
+            node = self.opened(argument) if argument.opens else self.closed(argument)
         if node is None:
             return None
         condition = None
         if argument.condition is not None:
             condition = self.context.sibling_condition(self.module, argument.condition, siblings)
-        return Param(argument.key.text, node, condition=condition)
+        return Param(argument.key.text, node, condition=condition, takes=takes)
 
     def opened(self, argument: ast.Argument) -> Node | None:
         """The domain after `:`."""
@@ -317,10 +323,27 @@ class Declarer:
         if isinstance(expression, ast.Optional):
             inner = _shortened(self.module.source.slice(expression.item.span))
             help = f"for a parameter that may have no value write `none | {inner}`"
+        if isinstance(expression, ast.Sequence | ast.Union):
+            help = "declare it as `any learner`, and write the pipeline where the block is used"
         self._error("MSL093", expression, message, help)
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def taken_role(argument: ast.Argument) -> str | None:
+    """What a use may give besides what is listed: a learner for `any learner`, learners for a list of them."""
+    items = argument.value.items if isinstance(argument.value, ast.Choice) else (argument.value,)
+    if not argument.opens:
+        return None
+    if any(map(_is_any_learner, items)):
+        return "learner"
+    lists = [item.items for item in items if isinstance(item, ast.ListOf)]
+    return "learners" if lists and all(_is_any_learner(each) for row in lists for each in row) else None
+
+
+def _is_any_learner(item: ast.Expression) -> bool:
+    return isinstance(item, ast.AnyOf) and item.role.names[-1].text == "learner"
 
 
 def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:

@@ -20,6 +20,7 @@ from msl.check.domains.contains import (
     options_of_kind,
 )
 from msl.check.domains.declared import Declarer, alternatives, has_open
+from msl.check.domains.learners import LearnerReader, kept
 from msl.check.domains.narrow_structured import StructuredNarrower
 from msl.check.lints import closed_silently
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
@@ -76,7 +77,7 @@ class Narrower:
         for param in declared:
             argument = given.get(param.name)
             if argument is None:
-                params.append(replace(param, node=default_node(param)) if closes_rest else param)
+                params.append(replace(param, node=default_node(param)) if closes_rest or kept(param) else param)
                 continue
             node = self.argument(param, argument, owner)
             sound = sound and node is not None
@@ -95,6 +96,8 @@ class Narrower:
             return None
         place = Place(param.name, owner, param.node)
         value = argument.value
+        if param.takes is not None and not isinstance(value, ast.Default):
+            return LearnerReader(self.declarer, self).argument(param, argument, place)
         if owner.closed and (argument.opens or isinstance(value, _SEVERAL)):
             self._searched_option(argument, place)
             return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Protocol
 
 from msl.check.domains.arguments import clashes
 from msl.check.domains.contains import Owner
-from msl.check.domains.declared import Declarer
+from msl.check.domains.declared import Declarer, taken_role
 from msl.check.domains.default_value import Defaults
+from msl.check.domains.learners import kept
 from msl.check.domains.narrow import Narrower
 from msl.check.names import catalogues
 from msl.check.names.library import Declaration, Module
@@ -20,6 +22,7 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
+from msl.space.defaults import default_node
 from msl.space.formulas import FACTS
 from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange
 from msl.space.spec import PLAIN, Capabilities
@@ -44,8 +47,16 @@ class Declared:
 
     @property
     def use(self) -> BlockUse:
-        """The block with all its parameters open."""
-        return BlockUse(self.block, self.params)
+        """The block with all its parameters open, but for learners inside it that have a default."""
+        if not any(map(kept, self.params)):
+            return BlockUse(self.block, self.params)
+        return BlockUse(self.block, tuple(replace(p, node=default_node(p)) if kept(p) else p for p in self.params))
+
+
+class StepReader(Protocol):
+    """Reads what stands between blocks, for blocks that take pipelines."""
+
+    def learner(self, written: ast.Expression, module: Module, closes: bool, where: str) -> Node | None: ...
 
 
 class Blocks:
@@ -55,6 +66,8 @@ class Blocks:
         self.report = report
         #: Blocks that are used indirectly: as members of a role, or as the base of derived blocks.
         self.met: set[Declaration] = set()
+        #: Set by what reads chains, which needs the blocks first.
+        self.steps: StepReader | None = None
         self._done: dict[Declaration, Declared | None] = {}
         self._under_way: list[Declaration] = []
 
@@ -91,14 +104,15 @@ class Blocks:
         module: Module,
         where: ast.Node,
         notes: bool = True,
+        closes: bool = False,
     ) -> BlockUse | None:
-        """A use of a block with arguments."""
+        """A use of a block with arguments; `closes` fixes what they do not mention."""
         declared = self.declared(declaration)
         if declared is None:
             return None
         called = where.path.text if isinstance(where, ast.Call) else declaration.name
         owner = Owner(declaration.name, "parameter", declared.labels, called)
-        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span)
+        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span, closes)
         return None if params is None else BlockUse(declared.block, params)
 
     # --- roles ---
@@ -224,6 +238,9 @@ class Blocks:
 
         return sibling_condition(module, condition, siblings, self.report)
 
+    def learner_space(self, module: Module, written: ast.Expression, closes: bool, where: str) -> Node | None:
+        return None if self.steps is None else self.steps.learner(written, module, closes, where)
+
     # --- declarations ---
 
     def _block(self, node: ast.Block, module: Module) -> Declared | None:
@@ -316,7 +333,7 @@ class Blocks:
         if node is None or quiet.report.failed:
             return None
         self.report.diagnostics.extend(quiet.report.diagnostics)
-        return replace(old, node=node, default=None, has_default=False)
+        return replace(old, node=node, default=None, has_default=False, takes=taken_role(argument))
 
     def _with_defaults(
         self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str

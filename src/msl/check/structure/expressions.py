@@ -11,9 +11,11 @@ from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
+from msl.check.structure.roles import NO_LEARNER, broken_paths
 from msl.diagnostics.diagnostic import Report
 from msl.language import ast
 from msl.language.tokens import is_identifier
+from msl.space.defaults import closed
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -35,7 +37,7 @@ from msl.space.values import BlockType
 MOST_STEPS = 20_000
 MOST_LEVELS = 120  # of nested parts and operators, far below Python's recursion limit
 MOST_MEMBERS = 12
-MOST_ORDERED = 8
+MOST_ORDERED = 10
 
 
 class Spaces:
@@ -46,10 +48,12 @@ class Spaces:
         self.report = report
         self.quiet = quiet
         self.blocks = blocks
+        blocks.steps = self
         self.met: set[Declaration] = set()
         self._done: dict[Declaration, Node | None] = {}
         self._under_way: list[Declaration] = []
         self._levels = 0
+        self._closes = False
         self._sizes: dict[int, tuple[Node, int, int]] = {}
 
     def space(self, declaration: Declaration) -> Node | None:
@@ -62,7 +66,9 @@ class Spaces:
             node = declaration.node
             assert isinstance(node, ast.Part | ast.Chain)
             self._under_way.append(declaration)
+            closes, self._closes = self._closes, False
             built = self.expression(node.space, declaration.module)
+            self._closes = closes
             self._under_way.pop()
             if built is not None and not self._is_within_reason(built, declaration):
                 built = None
@@ -105,6 +111,30 @@ class Spaces:
         source, span = declaration.module.source, declaration.node.name.span
         self.report.error("MSL026", source, span, message, "", "to repeat a step, use `repeat(…, 0..3)`")
 
+    # --- learners inside blocks ---
+
+    def learner(self, written: ast.Expression, module: Module, closes: bool, where: str) -> Node | None:
+        """The steps of a learner that a block takes; what `closes` it leaves nothing open that is not said to be."""
+        before = self.quiet, self._closes
+        self.quiet, self._closes = True, closes
+        built = self.expression(written, module)
+        self.quiet, self._closes = before
+        if built is None:
+            return None
+        faults = broken_paths(built)
+        for fault, path in faults[:1]:
+            message = f"a path of this value has no learner, and {where} takes one"
+            if fault is not NO_LEARNER:
+                message = f"{fault.problem}, in the value of {where}"
+            help = "every path has exactly one learner, transformers and selectors before it, posts after it"
+            self.report.error("MSL202", module.source, written.span, message, f"on the path `{path}`", help)
+        return None if faults else built
+
+    def _several(self, expression: ast.Expression, module: Module) -> None:
+        text = _shortened(module.source.slice(expression.span))
+        message = f"`=` takes one value, and `{text}` is several"
+        self._error("MSL089", expression, module, message, "write `:` in place of `=` to search them, or keep one")
+
     # --- expressions ---
 
     def expression(self, expression: ast.Expression, module: Module) -> Node | None:
@@ -118,6 +148,9 @@ class Spaces:
         return built
 
     def _built(self, expression: ast.Expression, module: Module) -> Node | None:
+        if self._closes and isinstance(expression, ast.Choice | ast.Optional | ast.AnyOf):
+            self._several(expression, module)
+            return None
         match expression:
             case ast.Path():
                 return self._named(expression, module)
@@ -168,12 +201,15 @@ class Spaces:
         if declaration is None:
             return None
         self.met.add(declaration)
-        if not declaration.is_block:
-            return self.space(declaration)
-        return self._as_step(self.blocks.bare(declaration), path, module)
+        node = self.blocks.bare(declaration) if declaration.is_block else self.space(declaration)
+        if self._closes and node is not None:
+            node = closed(node)
+        return self._as_step(node, path, module)
 
     def _call(self, call: ast.Call, module: Module) -> Node | None:
         if call.path.text in BUILT_IN:
+            if self._closes:
+                return self._several(call, module)
             return self._built_in(call, module)
         if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
             name = call.path.names[-1].text
@@ -189,13 +225,13 @@ class Spaces:
             help = "only blocks take arguments: give them where the part is declared"
             self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
             return None
-        use = self.blocks.call(declaration, call.arguments, module, call, notes=not self.quiet)
+        use = self.blocks.call(declaration, call.arguments, module, call, not self.quiet, self._closes)
         if use is not None and not self.quiet:
             opened_silently(call, use, module, self.report)
         return self._as_step(use, call, module)
 
-    def _as_step(self, use: BlockUse | None, where: ast.Node, module: Module) -> Node | None:
-        if use is not None and use.block.role not in CHAIN_ROLES:
+    def _as_step(self, use: Node | None, where: ast.Node, module: Module) -> Node | None:
+        if isinstance(use, BlockUse) and use.block.role not in CHAIN_ROLES:
             message = f"`{use.block.name}` is a {use.block.role}, not a step of a chain"
             self._error("MSL062", where, module, message, "it can only be the value of a parameter of another block")
             return None

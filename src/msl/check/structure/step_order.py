@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msl.check.domains.contains import options_of
 from msl.check.names.library import Declaration, Module
 from msl.check.names.resolve_names import peek
 from msl.check.structure.chains import left_out
@@ -20,6 +21,7 @@ from msl.space.nodes import (
     Marked,
     Node,
     Permute,
+    Pipeline,
     Regions,
     Repeat,
     Sequence,
@@ -272,6 +274,10 @@ class _Walk:
         return changer or next((c for c in alone if c is not None), None)
 
     def _block(self, use: BlockUse, changer: str | None) -> str | None:
+        for param in use.params:
+            for option in options_of(param.node):
+                if isinstance(option, Pipeline):
+                    self._walk(option.node, changer)
         if changer is not None:
             for param in use.params:
                 if _over_features(param.node):

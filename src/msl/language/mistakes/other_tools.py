@@ -204,7 +204,7 @@ def _import(source: Source, tokens: list[Token]) -> Diagnostic | None:
         return None
     span = token_span(tokens[0]).to(token_span(tokens[-1]))
     message = "a spec does not import Python packages: it uses catalogues and `.msl` files"
-    if package in ("sklearn", "clop", "sbm", "kms", "rbf"):
+    if package in ("sklearn", "compose", "clop", "sbm", "kms", "rbf"):
         help = f"write `use {package}`"
         return Diagnostic("MSL036", Severity.ERROR, message, Label(source, span, ""), help=help)
     help = 'remove it; declare a class of another package with `block name: learner "package.module:Class" { … }`'

@@ -6,7 +6,7 @@ out, so that the sketch stays small whatever the size of the space.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -21,11 +21,13 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     Repeat,
     Sequence,
     Subset,
     Symbol,
     Union,
+    steps_up,
 )
 from msl.space.spec import Space
 from msl.space.to_text import is_single, name_to_text, node_to_text, part_name
@@ -230,10 +232,17 @@ def _settings(params: tuple[Param, ...], owner: str = "", depth: int = 0) -> Ite
             domain += f" if {condition_to_text(param.condition)}"
         yield Setting(f"{owner}{name_to_text(param.name)}", domain, not is_single(param.node), depth)
         options = _flattened(list(param.node.options))[0] if isinstance(param.node, Choice) else [param.node]
-        for option in options:
+        for option in (inner for each in options for inner in _blocks_of(each)):
             if isinstance(option, Symbol | BlockUse) and depth < _DEEPEST:
                 name = option.name if isinstance(option, Symbol) else option.block.name
                 yield from _settings(option.params, f"{name_to_text(name)}.", depth + 1)
+
+
+def _blocks_of(option: Node) -> Iterable[Node]:
+    """The blocks of a pipeline that is a value, each once; any other alternative is itself."""
+    if not isinstance(option, Pipeline):
+        return (option,)
+    return (node for node in steps_up(option.node) if isinstance(node, BlockUse))
 
 
 def _times(low: int, high: int) -> str:

@@ -48,6 +48,7 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
@@ -59,7 +60,7 @@ from msl.space.nodes import (
     bottom_up,
 )
 from msl.space.spec import Space
-from msl.space.values import BlockType, BlockValue, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value
 
 #: Steps are put into one row up to this many. Beyond, nesting is kept: no two spaces become equal by it, and parts that
 #: double each other forty times over stay small.
@@ -122,6 +123,8 @@ class Nodes:
                 return symbol_key(self.entries, name, self._params(params))
             case BlockUse(block=block, params=params):
                 return block_key(self.entries, block, self._params(params), self._naming)
+            case Pipeline(node=inner):
+                return self._pipeline(self._known(inner))
             case Marked(mark=mark, node=inner):
                 name_of_part = self._naming.marks.get(mark)
                 return self._known(inner) if name_of_part is None else add("mark", name_of_part, self._known(inner))
@@ -172,6 +175,13 @@ class Nodes:
         return self._conditions.key(condition)
 
     # --- how steps and values combine ---
+
+    def _pipeline(self, key: Key) -> Key:
+        """Steps as a value, alternative by alternative: one that is a single block is that block."""
+        options = self.entries.pieces(key, "choice")
+        return self._choice(
+            [o if self.entries.kind(o) == "block" else self.entries.add("pipeline", o) for o in options]
+        )
 
     def _choice(self, options: list[Key]) -> Key:
         flat = dict.fromkeys(piece for key in options for piece in self.entries.pieces(key, "choice"))
@@ -305,7 +315,7 @@ def _blocks(space: Space) -> Iterator[BlockType]:
     for node in bottom_up(space.root):
         if isinstance(node, BlockUse):
             yield node.block
-        elif isinstance(node, Const) and isinstance(node.value, BlockValue | SymbolValue | tuple):
+        elif isinstance(node, Const) and isinstance(node.value, BlockValue | PipelineValue | SymbolValue | tuple):
             holder = BlockValue(_NO_BLOCK, (("", node.value),))
             yield from (found.block for found in occurrences((holder,)) if found is not holder)
 

@@ -19,6 +19,7 @@ from msl.space.nodes import (
     Marked,
     Node,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
@@ -45,10 +46,10 @@ _WORDS: dict[type[Group], str] = {
 
 
 def bare(node: Node) -> Node:
-    """The node inside marks and lists of one."""
+    """The node inside marks, pipelines and lists of one."""
     while True:
         match node:
-            case Marked(node=inner) | Repeat(low=1, high=1, member=inner):
+            case Marked(node=inner) | Pipeline(node=inner) | Repeat(low=1, high=1, member=inner):
                 node = inner
             case Sequence(steps=(only,)) | Union(branches=(only,)) | Choice(options=(only,)) | Permute(members=(only,)):
                 node = only

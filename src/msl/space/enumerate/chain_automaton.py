@@ -106,7 +106,7 @@ class ChainAutomaton:
         self._abstraction = abstraction
         self._limit = limit
         self._structures = structures
-        self._values = ValuePartition(abstraction, facts, steps, limit, scales)
+        self._values = ValuePartition(abstraction, facts, steps, limit, self.chains_of_all, scales)
         self._rests: dict[Hashable, _Rest] = {}
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Position, tuple[tuple[BlockUse | Union, _Position] | None, tuple[_Position, ...]]] = {}

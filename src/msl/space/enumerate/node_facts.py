@@ -13,6 +13,7 @@ from msl.space.nodes import (
     Marked,
     Node,
     Permute,
+    Pipeline,
     Repeat,
     Sequence,
     Subset,
@@ -78,6 +79,6 @@ def _own_text(node: Node) -> str:
             return repr((type(node), low, high))
         case Marked(mark=mark):
             return repr((type(node), mark))
-        case Listing() | Choice() | Sequence() | Union() | Subset() | Permute():
+        case Listing() | Choice() | Pipeline() | Sequence() | Union() | Subset() | Permute():
             return repr(type(node))
     return repr(node)

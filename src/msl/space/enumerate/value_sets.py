@@ -8,7 +8,7 @@ by its *views*: which of the nodes have its values, and what requirements and co
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -33,8 +33,10 @@ from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts, Formula
 from msl.space.model_traits import (
     NO_TRAITS,
+    WHOLE_VALUE,
     Abstraction,
     Params,
+    PartTrait,
     Precision,
     Traits,
     kind_of,
@@ -51,13 +53,27 @@ from msl.space.nodes import (
     Marked,
     Node,
     Param,
+    Pipeline,
     RealRange,
     Regions,
+    Sequence,
     Symbol,
+    Union,
     Vector,
+    steps_up,
 )
 from msl.space.numbers import known
-from msl.space.values import BlockValue, SymbolValue, Value, symbol_value
+from msl.space.values import (
+    BlockType,
+    BlockValue,
+    Branches,
+    PipelineValue,
+    Step,
+    SymbolValue,
+    Value,
+    pipeline_value,
+    symbol_value,
+)
 
 
 class _Unseen:
@@ -105,6 +121,8 @@ class _Siblings:
 
 Enumerations = dict[OrderedSet[View], Enumeration]
 _Leaf = tuple[int, Node, Visibility]
+#: The rows of steps of several nodes, by the numbers of the nodes that have each and the traits that it has there.
+Rows = Callable[[tuple[Node, ...]], Mapping[OrderedSet[tuple[int, Traits]], Enumeration]]
 
 
 class ValuePartition:
@@ -119,8 +137,10 @@ class ValuePartition:
         facts: Facts | None,
         steps: int | None,
         limit: WorkLimit,
+        rows: Rows,
         scales: bool = False,
     ) -> None:
+        self._rows = rows
         self._abstraction = abstraction
         self._facts = facts
         self._steps = steps
@@ -141,10 +161,15 @@ class ValuePartition:
 
     def _cut(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
+        has_pipeline = False
         for number, (node, visibility) in enumerate(zip(nodes, visibilities, strict=True)):
             for leaf in _leaves(node):
+                has_pipeline = has_pipeline or isinstance(leaf, Pipeline)
                 sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
                 groups[sort].append((number, leaf, visibility))
+        if has_pipeline:  # a pipeline may come to a single block, which other leaves may be too
+            for sort in [sort for sort in groups if sort[0] == "block"]:
+                groups["pipeline",].extend(groups.pop(sort))
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, piece in self._group(sort, leaves).items():
@@ -161,6 +186,8 @@ class ValuePartition:
                 return self._bool(leaves)
             case "block" | "symbol":
                 return self._records(leaves)
+            case "pipeline":
+                return self._pipelines(leaves)
             case "tuple":
                 return self._tuples(leaves, sort[1])
             case "regions":
@@ -231,6 +258,23 @@ class ValuePartition:
                 _view(leaves[i][0], UNSEEN if leaves[i][2].precision is None else (), traits) for i, traits in holders
             )
             pieces[views].append(Mapped(paths, tuple))
+        return {views: disjoint_union(found) for views, found in pieces.items()}
+
+    # --- pipelines ---
+
+    def _pipelines(self, leaves: list[_Leaf]) -> Enumerations:
+        """Rows of steps; where the value is observed, so is the block that a row of one step is."""
+        rows = [node.node if isinstance(node, Pipeline) else node for _, node, _ in leaves]
+        seen = [visibility.precision is not None for _, _, visibility in leaves]
+        nodes = tuple(Marked(WHOLE_VALUE, row) if is_seen else row for row, is_seen in zip(rows, seen, strict=True))
+        blocks = {use.block.key: use.block for row in rows for use in steps_up(row) if isinstance(use, BlockUse)}
+        pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
+        for signature, paths in self._rows(nodes).items():
+            views = OrderedSet(
+                _pipeline_view(leaves[i][0], traits, blocks) if seen[i] else _view(leaves[i][0], UNSEEN, traits)
+                for i, traits in signature
+            )
+            pieces[views].append(Mapped(paths, _value_of_rows))
         return {views: disjoint_union(found) for views, found in pieces.items()}
 
     # --- blocks and alternatives with parameters ---
@@ -361,12 +405,24 @@ def _leaves(node: Node) -> Iterator[Node]:
             yield BlockUse(block, _fixed(params))
         case Const(value=SymbolValue(name=name, params=params)):
             yield Symbol(name, _fixed(params))
+        case Const(value=PipelineValue(steps=steps)):
+            yield Pipeline(_row_of(steps))
         case Const(value=str() as name):
             yield Symbol(name)
         case Const(value=tuple() as items):
             yield Listing(tuple(Const(item) for item in items))
         case _:
             yield node
+
+
+def _row_of(steps: tuple[Step, ...]) -> Node:
+    return Sequence(tuple(map(_node_of, steps)))
+
+
+def _node_of(step: Step) -> Node:
+    if isinstance(step, Branches):
+        return Union(tuple(map(_row_of, step.branches)))
+    return BlockUse(step.block, _fixed(step.params))
 
 
 def _fixed(params: Params) -> tuple[Param, ...]:
@@ -392,6 +448,8 @@ def _sort(leaf: Node) -> tuple[Any, ...]:
             return "plain", value
         case BlockUse(block=block):
             return "block", block
+        case Pipeline():
+            return ("pipeline",)
         case Symbol(name=name):
             return "symbol", name
         case Listing(elements=elements):
@@ -413,6 +471,18 @@ def _elements(node: Node, size: int) -> Iterable[Node]:
 
 def _view(number: int, observed: Appearance, traits: Traits = NO_TRAITS) -> View:
     return View(number, observed, "" if isinstance(observed, _Unseen) else kind_of(observed), traits)
+
+
+def _pipeline_view(number: int, traits: Traits, blocks: Mapping[tuple[str, str], BlockType]) -> View:
+    """A view whose value is observed: the block that the row is, or that it is a pipeline."""
+    (whole,) = (trait for trait in traits if isinstance(trait, PartTrait) and trait.mark == WHOLE_VALUE)
+    is_block = isinstance(whole.outcome, tuple)
+    observed = BlockValue(blocks[whole.outcome], ()) if is_block else PipelineValue(())  # type: ignore[index]
+    return _view(number, observed, traits - {whole})
+
+
+def _value_of_rows(rows: list[tuple[Step, ...]]) -> Value:
+    return pipeline_value(tuple(step for row in rows for step in row))
 
 
 def _alike(leaves: Iterable[_Leaf], value: Value) -> OrderedSet[View]:
