@@ -11,7 +11,7 @@ from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
-from msl.check.structure.table_columns import OnPlace, read_selector
+from msl.check.structure.table_columns import OnPlace, needs_on, read_selector
 from msl.diagnostics.diagnostic import Report
 from msl.language import ast
 from msl.language.tokens import is_identifier
@@ -182,6 +182,9 @@ class Spaces:
     def _call(self, call: ast.Call, module: Module) -> Node | None:
         if call.path.text in BUILT_IN:
             return self._built_in(call, module)
+        if peek(module, call.path.text) is None and (written := needs_on(call, module)) is not None:
+            self._error("MSL197", call, module, "steps for some columns are written with `on`", written)
+            return None
         if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
             name = call.path.names[-1].text
             message = f"`{name}` is not a block or part: steps are joined by operators"

@@ -67,7 +67,9 @@ class Structure:
                 help = f"use `{changer}` only once"
             if changer == ON.name:
                 message = f"{names} {verb} an element for each feature of the table, but `on` selects only some"
-                help = f"put `{block.name}` before `on` if it keeps the columns, or take a block without {names}"
+                help = f"take a block without {names} there, or leave out `on`"
+                if block.target == "msl.blocks:KeepFeatures":
+                    help = f"put `{block.name}` before `on`"
             source, span = self._place(block)
             self.report.error("MSL064", source, span, message, "", help)
 

@@ -24,7 +24,7 @@ _KIND_MEANT = {
 }
 _EVERYTHING = frozenset({"all", "everything", "columns", "features"})
 #: Blocks that hand on columns of the table as they are.
-_KEEP_COLUMNS = frozenset({"msl.blocks:Passthrough", "msl.blocks:Columns", "msl.blocks:TableColumns"})
+_KEEP_COLUMNS = frozenset(f"msl.blocks:{name}" for name in ("Passthrough", "Columns", "KeepFeatures", "TableColumns"))
 
 
 @record
@@ -64,7 +64,7 @@ def read_selector(written: ast.Name | ast.ListOf, module: Module, report: Report
     elif text in _EVERYTHING:
         help = f"steps for all columns need no `on`; for those that no other branch names write `on {REST} (…)`"
     elif (close := did_you_mean(text, (*KINDS, REST))) is not None:
-        help = f"{close}; for a column of this name write `on [{name}] (…)`"
+        help = f"{close} For a column of this name write `on [{name}] (…)`"
     report.error("MSL198", module.source, written.span, f"`{text}` is not a kind of columns", "", help)
     return None
 
@@ -95,6 +95,24 @@ def _list(written: ast.ListOf, module: Module, report: Report) -> Selector | Non
             message = f"`{name}` is in this list already"
             report.warning("MSL224", module.source, written.items[place].span, message, "", "remove it")
     return tuple(sorted(set(names)))
+
+
+def needs_on(call: ast.Call, module: Module) -> str | None:
+    """What `numbers(impute)` or `on(numbers, impute)` was probably meant to be; None for any other call."""
+    name = call.path.text
+    if name == "on":
+        return meant_on(call, module)
+    if name not in (*KINDS, REST) or len(call.arguments) != 1:
+        return None
+    return f"write `on {name} ({module.source.slice(call.arguments[0].span)})`"
+
+
+def meant_on(call: ast.Call, module: Module) -> str:
+    """What `on(numbers, impute)` was probably meant to be."""
+    texts = [module.source.slice(argument.value.span) for argument in call.arguments if argument.key is None]
+    columns = texts[0] if texts else "numbers"
+    columns = f"[{columns}]" if columns.startswith('"') else columns
+    return f"write `on {columns} ({' >> '.join(texts[1:]) or 'impute'})`"
 
 
 def _entry(item: ast.Expression) -> str | None:
