@@ -118,6 +118,13 @@ def test_inside_on_positions_are_those_of_its_columns():
     assert [selector_of(branch[0]) for branch in inner.branches] == [(0, 3), (1, 2)]
 
 
+def test_a_rest_that_does_not_start_a_branch_is_all_that_is_left():
+    text = f"(on [age, z] (on rest (none)) & on [z] (none)) >> {LEARNER}"
+    joined, _ = adapt_model(model(text), ColumnKinds(6, (1, 4), names=NAMES), "classification").steps
+    assert isinstance(joined, Branches)
+    assert [[selector_of(step) for step in branch] for branch in joined.branches] == [[(0, 5), (0, 1)], [(5,)]]
+
+
 def test_a_mask_of_features_may_come_before():
     mask = "keep(features = [true, true, true, false, false, true])"
     steps = adapt_model(model(f"{mask} >> on [z, city] (none) >> {LEARNER}"), KINDS, "classification").steps

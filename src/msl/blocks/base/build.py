@@ -196,10 +196,8 @@ class _Adapter:
         return tuple(adapted), stream
 
     def _branches(self, step: Branches, stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
-        named = [self._named(branch) for branch in step.branches]
-        others = [frozenset().union(*named[:place], *named[place + 1 :]) for place in range(len(named))]
-        pairs = zip(step.branches, others, strict=True)
-        found = [result for branch, other in pairs if (result := self.steps(branch, stream, other)) is not None]
+        named = frozenset().union(*map(self._named, step.branches))
+        found = [result for branch in step.branches if (result := self.steps(branch, stream, named)) is not None]
         if not found:
             return None
         is_incomplete = any(end.is_incomplete for _, end in found)
