@@ -55,6 +55,9 @@ def expressions_over(inner: st.SearchStrategy) -> st.SearchStrategy:
         several(inner, 0).map(ast.ListOf),
         st.builds(ast.Range, st.sampled_from([None, "int", "real"]), inner, inner, st.booleans(), st.none() | inner),
         st.builds(ast.Vector, inner, inner),
+        st.builds(
+            ast.On, st.sampled_from("numbers rest age".split()).map(ast.Name) | several(inner, 0).map(ast.ListOf), inner
+        ),
         arithmetic(inner),
         negative(inner),
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from msl.space.column_selectors import Selector, on_columns
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -174,6 +175,16 @@ def parameters(draw: st.DrawFn, finite: bool = True, depth: int = 1) -> tuple[Pa
     return tuple(found)
 
 
+# --- columns by name, pattern, kind and rest ---
+
+selectors = st.sampled_from(["numbers", "symbols", "rest", ("age",), ("age", "income_*"), ("numbers",)])
+
+
+def selecting(selector: Selector, inner: Node) -> Node:
+    """`on selector (inner)`."""
+    return Sequence((on_columns(selector), inner))
+
+
 # --- steps ------------------------------------------------------------------------------------------------------------
 
 
@@ -195,6 +206,7 @@ def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.tuples(bounds, two).map(lambda p: Arrange(min(p[0][0], len(p[1])), min(p[0][1], len(p[1])), p[1])),
         st.tuples(bounds, inner).map(lambda p: Repeat(*p[0], p[1])),
         st.builds(Marked, st.sampled_from(MARKS), inner),
+        st.builds(selecting, selectors, inner),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from msl.space.column_selectors import on_columns
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -91,6 +92,7 @@ _params = st.one_of(
         )
     ),
 )
+selectors = st.sampled_from(["numbers", "rest", ("age",), ("age", "income_*")])
 uses = st.builds(BlockUse, st.sampled_from([A, B, A2]), _params)
 
 
@@ -107,6 +109,7 @@ def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.tuples(bounds, two).map(lambda p: Arrange(min(p[0][0], len(p[1])), min(p[0][1], len(p[1])), p[1])),
         st.tuples(bounds, inner).map(lambda p: Repeat(*p[0], p[1])),
         st.builds(Marked, st.sampled_from(MARKS), inner),
+        st.builds(lambda selector, node: Sequence((on_columns(selector), node)), selectors, inner),
     )
 
 

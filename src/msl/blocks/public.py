@@ -59,7 +59,7 @@ HOMES: dict[str, str] = {
             "OutOfFoldPredictions StackClassifier StackRegressor VoteClassifier VoteRegressor",
         ),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
-        ("msl.blocks.preprocessing.prepare", "Passthrough Columns"),
+        ("msl.blocks.preprocessing.prepare", "Passthrough Columns TableColumns"),
         ("msl.blocks.voting_ensemble", "CommitteeClassifier CommitteeRegressor"),
         ("msl.blocks.similarity.distances", "Euclidean Manhattan Minkowski Chebyshev Canberra Angle Mahalanobis"),
         ("msl.blocks.selection.selectors", "SVCElimination"),
@@ -95,7 +95,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.similarity.reference_points", "ReferencePoints"),
         ("msl.blocks.selection.relief", "ReliefRanker ReliefFRanker"),
         ("msl.blocks.kernels.ridge", "KRidgeRegressor KRidgeClassifier"),
-        ("msl.blocks.preprocessing.scalers", "Normalize Standardize ShiftScale RangeScale"),
+        ("msl.blocks.preprocessing.scalers", "Log1p Normalize Standardize ShiftScale RangeScale"),
         ("msl.blocks.learners.logitboost", "ShallowTrees"),
         (
             "msl.blocks.similarity.knn",

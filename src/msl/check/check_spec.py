@@ -113,6 +113,12 @@ class _Checker:
         structure = None if root is None or chain is None else Structure(self.report, chain, root, self._searched)
         if structure is not None:
             structure.is_proven()
+        selecting = None
+        if root is not None and self.spaces.on_places:
+            from msl.check.structure.table_columns import OnColumns
+
+            selecting = OnColumns(self.report, root, self.spaces.on_places)
+            selecting.are_proven()
         objectives = self._objectives()
         self.task = self.task or task_of(objectives)
         if structure is not None:
@@ -137,6 +143,8 @@ class _Checker:
         space = Space(structure.root, tuple(required.requirement for required in requirements))
         if self.facts is not None:
             space, self.removals = structure.resolved(space, self.facts)
+            if selecting is not None:
+                selecting.fit(self.facts)
         if requirements and not self.report.failed:
             from msl.check.constraints.requirements import leave_a_model
 

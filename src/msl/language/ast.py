@@ -130,6 +130,14 @@ class AnyOf(Node):
 
 
 @record
+class On(Node):
+    """`on numbers (a >> b)`: steps for some columns, which are a word or a list of names and patterns."""
+
+    selector: Name | ListOf
+    space: Expression
+
+
+@record
 class Range(Node):
     """`int 1..10 log`; `kind` is None where it is inherited."""
 
@@ -234,6 +242,7 @@ Expression = (
     | Optional
     | Call
     | AnyOf
+    | On
     | Range
     | Bool
     | Vector

@@ -27,6 +27,10 @@ _OPERATOR_NODES: dict[str, type[ast.Choice | ast.Sequence | ast.Union]] = {
 }
 
 
+#: What `?` may follow.
+_STEPS = ast.Path | ast.Call | ast.AnyOf | ast.On | ast.Choice | ast.Sequence | ast.Union | ast.Optional
+
+
 def _span(children: list[Any]) -> Span:
     first, last = children[0], children[-1]
     start = token_span(first).start if isinstance(first, Token) else first.span.start
@@ -206,7 +210,7 @@ class AstBuilder(Transformer[Token, Any]):
 
     def optional(self, children: list[Any]) -> ast.Optional:
         item = children[0]
-        if not isinstance(item, ast.Path | ast.Call | ast.AnyOf | ast.Choice | ast.Sequence | ast.Union | ast.Optional):
+        if not isinstance(item, _STEPS):
             self._problem(
                 "MSL020",
                 "`?` makes a step optional, but this is not a step",
@@ -272,6 +276,23 @@ class AstBuilder(Transformer[Token, Any]):
 
     def any_of(self, children: list[Any]) -> ast.AnyOf:
         return ast.AnyOf(children[1], span=_span(children))
+
+    def on_columns(self, children: list[Any]) -> ast.On:
+        """`on columns (steps)`; steps without their parentheses are understood, and reported."""
+        selector, steps = children[1], children[3] if _is(children[2], "CALL") else children[2]
+        span = _span(children)
+        if not _is(children[2], "CALL") and self.source.text[steps.span.start] != "(":
+            columns, written = self.source.slice(selector.span), self.source.slice(steps.span)
+            message = "the steps for some columns are written in parentheses"
+            self._problem("MSL197", message, steps.span, help=f"write `on {columns} ({written})`")
+        return ast.On(selector, steps, span=span)
+
+    def on_nothing(self, children: list[Any]) -> ast.On:
+        columns = self.source.slice(children[1].span)
+        message = f"`on {columns}` does not say which steps these columns go through"
+        help = f"write them in parentheses: `on {columns} (impute)`, or `on {columns} (none)` to keep them as they are"
+        self._problem("MSL197", message, _span(children), help=help)
+        return ast.On(children[1], ast.Nothing(span=children[1].span), span=_span(children))
 
     def default(self, children: list[Any]) -> ast.Default:
         return ast.Default(span=_span(children))

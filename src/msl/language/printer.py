@@ -164,6 +164,8 @@ class Printer:
                 return "bool"
             case ast.AnyOf():
                 return f"any {path_text(node.role)}"
+            case ast.On():
+                return self._on(node)
             case ast.Choice() | ast.Sequence() | ast.Union() | ast.Or() | ast.And():
                 return self._chain(node)
             case ast.Optional():
@@ -278,6 +280,13 @@ class Printer:
             operand = self._continued(operator, item, tightness)
             parts.append(group(operand) if filled else operand)
         return group(*parts)
+
+    def _on(self, node: ast.On) -> Doc:
+        """`on columns (steps)`: the parentheses belong to it, whatever is inside."""
+        selector = node.selector
+        columns = selector.text if isinstance(selector, ast.Name) else self.node(selector)
+        inner = self.node(node.space)
+        return join("on ", columns, " ", align("(", inner, *_dangling(self._comments.take(node.span.end - 1)), ")"))
 
     def _separator(self, start: int) -> Doc:
         """What goes before an operator or a clause: a possible line break, or the comments there."""

@@ -22,6 +22,8 @@ WORDS = "as for by then if and or not is any none true false default int real bo
 RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
 #: Reserved words that are also functions, if `(` follows directly.
 FUNCTION_WORDS = frozenset({"log"})
+#: What makes a keyword of the name `on` before it: no name could stand there.
+_AFTER_ON = frozenset({"NAME", "STRING", "LSQB"})
 STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
 OPENING_TOKENS = frozenset({"LPAR", "CALL", "LSQB", "LBRACE"})
 CLOSING_TOKENS = frozenset({"RPAR", "RSQB", "RBRACE"})
@@ -155,6 +157,8 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
                 previous.type = "NAME"
             if previous.type in {"NAME", "STRING"}:
                 token.type = "CALL"
+        if previous is not None and previous.value == "on" and previous.type == "NAME" and token.type in _AFTER_ON:
+            previous.type = "ON"
         previous = token
         yield token
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from msl.runner.choose_winner import Candidate
 from msl.runner.plan import Plan
+from msl.space.column_selectors import ON
 from msl.space.membership import Membership
 from msl.space.membership_of_values import ABSENT
 from msl.space.nodes import (
@@ -167,13 +168,13 @@ def _part(node: Node) -> str | None:
 
 
 def _without_parameters(node: Node) -> Node:
-    return replace(node, params=()) if isinstance(node, BlockUse) else node
+    return replace(node, params=()) if isinstance(node, BlockUse) and node.block != ON else node
 
 
 def _without_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(
         Branches(tuple(_without_values(branch) for branch in step.branches))
         if isinstance(step, Branches)
-        else BlockValue(step.block, ())
+        else BlockValue(step.block, step.params if step.block == ON else ())
         for step in steps
     )

@@ -1,6 +1,7 @@
 """Spaces of pipelines as data: what a space contains, and questions about it that need neither data nor numpy.
 
 - What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`
+- Which columns does `on numbers (…)` select? -> `column_selectors`
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
 - Is this model in the space? -> `membership`, `membership_of_values`
 - How many models are there? Draw one, list them -> `enumerate.count`

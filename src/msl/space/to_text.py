@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import PurePath
 
 from msl.record import record
+from msl.space.column_selectors import ON, Selector, selector_of
 from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import FUNCTIONS, Amount, Formula
 from msl.space.nodes import (
@@ -80,7 +81,40 @@ def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
 
 
 def _steps(steps: tuple[Step, ...], names: BlockNames) -> list[str]:
-    return [_step(step, names) for step in steps]
+    """A text for each step; one that selects columns has the steps up to the learner in its parentheses."""
+    texts: list[str] = []
+    for place, step in enumerate(steps):
+        if (selector := selector_of(step)) is not None:
+            rest = steps[place + 1 :]
+            end = next((n for n, other in enumerate(rest) if _is_learner(other)), len(rest))
+            inner = _steps(rest[:end], names)
+            return [*texts, _on(selector, " >> ".join(inner) or "none"), *_steps(rest[end:], names)]
+        texts.append(_step(step, names))
+    return texts
+
+
+def _is_learner(step: Step) -> bool:
+    return isinstance(step, BlockValue) and step.block.role == "learner"
+
+
+def _on(selector: Selector, steps: str) -> str:
+    is_enclosed = steps.startswith("(") and steps.endswith(")") and _closes_last(steps)
+    return f"{selector_to_text(selector)} {steps if is_enclosed else f'({steps})'}"
+
+
+def selector_to_text(selector: Selector) -> str:
+    """The columns that steps are for: `on numbers`, `on [age, "income_*"]`."""
+    return f"on {selector if isinstance(selector, str) else '[' + ', '.join(map(name_to_text, selector)) + ']'}"
+
+
+def _closes_last(text: str) -> bool:
+    """Whether the first parenthesis of a text is closed by its last character."""
+    depth = 0
+    for place, character in enumerate(_TEXTS.sub(lambda found: "_" * len(found[0]), text)):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
 
 
 def _step(step: Step, names: BlockNames) -> str:
@@ -105,6 +139,8 @@ RESERVED = frozenset(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CATALOGUE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)( [0-9]+)?")
+#: Texts between quotes, in which parentheses mean nothing.
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SMALL_EXPONENT, _LARGE_EXPONENT = -3, 5
 
 
@@ -161,6 +197,7 @@ class BlockNames:
     """How blocks are called: by name alone, or with their origin where the name says too little."""
 
     def __init__(self, blocks: Collection[BlockType] = (), ambiguous: Collection[str] = ()) -> None:
+        blocks = [block for block in blocks if block != ON]
         self.origins = list(dict.fromkeys(block.origin for block in blocks))
         self.qualifiers = _qualifiers(self.origins)
         homes: dict[str, set[str]] = defaultdict(set)
@@ -288,6 +325,8 @@ class NodeWriter:
                 return _Text(f"[{', '.join(texts[id(element)].text for element in elements)}]")
             case Symbol(name=name, params=params):
                 return _Text(_called(name_to_text(name), self._params(params, texts)))
+            case BlockUse(block=block) if block == ON:
+                return _Text(_on(selector_of(node) or "", "none"))
             case BlockUse(block=block, params=params):
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
             case Pipeline(node=inner):
@@ -299,7 +338,7 @@ class NodeWriter:
             case Choice(options=options):
                 return _choice([texts[id(o)] for o in options if not isinstance(o, Empty)], len(options), room)
             case Sequence(steps=steps):
-                return _joined(">>", [texts[id(step)] for step in steps], room)
+                return self._sequence(steps, texts, room)
             case Union(branches=branches):
                 return _joined("&", [texts[id(branch)] for branch in branches], room)
             case Subset(members=members) | Permute(members=members):
@@ -311,6 +350,19 @@ class NodeWriter:
                 return _Text(_called("arrange", [f"{low}..{high}", *shown]))
             case Repeat(low=low, high=high, member=member):
                 return _Text(_called("repeat", [texts[id(member)].text, f"{low}..{high}"]))
+
+    def _sequence(self, steps: tuple[Node, ...], texts: dict[int, _Text], room: int | None) -> _Text:
+        """Steps one after the other; the first that selects columns has the others up to a learner in parentheses."""
+        at = next((n for n, step in enumerate(steps) if selector_of(step) is not None), None)
+        if at is None:
+            return _joined(">>", [texts[id(step)] for step in steps], room)
+        rest = steps[at + 1 :]
+        end = next((n for n, step in enumerate(rest) if any(b.role == "learner" for b in blocks_in(step))), len(rest))
+        inner = self._sequence(rest[:end], texts, room)
+        selecting = _Text(_on(selector_of(steps[at]) or "", inner.text))
+        return _joined(
+            ">>", [*(texts[id(s)] for s in steps[:at]), selecting, *(texts[id(s)] for s in rest[end:])], room
+        )
 
     def _params(self, params: tuple[Param, ...], texts: dict[int, _Text]) -> list[str]:
         if not self._parameters:

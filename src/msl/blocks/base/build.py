@@ -25,6 +25,7 @@ from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor
 from msl.blocks.base.load import BlockProblem, add_implied, load_class, parameter_names
 from msl.blocks.preprocessing.prepare import Columns, Passthrough, TargetEncode
 from msl.blocks.selection.selectors import KeepFeatures
+from msl.space.column_selectors import REST, Selector, at_positions, named_first, selected, selector_of
 from msl.space.values import (
     BlockType,
     BlockValue,
@@ -218,6 +219,8 @@ class ColumnKinds:
     n_columns: int
     symbolic: tuple[int, ...] = ()
     incomplete: tuple[int, ...] = ()
+    #: The names of the columns, by which `on [age] (…)` selects them; empty where rows come without names.
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,10 +263,19 @@ class _Adapter:
             return ()
         return tuple(place for place, column in enumerate(stream.columns) if column in self._symbolic)
 
-    def steps(self, steps: tuple[Step, ...], stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
-        """The adapted steps and their output; None when no column is left."""
+    def steps(
+        self, steps: tuple[Step, ...], stream: _Stream, named: frozenset[int] = frozenset()
+    ) -> tuple[tuple[Step, ...], _Stream] | None:
+        """The adapted steps and their output; None when no column is left. `named` are the columns of the table that
+        other branches name, for a first step that selects the rest."""
         adapted: list[Step] = []
         for position, step in enumerate(steps):
+            if (selector := selector_of(step)) is not None:
+                adapted_step, stream = self._on(selector, stream, frozenset() if position else named)
+                if stream.columns == ():
+                    return None
+                adapted.append(adapted_step)
+                continue
             if isinstance(step, Branches):
                 joined = self._branches(step, stream)
                 if joined is None:
@@ -280,7 +292,8 @@ class _Adapter:
         return tuple(adapted), stream
 
     def _branches(self, step: Branches, stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
-        found = [result for branch in step.branches if (result := self.steps(branch, stream)) is not None]
+        named = frozenset().union(*map(self._named, step.branches))
+        found = [result for branch in step.branches if (result := self.steps(branch, stream, named)) is not None]
         if not found:
             return None
         is_incomplete = any(end.is_incomplete for _, end in found)
@@ -291,6 +304,30 @@ class _Adapter:
         # Categorical columns have to be encoded while it is known which they are.
         encoded = [(*below, *self._prepare(end, encode=True, impute=False)) for below, end in found]
         return side_by_side(encoded), _Stream(None, is_incomplete)
+
+    def _on(self, selector: Selector, stream: _Stream, named: frozenset[int]) -> tuple[BlockValue, _Stream]:
+        """The step that keeps selected columns, by their positions in its input, and its output."""
+        if stream.columns is None:
+            message = "a step before `on` changes the columns, so that those of the table are gone"
+            raise BlockProblem("MSL340", message, "put `on` at the start of the chain", "on")
+        chosen = self._selected(selector)
+        stays = [(column not in named) if selector == REST else column in chosen for column in stream.columns]
+        positions = [place for place, is_kept in enumerate(stays) if is_kept]
+        return at_positions(positions), self._only([stream.columns[place] for place in positions])
+
+    def _selected(self, selector: Selector) -> frozenset[int]:
+        names = self.kinds.names
+        if not names:
+            if not isinstance(selector, str):
+                message = f"these rows have no names of columns, by which `on [{', '.join(selector)}]` selects"
+                raise BlockProblem("MSL341", message, "give a table with names, such as a data frame", "on")
+            names = tuple(map(str, range(self.kinds.n_columns)))
+        wanted = frozenset(selected(selector, names, {names[column] for column in self._symbolic}))
+        return frozenset(place for place, name in enumerate(names) if name in wanted)
+
+    def _named(self, branch: tuple[Step, ...]) -> frozenset[int]:
+        """The columns of the table that a branch names at its start."""
+        return frozenset().union(*(self._selected(selector) for selector in named_first(branch)))
 
     def _prepare(self, stream: _Stream, encode: bool, impute: bool) -> tuple[BlockValue, ...]:
         symbols = self._symbols(stream)

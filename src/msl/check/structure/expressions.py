@@ -12,9 +12,11 @@ from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
 from msl.check.structure.roles import NO_LEARNER, broken_paths
+from msl.check.structure.table_columns import OnPlace, needs_on, read_selector
 from msl.diagnostics.diagnostic import Report
 from msl.language import ast
 from msl.language.tokens import is_identifier
+from msl.space.column_selectors import on_columns
 from msl.space.defaults import closed
 from msl.space.nodes import (
     Arrange,
@@ -54,6 +56,9 @@ class Spaces:
         self._under_way: list[Declaration] = []
         self._levels = 0
         self._closes = False
+        #: Where each step that selects columns is written, by its identity.
+        self.on_places: dict[int, OnPlace] = {}
+        self._selecting: list[Node] = []
         self._sizes: dict[int, tuple[Node, int, int]] = {}
 
     def space(self, declaration: Declaration) -> Node | None:
@@ -183,6 +188,8 @@ class Spaces:
                 return choice([inner, Empty()])
             case ast.AnyOf(role=role):
                 return self._any(role, module)
+            case ast.On():
+                return self._on(expression, module)
         self._not_a_step(expression, module)
         return None
 
@@ -211,6 +218,9 @@ class Spaces:
             if self._closes:
                 return self._several(call, module)
             return self._built_in(call, module)
+        if peek(module, call.path.text) is None and (written := needs_on(call, module)) is not None:
+            self._error("MSL197", call, module, "steps for some columns are written with `on`", written)
+            return None
         if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
             name = call.path.names[-1].text
             message = f"`{name}` is not a block or part: steps are joined by operators"
@@ -246,6 +256,16 @@ class Spaces:
             self._error("MSL062", role, module, message, "it can only be the value of a parameter of another block")
             return None
         return choice(list(options))
+
+    def _on(self, on: ast.On, module: Module) -> Node | None:
+        """A step that selects columns, then the steps in the parentheses."""
+        selector, inner = read_selector(on.selector, module, self.report), self.expression(on.space, module)
+        if selector is None or inner is None:
+            return None
+        selecting = on_columns(selector)
+        self.on_places[id(selecting)] = OnPlace(module.source, on)
+        self._selecting.append(selecting)  # so that no other node has its identity
+        return Sequence((selecting, inner))
 
     def _not_a_step(self, expression: ast.Expression, module: Module) -> None:
         text = module.source.slice(expression.span)

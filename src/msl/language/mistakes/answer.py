@@ -45,6 +45,7 @@ from msl.language.mistakes.in_signs import (
 from msl.language.mistakes.in_steps import (
     block_without_role,
     class_without_quotes,
+    columns_of_steps,
     comma_between_steps,
     condition_operator,
     missing_between,
@@ -144,6 +145,8 @@ def reserved_as_name(
         help = f'for a parameter of that name write `."{word}"`'
     elif "STRING" in failure.accepted:
         help = f'for a parameter, a column or an alternative of that name write `"{word}"`'
+        if word == "log" and tokens[0].type in {"PART", "CHAIN"}:
+            help = f"the block that takes logarithms is `log1p`; {help}"
     else:
         help = f"choose another name, such as `{word}_` or `my_{word}`"
     label = "cannot be a name"
@@ -152,6 +155,7 @@ def reserved_as_name(
 
 #: Rules in the order in which they are tried: the more specific ones come first.
 _FIRST_RULES = (
+    columns_of_steps,
     separated_percent,
     comma_in_a_number,
     letter_before_text,

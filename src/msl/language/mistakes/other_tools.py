@@ -236,7 +236,8 @@ def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
         closed, first_end = statement.closing(at), statement.item_end(at + 1)
         if closed is None or first_end + 2 > closed - 1:
             return None
-        steps.append(statement.text(first_end + 2, statement.item_end(first_end + 2)))
+        step_end = statement.item_end(first_end + 2)
+        steps.append(_for_columns(statement, statement.text(first_end + 2, step_end), step_end + 2, closed - 1))
         at = closed + 2
     if not steps:
         return None
@@ -244,6 +245,14 @@ def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
     joined = f" {JOINS[name]} ".join(steps)
     message = f"steps are joined by `{JOINS[name]}` and have no names"
     return statement.error("MSL035", message, f"write `{joined}`", statement.span(opened - 1, end))
+
+
+def _for_columns(statement: UnreadableStatement, step: str, first: int, last: int) -> str:
+    """A step, for the columns that a column transformer names after it."""
+    if first > last:
+        return step
+    columns = statement.text(first, last)
+    return f"on {columns if columns.startswith('[') else f'[{columns}]'} ({step})"
 
 
 def _joins(statement: UnreadableStatement, offset: int) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from msl.record import record
+from msl.space.column_selectors import selector_of
 from msl.space.condition_text import condition_to_text, requirement_to_text
 from msl.space.nodes import (
     Arrange,
@@ -30,7 +31,7 @@ from msl.space.nodes import (
     steps_up,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, name_to_text, node_to_text, part_name
+from msl.space.to_text import is_single, name_to_text, node_to_text, part_name, selector_to_text
 
 _MOST_ALTERNATIVES = 14
 _MOST_SETTINGS = 10
@@ -126,6 +127,8 @@ class _Sketch:
         match node:
             case Marked(mark=mark, node=inner):
                 return _named(self.piece(inner, depth + 1), part_name(mark))
+            case BlockUse() if (selector := selector_of(node)) is not None:
+                return Station((selector_to_text(selector),), node.block.role)
             case BlockUse(block=block, params=params):
                 return _station((block.name,), block.role, params)
             case Sequence(steps=steps):
