@@ -176,6 +176,8 @@ class _Checker:
         for declaration in self.module.declarations.values():
             if declaration.is_block:
                 self.blocks.declared(declaration)
+        for declaration in self.calls.own_metrics(self.module):
+            self.calls.own_metric(declaration)
 
     def _other_parts(self) -> None:
         """Check the parts and chains outside the searched chain, too; what they refer to counts as used."""

@@ -8,7 +8,16 @@ from dataclasses import replace
 
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import metric_meant
-from msl.check.names.scoring_declarations import COSTS, DEFAULT_METRICS, ROWS, metric_named, options_of, shipped_metrics
+from msl.check.names.scoring_declarations import (
+    CLASSES,
+    COSTS,
+    DEFAULT_METRICS,
+    GIVEN_BY_TABLE,
+    ROWS,
+    metric_named,
+    options_of,
+    shipped_metrics,
+)
 from msl.check.strategies import Calls
 from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.suggest import did_you_mean, listing
@@ -108,12 +117,13 @@ class ObjectiveReader:
     def _names(self) -> list[str]:
         """The metrics that a spec can name."""
         shipped = shipped_metrics()
-        return [name for name in self.calls.names("metric") if name not in shipped or shipped[name].is_named]
+        own = [declaration.name for declaration in self.calls.own_metrics(self.module)]
+        return [*own, *(n for n in self.calls.names("metric") if n not in shipped or shipped[n].is_named)]
 
     def _measured(self, written: ast.Path | ast.Call, alone: bool = False) -> Measured | None:
         path = written if isinstance(written, ast.Path) else written.path
         name = path.text
-        is_known = self.calls.knows("metric", name)
+        is_known = self.calls.knows("metric", name) or self.calls.declares_metric(path, self.module)
         metric = self._metric(written, path) if is_known else None
         if not is_known or (metric is not None and not metric.is_named):
             help = metric_meant(name, alone, lambda ours: metric_named(ours).larger_is_better)
@@ -138,7 +148,9 @@ class ObjectiveReader:
         if declared is None:
             return None
         arguments = written.arguments if isinstance(written, ast.Call) else ()
-        known: dict[str, Value] = {ROWS: None if self.facts is None else self.facts.n_samples}
+        facts = self.facts
+        known: dict[str, Value] = {ROWS: None if facts is None else facts.n_samples}
+        known[CLASSES] = None if facts is None else tuple(facts.classes)
         if any(param.name == COSTS for param in options_of(declared)):
             given = next((each for each in arguments if each.key is None or each.key.text == COSTS), None)
             costs = self._costs(given, written)
@@ -153,7 +165,7 @@ class ObjectiveReader:
         told = [
             f"{name} = {value_to_text(value)}"
             for name, value in metric.options
-            if name != ROWS and value != defaults.get(name)
+            if name not in GIVEN_BY_TABLE and value != defaults.get(name)
         ]
         return replace(metric, name=f"{metric.name}({', '.join(told)})") if told else metric
 
@@ -191,6 +203,12 @@ class ObjectiveReader:
         if self.task == "regression" and dict(estimate.options).get("kernel", "constant") != "constant":
             message = "`kernel = border` weighs rows by the border between classes, and this is regression"
             self._error("MSL151", where, message, "leave `kernel` out")
+        unweighted = next((metric for metric in metrics_of(loss) if metric.takes == "predictions"), None)
+        weighs = estimate.rows_repeat or dict(estimate.options).get("kernel", "constant") != "constant"
+        if unweighted is not None and weighs:
+            message = f"`{estimate.name}` gives rows weights here, and `{unweighted.name}` takes predictions alone"
+            help = "write `takes = weighted_predictions` in its declaration, and give the function `sample_weight`"
+            self._error("MSL297", where, message, help)
         path = by.path if isinstance(by, ast.Call) else by
         serves = None if path is None else self.calls.task("estimate", path, self.module)
         if serves is not None and self.task is not None and serves != self.task:
