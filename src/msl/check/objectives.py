@@ -38,6 +38,8 @@ class ObjectiveReader:
     calls: Calls
     task: str | None
     facts: Facts | None = None
+    #: Whether `data(fold = …)` says what the folds are.
+    has_folds: bool = False
 
     def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
         """The objectives without errors; errors are reported."""
@@ -61,6 +63,8 @@ class ObjectiveReader:
         estimate = self.default_estimate() if by is None else self.calls.estimate(by, self.module)
         if loss is None or estimate is None:
             return None
+        if self.has_folds and (estimate := self._of_given_folds(estimate, by, by or written)) is None:
+            return None
         self._direction(loss, goal, written)
         self._estimate_fits(estimate, loss, by, by or written)
         text = self.module.source.slice(written.expression.span)
@@ -73,12 +77,36 @@ class ObjectiveReader:
         name = DEFAULT_METRICS[self.task]
         metric = self.calls.metric(ast.Path((ast.Name(name),)), self.module)
         assert metric is not None
-        return (Objective(name, Measured(name, metric), self.default_estimate()),)
+        estimate = self.default_estimate()
+        if self.has_folds and self.facts is not None:
+            estimate = _with_folds(estimate, self.facts.n_folds)
+        return (Objective(name, Measured(name, metric), estimate),)
 
     def default_estimate(self) -> Estimate:
         estimate = self.calls.estimate(ast.Path((ast.Name("cv"),)), self.module)
         assert estimate is not None
         return estimate
+
+    def _of_given_folds(self, estimate: Estimate, by: ast.Path | ast.Call | None, where: ast.Node) -> Estimate | None:
+        """The estimate with the folds of `data(fold = …)`; what contradicts them is reported."""
+        if not estimate.takes_folds:
+            message = f"`{estimate.name}` divides the rows itself, and `data(fold = …)` says how they are divided"
+            self._error("MSL298", where, message, "write `by cv()`, or leave `fold` out of `data(…)`")
+            return None
+        n_folds = None if self.facts is None else self.facts.n_folds
+        options = dict(estimate.options)
+        for argument in by.arguments if isinstance(by, ast.Call) else ():
+            name = "folds" if argument.key is None else argument.key.text
+            if name == "folds" and n_folds is not None and options["folds"] != n_folds:
+                has = "1 value" if n_folds == 1 else f"{n_folds} values"
+                message = f"the column of `data(fold = …)` has {has}, not {options['folds']}"
+                self._error("MSL298", argument, message, "write `cv()`: the column says how many folds there are")
+                return None
+            if (name in ("shuffle", "stratified") and options[name]) or (name == "repeats" and options[name] != 1):
+                message = f"`{name}` deals rows out anew, and `data(fold = …)` says in which fold each row is"
+                self._error("MSL298", argument, message, f"leave `{name}` out, or `fold`")
+                return None
+        return _with_folds(estimate, n_folds)
 
     def _of_model(self, loss: Loss) -> bool:
         return all(metric.of_model for metric in metrics_of(loss))
@@ -243,6 +271,14 @@ class ObjectiveReader:
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def _with_folds(estimate: Estimate, n_folds: int | None) -> Estimate:
+    """The estimate with so many folds, as the table has them."""
+    if n_folds is None:
+        return estimate
+    options = tuple((name, n_folds if name == "folds" else value) for name, value in estimate.options)
+    return replace(estimate, options=options)
 
 
 def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:

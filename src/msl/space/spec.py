@@ -210,6 +210,8 @@ class Estimate(Call):
     fixed_splits: bool = field(default=False, repr=False, compare=False)
     #: Whether it fits on earlier rows and scores on later ones where the table has an order; others refuse such tables.
     follows_order: bool = field(default=False, repr=False, compare=False)
+    #: Whether the folds are those of `data(fold = …)` where the table has such a column; others refuse such tables.
+    takes_folds: bool = field(default=False, repr=False, compare=False)
     #: The weight of the training error in the estimate: that of pool 0, if it is not 0.
     training_weight: float = field(default=0.0, repr=False, compare=False)
     #: Whether a pool may score a row several times, to be counted as one row.
@@ -309,6 +311,7 @@ class DataStatement:
     numeric: tuple[str, ...] = ()
     groups: str | None = None
     order: str | None = None
+    fold: str | None = None
     header: bool | None = None
     separator: str | None = None
     decimal: str | None = None

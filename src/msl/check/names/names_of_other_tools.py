@@ -102,6 +102,7 @@ _OPTIONS = {
         **dict.fromkeys(("numerical", "continuous", "numeric_features"), "numeric"),
         **dict.fromkeys(("sep", "delimiter"), "separator"),
         **dict.fromkeys(("group", "subject"), "groups"),
+        **dict.fromkeys(("folds", "fold_column", "fold_col", "test_fold", "split", "splits"), "fold"),
         **dict.fromkeys(("time", "date", "sort"), "order"),
         **dict.fromkeys(("pos_label", "positive_class"), "positive"),
     },

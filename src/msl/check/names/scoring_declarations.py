@@ -53,6 +53,7 @@ _FACTS: Mapping[str, Mapping[str, tuple[str | None, ...] | str]] = {
         "held_out": (None, "one", "folds", "rows"),
         "fixed_splits": _TRUTH,
         "follows_order": _TRUTH,
+        "takes_folds": _TRUTH,
         "training_weight": _NUMBER,
         "rows_repeat": _TRUTH,
         "shortcut": (None, "loo", "gcv"),
