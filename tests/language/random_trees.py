@@ -37,7 +37,8 @@ def arithmetic(operands: st.SearchStrategy) -> st.SearchStrategy:
         return ast.Arithmetic(operators, (first, *(operand for _, operand in more)))
 
     rest = st.lists(st.tuples(st.booleans(), operands), min_size=1, max_size=3)
-    return st.builds(build, st.sampled_from(["+-", "*/"]), operands, rest)
+    powers = st.builds(lambda *both: ast.Arithmetic(("^",), both), operands, operands)
+    return st.builds(build, st.sampled_from(["+-", "*/"]), operands, rest) | powers
 
 
 def negative(operands: st.SearchStrategy) -> st.SearchStrategy:

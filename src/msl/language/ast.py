@@ -155,7 +155,7 @@ class Vector(Node):
 
 @record
 class Arithmetic(Node):
-    """`a + b - c` or `a * b / c`: operands and the operators between them, all of one precedence."""
+    """`a + b - c`, `a * b / c` or `a ^ b`: operands and the operators between them, all of one precedence."""
 
     operators: tuple[str, ...]
     operands: tuple[Expression, ...]

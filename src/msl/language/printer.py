@@ -44,7 +44,8 @@ class Tightness(IntEnum):
     SUM = 4
     PRODUCT = 5
     FACTOR = 6
-    ATOM = 7
+    POWER = 7
+    ATOM = 8
 
 
 def tightness_of(node: ast.Node) -> Tightness:
@@ -64,13 +65,22 @@ def tightness_of(node: ast.Node) -> Tightness:
         case ast.Compare() | ast.Is():
             return Tightness.TEST
         case ast.Arithmetic():
-            return Tightness.SUM if node.operators[0] in "+-" else Tightness.PRODUCT
+            return _TIGHTNESS_OF_SIGNS[node.operators[0]]
         case ast.Negative():
             return Tightness.FACTOR
         case ast.Number() if str(node.text or node.value).startswith("-"):
             return Tightness.FACTOR
         case _:
             return Tightness.ATOM
+
+
+_TIGHTNESS_OF_SIGNS = {
+    "+": Tightness.SUM,
+    "-": Tightness.SUM,
+    "*": Tightness.PRODUCT,
+    "/": Tightness.PRODUCT,
+    "^": Tightness.POWER,
+}
 
 
 # --- printing ---------------------------------------------------------------------------------------------------------
@@ -286,7 +296,14 @@ class Printer:
             return SPACE_OR_LINE
         return join(*_suffixes(beside), LINE_END, *_lines(above))
 
+    def _power(self, base: ast.Node, exponent: ast.Node) -> Doc:
+        """`2^-15`; with blanks if one of them is more than a number."""
+        sign = "^" if _is_power_of_numbers(base) and _is_power_of_numbers(exponent) else " ^ "
+        return join(self.node(base, Tightness.ATOM), sign, self.node(exponent, Tightness.FACTOR))
+
     def _arithmetic(self, node: ast.Arithmetic) -> Doc:
+        if node.operators == ("^",):
+            return self._power(*node.operands)
         tightness = tightness_of(node) + 1
         first, *more = node.operands
         parts = [self.node(first, tightness)]
@@ -300,7 +317,7 @@ class Printer:
         return join(before, operator, " ", align(self.node(operand, tightness)))
 
     def _range(self, node: ast.Range) -> Doc:
-        spaced = isinstance(node.low, ast.Arithmetic) or isinstance(node.high, ast.Arithmetic)
+        spaced = any(isinstance(end, ast.Arithmetic) and not _is_power_of_numbers(end) for end in (node.low, node.high))
         low, high = self.node(node.low, Tightness.SUM), self.node(node.high, Tightness.SUM)
         step = join(" step ", self.node(node.step, Tightness.SUM)) if node.step is not None else ""
         kind = f"{node.kind} " if node.kind else ""
@@ -405,6 +422,13 @@ class _Entries:
 
 def _bare(node: ast.Node) -> ast.Node:
     return node.item if isinstance(node, ast.Optional) else node
+
+
+def _is_power_of_numbers(node: ast.Node) -> bool:
+    """Whether a node is made of numbers and `^` alone."""
+    if isinstance(node, ast.Arithmetic):
+        return node.operators == ("^",) and all(map(_is_power_of_numbers, node.operands))
+    return isinstance(node, ast.Number)
 
 
 def _number(node: ast.Number) -> str:

@@ -49,6 +49,7 @@ _SIGNS = {
     "MINUS": "-",
     "STAR": "*",
     "SLASH": "/",
+    "CARET": "^",
     "LPAR": "(",
     "CALL": "(",
     "RPAR": ")",

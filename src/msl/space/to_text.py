@@ -345,6 +345,8 @@ def computed_to_text(operation: str, operands: list[str], infix: list[bool]) -> 
     if operation in FUNCTIONS:
         return _called(operation, operands)
     grouped = [f"({text})" if wrap else text for text, wrap in zip(operands, infix, strict=True)]
+    if operation == "^" and grouped[0].startswith("-"):
+        grouped[0] = f"({grouped[0]})"
     return f"-{grouped[0]}" if len(grouped) == 1 else f" {operation} ".join(grouped)
 
 

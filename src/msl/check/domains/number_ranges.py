@@ -234,14 +234,16 @@ class Bounds:
                 self._error("MSL102", expression, message, "write a smaller number")
                 return None
             return amount
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError) as wrong:
             text = self.module.source.slice(expression.span)
-            self._error(
-                "MSL080",
-                expression,
-                f"`{text}` has no value",
-                "look for a division by zero or the root of a negative number",
-            )
+            if operation == "^" and isinstance(wrong, OverflowError):
+                help = "write a smaller exponent" if operands[1] > 0 else "write an exponent nearer to 0"  # type: ignore[operator]
+                self._error("MSL102", expression, f"`{text}` is beyond the limit for formulas", help)
+                return None
+            help = "look for a division by zero or the root of a negative number"
+            if operation == "^":
+                help = "a negative number has whole powers only, and 0 no negative ones"
+            self._error("MSL080", expression, f"`{text}` has no value", help)
             return None
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
