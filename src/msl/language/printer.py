@@ -283,11 +283,15 @@ class Printer:
         filled = short and not commented
         first, *more = node.items
         stray = _suffixes(self._comments.take(self._start(first)))
-        parts: list[Doc] = [*stray, align(self.node(first, tightness))]
-        for item in more:
-            operand = self._continued(operator, item, tightness)
+        weights = (node.weights if isinstance(node, ast.Choice) else ()) or (None,) * len(node.items)
+        parts: list[Doc] = [*stray, align(self.node(first, tightness)), self._weight(weights[0])]
+        for item, weight in zip(more, weights[1:], strict=True):
+            operand = join(self._continued(operator, item, tightness), self._weight(weight))
             parts.append(group(operand) if filled else operand)
         return group(*parts)
+
+    def _weight(self, weight: ast.Expression | None) -> Doc:
+        return "" if weight is None else join(" weight ", self.node(weight, Tightness.SUM))
 
     def _separator(self, start: int) -> Doc:
         """What goes before an operator or a clause: a possible line break, or the comments there."""
@@ -321,7 +325,8 @@ class Printer:
         low, high = self.node(node.low, Tightness.SUM), self.node(node.high, Tightness.SUM)
         step = join(" step ", self.node(node.step, Tightness.SUM)) if node.step is not None else ""
         kind = f"{node.kind} " if node.kind else ""
-        return join(kind, low, " .. " if spaced else "..", high, " log" if node.log else "", step)
+        prior = join(" ", self.node(node.prior)) if node.prior is not None else ""
+        return join(kind, low, " .. " if spaced else "..", high, " log" if node.log else "", step, prior)
 
     # --- lists ---
 

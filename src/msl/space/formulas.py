@@ -90,7 +90,7 @@ def power(base: Exact, exponent: Exact) -> Exact:
     exponent = plain(exponent) if isinstance(exponent, Fraction) else exponent
     if base == 0 and exponent < 0:
         raise ZeroDivisionError
-    if base not in (0, 1, -1) and abs(exponent * math.log2(abs(base))) > _MOST_BITS:
+    if base not in (0, 1, -1) and abs(exponent * math.log2(abs(float(base)))) > _MOST_BITS:
         raise OverflowError
     if isinstance(base, int | Fraction) and isinstance(exponent, int):
         return base**exponent if isinstance(base, int) and exponent >= 0 else Fraction(base) ** exponent
