@@ -171,8 +171,9 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
                 held.type = "PRIOR"
             yield held
             held = None
-        is_word = token.type == "NAME" and (token.value == "weight" or token.value in PRIOR_WORDS)
-        if is_word and before is not None and before.type in _WEIGHED:
+        is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
+        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT"}
+        if token.type == "NAME" and (is_prior or is_weight):
             held = token
         else:
             yield token
