@@ -42,6 +42,7 @@ from msl.space.nodes import (
     Param,
     Permute,
     Pipeline,
+    Prior,
     RealRange,
     Regions,
     Repeat,
@@ -84,7 +85,10 @@ finite_numbers = st.sampled_from(
         IntRange(1, 5, step=2),
         IntRange(2, 2),
         IntRange(1, 6, log=True),
+        IntRange(1, 4, prior=Prior("normal", 2, 0.5)),
+        IntRange(1, 6, log=True, prior=Prior("lognormal", 3, 0.7)),
         RealRange(0, 1, step=0.5),
+        RealRange(0, 1, step=0.5, prior=Prior("normal", 0.9, 0.4)),
         RealRange(0.5, 0.5),
         Bool(),
     ]
@@ -94,6 +98,10 @@ open_numbers = st.sampled_from(
         RealRange(0, 1),
         RealRange(-3.0, 7.5),
         RealRange(1e-4, 100, log=True),
+        RealRange(0, 1, prior=Prior("normal", 0.2, 0.1)),
+        RealRange(1e-4, 100, log=True, prior=Prior("lognormal", 0.1, 2)),
+        RealRange(0.5, 100, prior=Prior("lognormal", 3, 1)),
+        RealRange(0, 1, prior=Prior("normal", 60, 0.1)),
         RealRange(1e-30, 1e-20, log=True),
         RealRange(1_000_000.0, 1_000_001.0),
         RealRange(1 / 3, 2 / 3),
@@ -129,7 +137,7 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
     nested: list[st.SearchStrategy[Node]] = [
         st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1)),
         st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
-        st.builds(Choice, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        choices(inner, 1, 3),
         st.builds(Pipeline, _rows(finite, depth - 1)),
     ]
     return draw(st.one_of(*plain, *nested))
@@ -148,6 +156,15 @@ def _rows(finite: bool, depth: int) -> st.SearchStrategy[Node]:
         st.builds(Sequence, st.tuples(st.builds(Union, st.tuples(use, step)), use)),
         st.builds(Subset, st.tuples(use, marked)),
     )
+
+
+@st.composite
+def choices(draw: st.DrawFn, options: st.SearchStrategy[Node], least: int, most: int) -> Choice:
+    """A choice, one in three with weights."""
+    found = tuple(draw(st.lists(options, min_size=least, max_size=most)))
+    if draw(st.integers(0, 2)):
+        return Choice(found)
+    return Choice(found, tuple(draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in found))
 
 
 _sibling_conditions = st.sampled_from(
@@ -193,11 +210,10 @@ def _uses(finite: bool) -> st.SearchStrategy[Node]:
 
 
 def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
-    three = st.lists(inner, min_size=1, max_size=3).map(tuple)
     two = st.lists(inner, min_size=1, max_size=2).map(tuple)
     bounds = st.sampled_from([(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)])
     return st.one_of(
-        st.builds(Choice, three),
+        choices(inner, 1, 3),
         inner.map(lambda node: Choice((node, Empty()))),
         st.builds(Sequence, two),
         st.builds(Union, two),

@@ -38,13 +38,16 @@ def space_to_codec(space: Space, encoding: Encoding = "shared") -> Codec:
     compiled = compile_space(space, encoding)
     if compiled.plan is None:
         raise NeedsTable("bounds of this space depend on the table: resolve it against one first")
-    return Codec(Space(compiled.root, space.requirements, space.facts), compiled.layout, compiled.plan)
+    whole = Space(compiled.root, space.requirements, space.facts)
+    return Codec(whole, compiled.layout, compiled.plan, compiled.is_steered)
 
 
 class Codec:
     """Made by `space_to_codec`."""
 
-    def __init__(self, space: Space, layout: Layout, plan: DecodePlan) -> None:
+    def __init__(self, space: Space, layout: Layout, plan: DecodePlan, is_steered: bool = False) -> None:
+        #: Whether priors or weights steer draws.
+        self.is_steered = is_steered
         self.space = space
         self.layout = layout
         self._plan = plan
@@ -69,6 +72,23 @@ class Codec:
         cube = Cube(as_vectors(vectors, self.n_dimensions))
         column = self._plan.read(cube, all_rows(cube.size))
         return Batch(self._watch, cube, column)
+
+    def steered(self, vectors: ArrayLike, fresh: Flags | None = None) -> Shares:
+        """Uniform vectors as the priors and weights of the space would draw them.
+
+        `fresh` says which of the numbers are drawn; the others, such as those that a mutation left, stay as they are.
+        """
+        array = as_vectors(vectors, self.n_dimensions)
+        if not self.is_steered:
+            return array
+        cube = Cube(array)
+        cube.fresh = np.ones(array.T.shape, dtype=bool) if fresh is None else np.ascontiguousarray(fresh.T)
+        self._plan.read(cube, all_rows(cube.size))
+        return cube.shares
+
+    def without_requirements(self) -> Codec:
+        """The codec of the same cube for all models of the structure."""
+        return Codec(Space(self.space.root, (), self.space.facts), self.layout, self._plan, self.is_steered)
 
     def model(self, vector: ArrayLike) -> Model:
         """The model of one vector; raises NotInSpace if a requirement rejects it."""

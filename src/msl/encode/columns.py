@@ -16,6 +16,7 @@ from msl.encode.scale import Scale, Shares, Values
 from msl.space.values import side_by_side
 
 if TYPE_CHECKING:
+    from msl.encode.priors import Steer
     from msl.encode.value_plan import DimensionPlan
 
 
@@ -33,6 +34,21 @@ class Cube:
         self.parts: list[tuple[str, Rows, Kept]] = []
         #: Which plan read which dimension; only the last row's where they differ.
         self.readers: dict[int, DimensionPlan] = {}
+        #: The shares that priors and weights still have to steer, dimension by dimension; None if draws are done.
+        self.fresh: Flags | None = None
+
+    @property
+    def shares(self) -> Shares:
+        """The vectors as they are: clipped, and steered where they were fresh."""
+        return np.ascontiguousarray(self._shares.T)
+
+    def steer(self, slots: slice, rows: Rows, steer: Steer) -> None:
+        """Moves the fresh shares of some dimensions and rows to where a prior draws them."""
+        if self.fresh is None:
+            return
+        places = np.ix_(np.arange(slots.start, slots.stop), rows)
+        shares = self._shares[places]
+        self._shares[places] = self._snapped[places] = np.where(self.fresh[places], steer(shares), shares)
 
     @property
     def snapped(self) -> Shares:

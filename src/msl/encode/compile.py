@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from msl.diagnostics.user_error import UserError
 from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of, shaped
+from msl.encode.priors import Steer, needs_table, prior_of, weights_of
 from msl.encode.scale import Scale, Steps, scale_of
 from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrangement_count
 from msl.encode.value_plan import (
@@ -81,6 +82,8 @@ class Compiled:
     root: Node
     layout: Layout
     plan: DecodePlan | None
+    #: Whether priors or weights steer its draws.
+    is_steered: bool
 
 
 @paused_collector()
@@ -94,7 +97,7 @@ def compile_space(space: Space, encoding: Encoding) -> Compiled:
     compiler = _Compiler(space, encoding)
     plan, end = compiler.steps(root, 0, _Place())
     layout = layout_of(encoding, end, compiler.meanings, compiler.labels)
-    return Compiled(root, layout, None if compiler.follows_table else plan)
+    return Compiled(root, layout, None if compiler.follows_table else plan, compiler.is_steered)
 
 
 def _depth(root: Node) -> int:
@@ -150,6 +153,7 @@ class _Compiler:
         self.meanings: list[Meaning] = []
         self.labels: list[str] = []
         self.follows_table = False
+        self.is_steered = False
 
     # --- steps ---
 
@@ -233,7 +237,8 @@ class _Compiler:
                 return Fixed(value), slot
             case IntRange() | RealRange() | Bool():
                 meaning, scale = self._number(node, slot, 1, place)
-                return self._with_slot(slot, lambda at: Number(at, scale, meaning), scale), _after(slot)
+                steer = self._steer(node, scale)
+                return self._with_slot(slot, lambda at: Number(at, scale, meaning, steer), scale), _after(slot)
             case Vector(size=size, element=element):
                 return self._vector(size, element, slot, place)
             case Regions(count=count, width=width):
@@ -269,6 +274,7 @@ class _Compiler:
             case _:
                 kind = "real"
         is_known = isinstance(node, Bool) or not (isinstance(node.low, Formula) or isinstance(node.high, Formula))
+        self.follows_table = self.follows_table or (not isinstance(node, Bool) and needs_table(node))
         scale: Scale | None = None
         if is_known:
             scale = self._scale(node, place)
@@ -276,6 +282,11 @@ class _Compiler:
         line: Literal["", "linear", "log"] = "" if isinstance(node, Bool) else "log" if node.log else "linear"
         levels, ends = (None, None) if scale is None else (scale.levels, scale.ends)
         return self._meaning(slot, place, kind, self._text(node), levels, line, width, ends=ends), scale
+
+    def _steer(self, node: IntRange | RealRange | Bool, scale: Scale | None) -> Steer | None:
+        steer = None if scale is None or isinstance(node, Bool) else prior_of(node, scale)
+        self.is_steered = self.is_steered or steer is not None
+        return steer
 
     def _scale(self, node: IntRange | RealRange | Bool, place: _Place) -> Scale:
         try:
@@ -292,7 +303,8 @@ class _Compiler:
         meaning, scale = self._number(element, slot, width, place)
         if width is None or scale is None:
             return _UNKNOWN, _after(slot, width)
-        return self._with_slot(slot, lambda at: Numbers(at, width, scale, meaning), scale), _after(slot, width)
+        steer = self._steer(element, scale)
+        return self._with_slot(slot, lambda at: Numbers(at, width, scale, meaning, steer), scale), _after(slot, width)
 
     def _regions(self, count: Amount, width: Amount, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         many = 1 if isinstance(count, Formula) else int(count)  # one stands for all in a table of what it means
@@ -318,9 +330,11 @@ class _Compiler:
     def _choice(
         self, node: Choice, slot: Slot, place: _Place, inner: _Inner, part: str = ""
     ) -> tuple[DecodePlan, Slot]:
-        levels = len(node.options)
+        levels, steer = len(node.options), weights_of(node)
+        self.is_steered = self.is_steered or steer is not None
         own = place.under(part) if part else place
-        meaning = self._meaning(slot, own, "ordered" if is_ordered(node) else "choice", self._text(node), levels)
+        kind: Kind = "ordered" if is_ordered(node) else "choice"
+        meaning = self._meaning(slot, own, kind, self._text(node), levels)
         plans: list[DecodePlan] = []
         start = end = _after(slot)
         for option in node.options:
@@ -330,8 +344,8 @@ class _Compiler:
             end = None if end is None or after is None else max(end, after)
         if all(isinstance(plan, Fixed) for plan in plans):
             table = tuple(plan.value for plan in plans)  # type: ignore[attr-defined]
-            return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), meaning)), end
-        return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), meaning)), end
+            return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), meaning, steer)), end
+        return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), meaning, steer)), end
 
     def _record(self, params: tuple[Param, ...], slot: Slot, place: _Place, make_all: Maker) -> tuple[DecodePlan, Slot]:
         plans: list[ParamPlan] = []
@@ -344,6 +358,10 @@ class _Compiler:
             plans.append(ParamPlan(param.name, plan, param.condition, asks))
         if all(isinstance(param.plan, Fixed) for param in plans):
             return Fixed(make_all([self._fixed(plans)])[0]), slot
+        asked = {name for param in plans for name in param.asks}
+        for number, one in enumerate(plans):
+            if one.name in asked and isinstance(one.plan, Number) and one.plan.steer is not None:
+                plans[number] = replace(one, plan=replace(one.plan, is_asked=True))
         return Record(make_all, tuple(plans), self._facts), slot
 
     def _fixed(self, params: list[ParamPlan]) -> tuple[tuple[str, Any], ...]:
@@ -375,7 +393,18 @@ class _Compiler:
         if ends is None and kind in ("choice", "ordered", "subset", "order", "arrangement") and levels is not None:
             ends = (0.5, levels + 0.5)  # options are counted from 1
         meaning = Meaning(
-            slot, width, alternative, path, kind, range_, scale, levels, place.group, place.names, unit, ends
+            slot,
+            width,
+            alternative,
+            path,
+            kind,
+            range_,
+            scale,
+            levels,
+            place.group,
+            place.names,
+            unit,
+            ends,
         )
         self.meanings.append(meaning)
         return meaning

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from msl.encode.columns import Column, Cube, Kept, Looked, Made, Picked, Plain, Rows, Same, Scaled, Sparse
 from msl.encode.layout import Meaning
+from msl.encode.priors import Steer
 from msl.encode.scale import Scale, Steps
 from msl.space.conditions import Condition, Sibling, terms
 from msl.space.evaluate_conditions import holds
@@ -62,12 +63,17 @@ class Number:
     slot: int
     scale: Scale
     meaning: Meaning
+    steer: Steer | None = None
+    #: Whether a condition of another parameter depends on it.
+    is_asked: bool = False
 
     def values(self, cube: Cube, rows: Rows) -> NDArray[Any]:
         cube.readers[self.slot] = self
         return cube.read(self.slot, rows, self.scale)
 
     def read(self, cube: Cube, rows: Rows) -> Column:
+        if self.steer is not None:
+            cube.steer(slice(self.slot, self.slot + 1), rows, self.steer)
         if self.scale.levels is None:  # nothing is written back, so the value can wait
             cube.readers[self.slot] = self
             return Scaled(self.scale, cube.take(self.slot, rows))
@@ -88,8 +94,11 @@ class Numbers:
     size: int
     scale: Scale
     meaning: Meaning
+    steer: Steer | None = None
 
     def read(self, cube: Cube, rows: Rows) -> Column:
+        if self.steer is not None:
+            cube.steer(slice(self.slot, self.slot + self.size), rows, self.steer)
         cube.readers.update(zip(range(self.slot, self.slot + self.size), repeat(self)))
         if self.scale.levels is None:
             return Scaled(self.scale, cube.take(slice(self.slot, self.slot + self.size), rows))
@@ -173,8 +182,11 @@ class Pick:
     options: tuple[DecodePlan, ...]
     scale: Steps
     meaning: Meaning
+    steer: Steer | None = None
 
     def read(self, cube: Cube, rows: Rows) -> Column:
+        if self.steer is not None:
+            cube.steer(slice(self.slot, self.slot + 1), rows, self.steer)
         cube.readers[self.slot] = self
         chosen = cube.read(self.slot, rows, self.scale)
         small = chosen.astype(np.int16) if len(self.options) < 2**15 else chosen  # sorted by radix, many times as fast
@@ -208,8 +220,11 @@ class PickFixed:
     table: tuple[Any, ...]
     scale: Steps
     meaning: Meaning
+    steer: Steer | None = None
 
     def read(self, cube: Cube, rows: Rows) -> Column:
+        if self.steer is not None:
+            cube.steer(slice(self.slot, self.slot + 1), rows, self.steer)
         cube.readers[self.slot] = self
         return Looked(self.table, cube.read(self.slot, rows, self.scale))
 

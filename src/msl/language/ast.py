@@ -88,9 +88,10 @@ class ListOf(Node):
 
 @record
 class Choice(Node):
-    """`a | b | c`"""
+    """`a | b weight 3 | c`; `weights` are empty, or as many as the items, with None where none is written."""
 
     items: tuple[Expression, ...]
+    weights: tuple[Expression | None, ...] = ()
 
 
 @record
@@ -139,13 +140,14 @@ class On(Node):
 
 @record
 class Range(Node):
-    """`int 1..10 log`; `kind` is None where it is inherited."""
+    """`int 1..10 log`, `real 0..1 normal(0.5, 0.1)`; `kind` is None where it is inherited."""
 
     kind: str | None
     low: Expression
     high: Expression
     log: bool = False
     step: Expression | None = None
+    prior: Call | None = None
 
 
 @record
@@ -163,7 +165,7 @@ class Vector(Node):
 
 @record
 class Arithmetic(Node):
-    """`a + b - c` or `a * b / c`: operands and the operators between them, all of one precedence."""
+    """`a + b - c`, `a * b / c` or `a ^ b`: operands and the operators between them, all of one precedence."""
 
     operators: tuple[str, ...]
     operands: tuple[Expression, ...]

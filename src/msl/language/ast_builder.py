@@ -58,9 +58,19 @@ class _Fields:
 
 @record
 class _Modifier:
-    """`log`, or `step` with its value."""
+    """`log`, `step` with its value, or a prior."""
 
     step: ast.Expression | None
+    span: Span
+    prior: ast.Call | None = None
+
+
+@record
+class _Weighted:
+    """An operand with its weight, before the choice that owns it is built."""
+
+    item: ast.Expression
+    weight: ast.Expression
     span: Span
 
 
@@ -175,15 +185,35 @@ class AstBuilder(Transformer[Token, Any]):
     # --- spaces ---
 
     def space(self, children: list[Any]) -> ast.Expression:
-        if len(children) == 1:
-            only: ast.Expression = children[0]
-            return only
         operands, operators = children[::2], children[1::2]
-        span = _span(children)
         written = [str(operator) for operator in operators]
         if len(set(written)) > 1:
             self._mixed(operands, written, operators)
-        return _OPERATOR_NODES[written[0]](tuple(operands), span=span)
+        elif set(written) != {"|"}:
+            for operand in operands:
+                if isinstance(operand, _Weighted):
+                    self._not_an_alternative(operand)
+        items = tuple(one.item if isinstance(one, _Weighted) else one for one in operands)
+        if len(items) == 1:
+            return replace(items[0], span=operands[0].span) if items[0] is not operands[0] else items[0]
+        if written[0] != "|":
+            return _OPERATOR_NODES[written[0]](items, span=_span(children))
+        weights = tuple(one.weight if isinstance(one, _Weighted) else None for one in operands)
+        return ast.Choice(items, weights if any(weights) else (), span=_span(children))
+
+    def weighted(self, children: list[Any]) -> ast.Expression | _Weighted:
+        item: ast.Expression = children[0]
+        return item if len(children) == 1 else _Weighted(item, children[2], _span(children))
+
+    def _not_an_alternative(self, weighted: _Weighted) -> None:
+        text = self.source.slice(weighted.span)
+        self._problem(
+            "MSL157",
+            "a weight belongs to one of several alternatives",
+            Span(weighted.item.span.end, weighted.span.end),
+            "nothing is chosen here",
+            help=f"remove it, or write `{text} | …`" if len(text) < 80 and "\n" not in text else "remove it",
+        )
 
     def _mixed(self, operands: list[Any], written: list[str], operators: list[Token]) -> None:
         """Report mixed operators, with both readings in the help; with three kinds there are too many to show."""
@@ -230,10 +260,19 @@ class AstBuilder(Transformer[Token, Any]):
         self, kind: str | None, low: ast.Expression, high: ast.Expression, modifiers: list[_Modifier], span: Span
     ) -> ast.Range:
         steps = [modifier.step for modifier in modifiers if modifier.step is not None]
-        logs = len(modifiers) - len(steps)
+        priors = [modifier.prior for modifier in modifiers if modifier.prior is not None]
+        logs = len(modifiers) - len(steps) - len(priors)
         if len(steps) > 1 or logs > 1:
             self._problem("MSL001", "`log` or `step` is written twice", modifiers[-1].span, help="write it once")
-        return ast.Range(kind, low, high, logs > 0, steps[0] if steps else None, span=span)
+        if len(priors) > 1:
+            self._problem("MSL158", "a range has one prior", priors[1].span, "a second one", help="keep one of them")
+        step, prior = steps[0] if steps else None, priors[0] if priors else None
+        return ast.Range(kind, low, high, logs > 0, step, prior, span=span)
+
+    def prior(self, children: list[Any]) -> _Modifier:
+        path = self.path(children[:1])
+        call = ast.Call(path, tuple(children[2]), span=_span(children))
+        return _Modifier(None, call.span, call)
 
     def modifier(self, children: list[Any]) -> _Modifier:
         return _Modifier(children[1] if len(children) > 1 else None, _span(children))

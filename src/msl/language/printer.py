@@ -44,7 +44,8 @@ class Tightness(IntEnum):
     SUM = 4
     PRODUCT = 5
     FACTOR = 6
-    ATOM = 7
+    POWER = 7
+    ATOM = 8
 
 
 def tightness_of(node: ast.Node) -> Tightness:
@@ -64,13 +65,22 @@ def tightness_of(node: ast.Node) -> Tightness:
         case ast.Compare() | ast.Is():
             return Tightness.TEST
         case ast.Arithmetic():
-            return Tightness.SUM if node.operators[0] in "+-" else Tightness.PRODUCT
+            return _TIGHTNESS_OF_SIGNS[node.operators[0]]
         case ast.Negative():
             return Tightness.FACTOR
         case ast.Number() if str(node.text or node.value).startswith("-"):
             return Tightness.FACTOR
         case _:
             return Tightness.ATOM
+
+
+_TIGHTNESS_OF_SIGNS = {
+    "+": Tightness.SUM,
+    "-": Tightness.SUM,
+    "*": Tightness.PRODUCT,
+    "/": Tightness.PRODUCT,
+    "^": Tightness.POWER,
+}
 
 
 # --- printing ---------------------------------------------------------------------------------------------------------
@@ -275,9 +285,10 @@ class Printer:
         filled = short and not commented
         first, *more = node.items
         stray = _suffixes(self._comments.take(self._start(first)))
-        parts: list[Doc] = [*stray, align(self.node(first, tightness))]
-        for item in more:
-            operand = self._continued(operator, item, tightness)
+        weights = (node.weights if isinstance(node, ast.Choice) else ()) or (None,) * len(node.items)
+        parts: list[Doc] = [*stray, align(self.node(first, tightness)), self._weight(weights[0])]
+        for item, weight in zip(more, weights[1:], strict=True):
+            operand = join(self._continued(operator, item, tightness), self._weight(weight))
             parts.append(group(operand) if filled else operand)
         return group(*parts)
 
@@ -288,6 +299,9 @@ class Printer:
         inner = self.node(node.space)
         return join("on ", columns, " ", align("(", inner, *_dangling(self._comments.take(node.span.end - 1)), ")"))
 
+    def _weight(self, weight: ast.Expression | None) -> Doc:
+        return "" if weight is None else join(" weight ", self.node(weight, Tightness.SUM))
+
     def _separator(self, start: int) -> Doc:
         """What goes before an operator or a clause: a possible line break, or the comments there."""
         beside, above = self._comments.take_trailing(start), self._comments.take(start)
@@ -295,7 +309,14 @@ class Printer:
             return SPACE_OR_LINE
         return join(*_suffixes(beside), LINE_END, *_lines(above))
 
+    def _power(self, base: ast.Node, exponent: ast.Node) -> Doc:
+        """`2^-15`; with blanks if one of them is more than a number."""
+        sign = "^" if _is_power_of_numbers(base) and _is_power_of_numbers(exponent) else " ^ "
+        return join(self.node(base, Tightness.ATOM), sign, self.node(exponent, Tightness.FACTOR))
+
     def _arithmetic(self, node: ast.Arithmetic) -> Doc:
+        if node.operators == ("^",):
+            return self._power(*node.operands)
         tightness = tightness_of(node) + 1
         first, *more = node.operands
         parts = [self.node(first, tightness)]
@@ -309,11 +330,12 @@ class Printer:
         return join(before, operator, " ", align(self.node(operand, tightness)))
 
     def _range(self, node: ast.Range) -> Doc:
-        spaced = isinstance(node.low, ast.Arithmetic) or isinstance(node.high, ast.Arithmetic)
+        spaced = any(isinstance(end, ast.Arithmetic) and not _is_power_of_numbers(end) for end in (node.low, node.high))
         low, high = self.node(node.low, Tightness.SUM), self.node(node.high, Tightness.SUM)
         step = join(" step ", self.node(node.step, Tightness.SUM)) if node.step is not None else ""
         kind = f"{node.kind} " if node.kind else ""
-        return join(kind, low, " .. " if spaced else "..", high, " log" if node.log else "", step)
+        prior = join(" ", self.node(node.prior)) if node.prior is not None else ""
+        return join(kind, low, " .. " if spaced else "..", high, " log" if node.log else "", step, prior)
 
     # --- lists ---
 
@@ -414,6 +436,13 @@ class _Entries:
 
 def _bare(node: ast.Node) -> ast.Node:
     return node.item if isinstance(node, ast.Optional) else node
+
+
+def _is_power_of_numbers(node: ast.Node) -> bool:
+    """Whether a node is made of numbers and `^` alone."""
+    if isinstance(node, ast.Arithmetic):
+        return node.operators == ("^",) and all(map(_is_power_of_numbers, node.operands))
+    return isinstance(node, ast.Number)
 
 
 def _number(node: ast.Number) -> str:

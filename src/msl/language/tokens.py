@@ -36,6 +36,7 @@ NAMES_FOR_PEOPLE = {
     "NUMBER": "a number",
     "STRING": 'a string in "quotes"',
     "COMPARE": "a comparison such as `==` or `<=`",
+    "PRIOR": "a prior",
     "$END": "the end of the statement",
 }
 _SIGNS = {
@@ -51,6 +52,7 @@ _SIGNS = {
     "MINUS": "-",
     "STAR": "*",
     "SLASH": "/",
+    "CARET": "^",
     "LPAR": "(",
     "CALL": "(",
     "RPAR": ")",
@@ -147,7 +149,42 @@ def token_span(token: Token) -> Span:
     return Span(token.start_pos, token.end_pos)
 
 
+#: The names of priors, and those that other tools have for distributions, which the checker answers.
+PRIOR_WORDS = frozenset(
+    """
+    normal lognormal gaussian norm truncnorm Normal qnormal lognorm log_normal qlognormal LogNormal uniform quniform
+    Uniform loguniform log_uniform qloguniform reciprocal beta gamma exponential triangular
+    """.split()
+)
+#: What the word `weight` and a prior follow where they are one.
+_WEIGHED = CLOSING_TOKENS - {"RBRACE"} | frozenset("NAME NUMBER STRING QUESTION NONE TRUE FALSE BOOL LOG".split())
+
+
 def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
+    """With the types of keywords. `weight` stays a name unless it is between an operand and a number, and the name of a
+    prior unless it is between an operand and `(`."""
+    before: Token | None = None
+    held: Token | None = None
+    for token in _with_reserved(tokens):
+        if held is not None:
+            if held.value == "weight" and token.type in ("NUMBER", "MINUS"):
+                held.type = "WEIGHT"
+            elif held.value in PRIOR_WORDS and token.type == "CALL":
+                held.type = "PRIOR"
+            yield held
+            held = None
+        is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
+        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT"}
+        if token.type == "NAME" and (is_prior or is_weight):
+            held = token
+        else:
+            yield token
+        before = token
+    if held is not None:
+        yield held
+
+
+def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
     previous: Token | None = None
     for token in tokens:
         if token.type == "NAME" and token.value in RESERVED:

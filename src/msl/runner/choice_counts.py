@@ -82,7 +82,7 @@ class _Reader:
     def __init__(self, space: Space) -> None:
         self._root = rebuilt(space.root, _without_parameters)
         self._membership = Membership(Space(self._root, facts=space.facts))
-        self._writer = NodeWriter(BlockNames(), parameters=False, parts=True, most=_LONGEST_NAME)
+        self._writer = NodeWriter(BlockNames(), parameters=False, parts=True, priors=False, most=_LONGEST_NAME)
         self._known: dict[Model, frozenset[_Taken]] = {}
         self.alternatives = tuple(dict.fromkeys(self._offered(self._root, None)))
 

@@ -11,7 +11,7 @@ import numpy as np
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.layout import Dimension, Encoding
 from msl.encode.sample import enumerate_models, sample
-from msl.search.base import SearchSpace, Vector, Vectors
+from msl.search.base import Flags, SearchSpace, Vector, Vectors
 from msl.space.defaults import closed
 from msl.space.enumerate.count import count
 from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
@@ -77,6 +77,17 @@ class ModelSearchSpace(SearchSpace):
             for dimension in self.channels[channel]
             if (meaning := meanings[dimension]) is not None and channel in (meaning.path, *meaning.names)
         )
+
+    @property
+    def is_steered(self) -> bool:
+        return self.codec.is_steered
+
+    def steered(self, points: Vectors, fresh: Flags | None = None) -> Vectors:
+        if not self.codec.is_steered:
+            return points
+        flat = points.reshape(-1, self.n_dimensions)
+        mask = None if fresh is None else fresh.reshape(flat.shape)
+        return self.codec.steered(flat, mask).reshape(points.shape)
 
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
         return np.array(sample(self.codec, size, rng, by="models").snapped)
@@ -175,7 +186,7 @@ def _absent(dimension: Dimension) -> int:
     if dimension.kind == "choice" and meaning.levels is not None:
         if _is_optional(dimension):
             return meaning.levels - 1
-        options = meaning.range.split(" | ")
+        options = [option.partition(" weight ")[0] for option in meaning.range.split(" | ")]
         if "none" in options and len(options) == meaning.levels:
             return options.index("none")
     return -1

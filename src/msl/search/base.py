@@ -247,8 +247,17 @@ class SearchSpace:
         """The dimensions of this channel at a point: alternatives may share a dimension and use it differently."""
         return self.channels[channel]
 
+    @property
+    def is_steered(self) -> bool:
+        """Whether priors or weights steer draws."""
+        return False
+
+    def steered(self, points: Vectors, fresh: Flags | None = None) -> Vectors:
+        """Uniform points as priors and weights would draw them; only the `fresh` numbers, if they are given."""
+        return points
+
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
-        """Points whose models are equally likely."""
+        """Points whose models are equally likely, or as likely as priors and weights make them."""
         return rng.random((size, self.n_dimensions))
 
     def walk(self, steps: int) -> Iterator[Vector]:

@@ -46,14 +46,14 @@ class Setting:
         return np.asarray(self.first_points(1)[0])
 
     def first_points(self, size: int) -> Vectors:
-        """The seeds, then uniform points of the cube, redrawn where they are not models."""
-        points = self.rng.random((size, self.search_space.n_dimensions))
+        """The seeds, then uniform or steered points of the cube, redrawn where they are not models."""
+        points = self.search_space.steered(self.rng.random((size, self.search_space.n_dimensions)))
         seeds = self.seeds(size)
         for position in range(len(seeds), size):
             for _ in range(_REDRAWS):
                 if self.search_space.decode(points[position]) is not None:
                     break
-                points[position] = self.rng.random(self.search_space.n_dimensions)
+                points[position] = self.search_space.steered(self.rng.random((1, self.search_space.n_dimensions)))[0]
         if seeds:
             points[: len(seeds)] = seeds
         return points

@@ -22,6 +22,8 @@ FUNCTIONS: Mapping[str, Callable[..., Exact]] = {
     "floor": lambda x: math.floor(x),
     "ceil": lambda x: math.ceil(x),
 }
+#: Powers beyond 2 to plus or minus this are out of the range of floats.
+_MOST_BITS = 1_000
 #: How many operands a function takes; None is one or more.
 OPERANDS: Mapping[str, int | None] = {"min": None, "max": None, "sqrt": 1, "log": 1, "floor": 1, "ceil": 1}
 
@@ -38,7 +40,9 @@ class Formula:
             return self.operation
         if self.operation in FUNCTIONS:
             return f"{self.operation}({', '.join(map(str, self.operands))})"
-        texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/" else str(x) for x in self.operands]
+        texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/^" else str(x) for x in self.operands]
+        if self.operation == "^" and texts[0].startswith("-"):
+            texts[0] = f"({texts[0]})"
         return f"-{texts[0]}" if len(texts) == 1 else f" {self.operation} ".join(texts)
 
 
@@ -69,10 +73,28 @@ def apply(operation: str, values: list[Exact]) -> Exact:
             return left - right
         case "*":
             return left * right
+        case "^":
+            return power(left, right)
         case _:
             if isinstance(left, float) or isinstance(right, float):
                 return float(left) / float(right)
             return Fraction(left) / Fraction(right)
+
+
+def power(base: Exact, exponent: Exact) -> Exact:
+    """Exact for a whole exponent of a whole number or a fraction.
+
+    Raises OverflowError where the value is far beyond what a float can hold, and ValueError for a root of a negative
+    number.
+    """
+    exponent = plain(exponent) if isinstance(exponent, Fraction) else exponent
+    if base == 0 and exponent < 0:
+        raise ZeroDivisionError
+    if base not in (0, 1, -1) and abs(exponent * math.log2(abs(float(base)))) > _MOST_BITS:
+        raise OverflowError
+    if isinstance(base, int | Fraction) and isinstance(exponent, int):
+        return base**exponent if isinstance(base, int) and exponent >= 0 else Fraction(base) ** exponent
+    return math.pow(base, exponent)
 
 
 def fold(operation: str, operands: list[Amount]) -> Amount:
@@ -110,7 +132,16 @@ def limits(amount: Amount) -> tuple[float, float]:
             return lows[0] - 1, highs[0] + 1
         case "*" if min(lows) >= 0:
             return math.prod(lows), math.prod(highs)
+        case "^" if lows[0] >= 1 and lows[1] == highs[1] >= 0:
+            return _raised(lows[0], lows[1]), _raised(highs[0], lows[1])
     return -math.inf, math.inf
+
+
+def _raised(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
 
 
 def at_most(one: Amount, other: Amount) -> bool:

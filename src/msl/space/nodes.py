@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as Sequence_
 from dataclasses import field, replace
+from itertools import repeat
 from typing import Generic, TypeVar
 
 from msl.record import record
@@ -37,13 +38,23 @@ class Const:
 
 
 @record
+class Prior:
+    """Where values are drawn: `normal(mean, sd)`, or `lognormal(median, sigma)` with the normal of their logarithm."""
+
+    kind: str
+    centre: Amount
+    spread: Amount
+
+
+@record
 class IntRange:
-    """Whole numbers `low`, `low + step`, … up to `high`."""
+    """Whole numbers `low`, `low + step`, … up to `high`. The prior is no part of the set, and not compared."""
 
     low: Amount
     high: Amount
     log: bool = False
     step: int = 1
+    prior: Prior | None = field(default=None, compare=False)
 
 
 @record
@@ -54,6 +65,7 @@ class RealRange:
     high: Amount
     log: bool = False
     step: float | None = None
+    prior: Prior | None = field(default=None, compare=False)
 
 
 @record
@@ -125,9 +137,10 @@ class Pipeline:
 
 @record
 class Choice:
-    """One of the options; of steps or of values."""
+    """One of the options; of steps or of values. The weights, empty if all are 1, are no part of the set."""
 
     options: tuple[Node, ...]
+    weights: tuple[float, ...] = field(default=(), compare=False)
 
 
 @record
@@ -233,6 +246,19 @@ def alternatives(node: Node) -> tuple[Node, ...]:
     return node.options if isinstance(node, Choice) else (node,)
 
 
+def weighted_options(node: Node) -> Iterator[tuple[Node, float]]:
+    """The options of a choice with their weights; of anything else, the node itself with 1."""
+    options = alternatives(node)
+    weights = node.weights if isinstance(node, Choice) else ()
+    yield from zip(options, weights or repeat(1.0, len(options)), strict=True)
+
+
+def choice_of(options: Iterable[tuple[Node, float]]) -> Choice:
+    """A choice of options with their weights."""
+    nodes, weights = zip(*options, strict=True)
+    return Choice(nodes, () if all(weight == 1 for weight in weights) else weights)
+
+
 def is_ordered(choice: Choice) -> bool:
     """Whether the options are numbers, which sort and keep their order."""
     return all(
@@ -319,7 +345,7 @@ def with_children(node: Node, below: Sequence_[Node]) -> Node:
         case Listing():
             return Listing(tuple(below))
         case Choice():
-            return Choice(tuple(below))
+            return replace(node, options=tuple(below))
         case Sequence():
             return Sequence(tuple(below))
         case Union():

@@ -41,6 +41,7 @@ from msl.space.nodes import (
     blocks_in,
     bottom_up,
     children,
+    weighted_options,
 )
 from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
@@ -69,11 +70,30 @@ def value_to_text(value: Value) -> str:
     return NodeWriter(BlockNames()).value(value)
 
 
-def node_to_text(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
+def node_to_text(
+    node: Node, *, parameters: bool = True, parts: bool = False, priors: bool = True, most: int | None = None
+) -> str:
     """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
     and with `most`, long lists are cut."""
     names = BlockNames(blocks_in(node))
-    return NodeWriter(names, parameters=parameters, parts=parts, most=most).node(node)
+    return NodeWriter(names, parameters=parameters, parts=parts, priors=priors, most=most).node(node)
+
+
+def priors_to_text(root: Node) -> list[str]:
+    """What steers draws and is no part of the set: parameters with priors, choices with weights."""
+    writer = NodeWriter(BlockNames(), parameters=False)
+    found: dict[str, None] = {}
+    for node in bottom_up(root):
+        if isinstance(node, Choice) and node.weights:
+            found[writer.node(node)] = None
+        if not isinstance(node, BlockUse | Symbol):
+            continue
+        owner = node.block.name if isinstance(node, BlockUse) else node.name
+        for param in node.params:
+            inner = param.node.element if isinstance(param.node, Vector) else param.node
+            if isinstance(inner, IntRange | RealRange) and inner.prior is not None:
+                found[f"{owner}.{param.name}: {writer.node(param.node)}"] = None
+    return sorted(found)
 
 
 def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
@@ -270,9 +290,16 @@ class NodeWriter:
     """
 
     def __init__(
-        self, names: BlockNames, *, parameters: bool = True, parts: bool = False, most: int | None = None
+        self,
+        names: BlockNames,
+        *,
+        parameters: bool = True,
+        parts: bool = False,
+        priors: bool = True,
+        most: int | None = None,
     ) -> None:
         self._names, self._parameters, self._parts, self._most = names, parameters, parts, most
+        self._priors = priors
 
     def node(self, node: Node) -> str:
         texts: dict[int, _Text] = {}
@@ -316,7 +343,7 @@ class NodeWriter:
             case Const(value=value):
                 return _Text(amount_to_text(value) if isinstance(value, Formula) else self.value(value))
             case IntRange() | RealRange() | Bool():
-                return _Text(_range(node))
+                return _Text(_range(node) + (_prior(node) if self._priors else ""))
             case Vector(size=size, element=element):
                 return _Text(f"vector({amount_to_text(size)}) of {self._text(element, texts, room).text}")
             case Regions(count=count):
@@ -336,6 +363,8 @@ class NodeWriter:
             case Empty():
                 return _Text("none")
             case Choice(options=options):
+                if self._priors and node.weights:
+                    return self._weighted(node, texts, room)
                 return _choice([texts[id(o)] for o in options if not isinstance(o, Empty)], len(options), room)
             case Sequence(steps=steps):
                 return self._sequence(steps, texts, room)
@@ -363,6 +392,14 @@ class NodeWriter:
         return _joined(
             ">>", [*(texts[id(s)] for s in steps[:at]), selecting, *(texts[id(s)] for s in rest[end:])], room
         )
+
+    def _weighted(self, node: Choice, texts: dict[int, _Text], room: int | None) -> _Text:
+        """Alternatives with their weights; `none` is one of them, since `?` could have none."""
+        spelt = [
+            _Text(texts[id(o)].under("|") + (f" weight {_end(weight)}" if weight != 1 else ""))
+            for o, weight in weighted_options(node)
+        ]
+        return _joined("|", spelt, room)
 
     def _params(self, params: tuple[Param, ...], texts: dict[int, _Text]) -> list[str]:
         if not self._parameters:
@@ -415,6 +452,8 @@ def computed_to_text(operation: str, operands: list[str], infix: list[bool]) -> 
     if operation in FUNCTIONS:
         return _called(operation, operands)
     grouped = [f"({text})" if wrap else text for text, wrap in zip(operands, infix, strict=True)]
+    if operation == "^" and grouped[0].startswith("-"):
+        grouped[0] = f"({grouped[0]})"
     return f"-{grouped[0]}" if len(grouped) == 1 else f" {operation} ".join(grouped)
 
 
@@ -427,6 +466,11 @@ def _range(node: IntRange | RealRange | Bool) -> str:
         case RealRange(low=low, high=high, log=log, step=real_step):
             ends = f"real {_end(low)}..{_end(high)}{' log' * log}"
             return ends if real_step is None else f"{ends} step {_end(real_step)}"
+
+
+def _prior(node: IntRange | RealRange | Bool) -> str:
+    prior = None if isinstance(node, Bool) else node.prior
+    return "" if prior is None else f" {prior.kind}({_end(prior.centre)}, {_end(prior.spread)})"
 
 
 def _end(amount: Amount) -> str:

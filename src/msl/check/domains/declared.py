@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import repeat
 from typing import Protocol, TypeVar
 
 from msl.check.domains.arguments import cut_number, listed_alternatives
 from msl.check.domains.contains import name_of
-from msl.check.domains.number_ranges import Bounds, Ranges
+from msl.check.domains.number_ranges import Bounds, Priors, Ranges
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.diagnostics.diagnostic import Label, Report
@@ -30,6 +31,8 @@ from msl.space.nodes import (
     Regions,
     Symbol,
     Vector,
+    choice_of,
+    weighted_options,
 )
 from msl.space.numbers import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 
@@ -149,9 +152,12 @@ class Declarer:
         self.single_value(argument)
         return None
 
-    def of_alternatives(self, options: list[Node], where: ast.Node) -> Node | None:
+    def of_alternatives(self, options: list[Node], where: ast.Choice) -> Node | None:
         """The alternatives as one domain, unless there are too many."""
-        node = choice(options)
+        weights = Priors(self.module, self.report).weights(where)
+        if weights is None:
+            return None
+        node = choice(options, weights)
         if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
             message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, but these are {len(node.options):,}"
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
@@ -355,18 +361,18 @@ def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
             yield item
 
 
-def choice(options: list[Node]) -> Node:
+def choice(options: list[Node], weights: list[float] | None = None) -> Node:
     """Options as one node: nested choices flattened, duplicates removed, numbers sorted."""
-    distinct: dict[object, Node] = {}
-    for option in options:
-        for inner in option.options if isinstance(option, Choice) else (option,):
-            distinct.setdefault(identity(inner), inner)
+    distinct: dict[object, tuple[Node, float]] = {}
+    for option, weight in zip(options, weights or repeat(1.0, len(options)), strict=True):
+        for inner, own in weighted_options(option):
+            distinct.setdefault(identity(inner), (inner, weight * own))
     found = list(distinct.values())
     if len(found) == 1:
-        return found[0]
-    if all(is_number(option) for option in found):
-        found.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
-    return Choice(tuple(found))
+        return found[0][0]
+    if all(is_number(option) for option, _ in found):
+        found.sort(key=lambda pair: pair[0].value)  # type: ignore[union-attr,arg-type,return-value]
+    return choice_of(found)
 
 
 def _called_twice(node: Node) -> str | None:

@@ -73,7 +73,7 @@ class Defaults:
         if isinstance(node, Symbol) and node.name in calls:
             return replace(node, params=self.of(node.params, calls[node.name].arguments, node.name))
         if isinstance(node, Choice):
-            return Choice(tuple(self._inner_defaults(option, calls) for option in node.options))
+            return replace(node, options=tuple(self._inner_defaults(option, calls) for option in node.options))
         return node
 
 

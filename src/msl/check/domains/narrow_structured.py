@@ -76,7 +76,7 @@ class StructuredNarrower:
             self._report.error("MSL086", self._source, written.span, message, "", help, also)
             return None
         if isinstance(node, IntRange) and isinstance(inherited, RealRange):
-            node = RealRange(node.low, node.high, node.log, float(node.step))
+            node = RealRange(node.low, node.high, node.log, float(node.step), node.prior)
         if has_finer_step(node, inherited):
             self._outside.steps(written, place, inherited, written)
             return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from msl.check.domains.declared import choice
-from msl.check.domains.number_ranges import Bounds
+from msl.check.domains.number_ranges import Bounds, Priors
 from msl.check.lints import opened_silently
 from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
@@ -165,10 +166,11 @@ class Spaces:
                 return Empty()
             case ast.Choice(items=items):
                 options = self._all(items, module)
-                if options is None:
+                weights = Priors(module, self.report).weights(replace(expression, items=tuple(map(_single, items))))
+                if options is None or weights is None:
                     return None
                 self._repeated_options(options, items, module)
-                return choice(options)
+                return choice(options, weights)
             case ast.Sequence(items=items):
                 steps = self._all(items, module)
                 if steps is None:
@@ -437,6 +439,11 @@ def _alternatives(option: Node) -> Iterator[Node]:
             yield from _alternatives(inner)
         case Choice(options=options) if all(isinstance(inner, BlockUse | Empty) for inner in options):
             yield from options
+
+
+def _single(item: ast.Expression) -> ast.Expression:
+    """What stands for an alternative where nested choices, which read their own weights, count as one."""
+    return ast.Nothing() if isinstance(item, ast.Choice) else item
 
 
 def _odd_qualifier(text: str, module: Module) -> str | None:

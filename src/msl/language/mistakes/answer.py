@@ -53,9 +53,11 @@ from msl.language.mistakes.in_steps import (
     name_without_equals,
     option_without_call,
     options_without_parentheses,
+    prior_without_numbers,
     sign_after_keyword,
     space_before_call,
     step_operator,
+    weight_without_number,
 )
 from msl.language.mistakes.in_values import (
     comma_in_a_number,
@@ -212,6 +214,8 @@ _LATER_RULES = (
     comma_between_steps,
     class_without_quotes,
     block_without_role,
+    prior_without_numbers,
+    weight_without_number,
     missing_between,
 )
 
@@ -274,7 +278,7 @@ def _expected(accepted: frozenset[str]) -> str:
     if {"NAME", "NUMBER", "LPAR"} <= accepted:
         return "a name or a number"
     first = [t for t in ("NAME", "NUMBER", "STRING", "$END") if t in accepted]
-    signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL"})
+    signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL", "WEIGHT", "PRIOR"})
     words = list(dict.fromkeys(in_words(terminal) for terminal in first + signs))
     shown = words[:6]
     if len(words) == 1:

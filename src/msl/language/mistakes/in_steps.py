@@ -5,7 +5,7 @@ from __future__ import annotations
 from msl.diagnostics.diagnostic import Diagnostic
 from msl.diagnostics.source import Span
 from msl.language.mistakes.unreadable import UnreadableStatement, quoted
-from msl.language.tokens import ENDING_TOKENS, token_span
+from msl.language.tokens import ENDING_TOKENS, PRIOR_WORDS, token_span
 
 #: Keywords without a sign after them.
 _WITHOUT_SIGN = frozenset("MSL USE REQUIRE MINIMIZE MAXIMIZE SEARCH ENSEMBLE SEED".split())
@@ -213,6 +213,32 @@ def block_without_role(statement: UnreadableStatement) -> Diagnostic | None:
         return None
     help = f"write `block {statement.before}: learner {statement.token}`, or another role"
     return statement.error("MSL001", "the role of the block is missing", help)
+
+
+def prior_without_numbers(statement: UnreadableStatement) -> Diagnostic | None:
+    """`real 0..1 normal`, `real 0..1 normal (0.5, 0.1)`, `real 0..1 prior normal(0.5, 0.1)`."""
+    text = str(statement.token)
+    if statement.token.type != "NAME" or text not in PRIOR_WORDS | {"prior"} or not statement.accepts("PRIOR"):
+        return None
+    help = "write the prior itself, as in `normal(0.5, 0.1)`"
+    if text != "prior":
+        name = text if text in ("normal", "lognormal") else "normal"
+        help = f"write `{name}(0.5, 0.1)` with numbers of your own, and no space before the `(`"
+    return statement.error("MSL158", f"{quoted(statement.token)} is not a prior without its two numbers", help)
+
+
+def weight_without_number(statement: UnreadableStatement) -> Diagnostic | None:
+    """`svc weight | rf`, `svc weight(3)`, `svc weights 3`."""
+    text = str(statement.token)
+    if (
+        statement.token.type != "NAME"
+        or text not in ("weight", "weights", "weighted")
+        or not statement.accepts("WEIGHT")
+    ):
+        return None
+    return statement.error(
+        "MSL159", "a weight is the word `weight` and a number", "write `weight 3`, or another number"
+    )
 
 
 def missing_between(statement: UnreadableStatement) -> Diagnostic | None:

@@ -44,7 +44,11 @@ def halving(setting: Setting) -> Strategy:
             points += list(unseen.of(_bred(setting, whole, round(_BRED * size), done=1 - left / total)))
             if setting.objectives == 1:
                 points += best_by_acquisition(setting, unseen, _farthest_first(got_to), round(_BY_ACQUISITION * size))
-        points += unseen.draws(lambda more: uniform_points(search_space, more, rng), size - len(points))
+        points += unseen.draws(
+            lambda more: uniform_points(search_space, more, rng),
+            size - len(points),
+            otherwise=lambda more: rng.random((more, search_space.n_dimensions)),
+        )
         if not points:
             setting.note(ended("all models are known" if unseen.has_all else "draws give no new model any more"))
             return
@@ -77,7 +81,7 @@ def _bred(setting: Setting, parents: list[Observation], size: int, done: float) 
     points, pairs = written_back(parents), rng.integers(0, len(parents), size=(2, size))
     children = cluster_crossover(search_space, points[pairs[0]], points[pairs[1]], rng)
     rate = 1 / max(search_space.n_dimensions, 1)
-    children = uniform(children, rate, np.ones_like(search_space.ordered), rng)
+    children = uniform(search_space, children, rate, np.ones_like(search_space.ordered), rng)
     return non_uniform(children, rate, search_space.ordered, done, rng)
 
 

@@ -362,7 +362,7 @@ def _name(node: Node) -> str | None:
 
 
 def _text(node: Node, is_value: bool = False) -> str:
-    return node_to_text(node, parameters=is_value, parts=True, most=_LONGEST_TEXT)
+    return node_to_text(node, parameters=is_value, parts=True, priors=False, most=_LONGEST_TEXT)
 
 
 def _param_text(param: Param) -> str:
