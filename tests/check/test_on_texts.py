@@ -221,3 +221,10 @@ def test_other_columns_are_other_models(one: str, other: str) -> None:
 
 def test_alternatives_that_start_alike_are_the_same_set() -> None:
     assert relate(space_of("on numbers (a) | on numbers (b)"), space_of("on numbers (a | b)")).relation is Relation.SAME
+
+
+def test_parentheses_around_only_the_first_and_the_last_step_are_not_those_of_on() -> None:
+    text = 'on ["(", age] ((a & b) >> (b & a))'
+    (model, *_) = Models(space_of(text))
+    assert model_to_text(model) == 'on ["(", age] ((a(u = 1) & b) >> (b & a(u = 1))) >> l'
+    assert node_to_text(space_of(text).root) == 'on ["(", age] ((a(u: int 1..2) & b) >> (b & a(u: int 1..2))) >> l'

@@ -221,7 +221,7 @@ class Spaces:
                 return self._several(call, module)
             return self._built_in(call, module)
         if peek(module, call.path.text) is None and (written := needs_on(call, module)) is not None:
-            self._error("MSL197", call, module, "steps for some columns are written with `on`", written)
+            self._error("MSL347", call, module, "steps for some columns are written with `on`", written)
             return None
         if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
             name = call.path.names[-1].text

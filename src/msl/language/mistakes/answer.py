@@ -147,7 +147,8 @@ def reserved_as_name(
         help = f'for a parameter of that name write `."{word}"`'
     elif "STRING" in failure.accepted:
         help = f'for a parameter, a column or an alternative of that name write `"{word}"`'
-        if word == "log" and tokens[0].type in {"PART", "CHAIN"}:
+        is_step = tokens[0].type in {"PART", "CHAIN"} and not {"COLON", "EQUALS"} & {t.type for t in tokens[3:]}
+        if word == "log" and is_step:
             help = f"the block that takes logarithms is `log1p`; {help}"
     else:
         help = f"choose another name, such as `{word}_` or `my_{word}`"

@@ -147,7 +147,7 @@ def columns_of_steps(statement: UnreadableStatement) -> Diagnostic | None:
     if first is not None and first.type == "LSQB" and "STAR" in {token.type, statement.before.type}:
         opens = next(i for i in before if str(statement.near(i)) in ("[", ",")) + 1
         pattern = statement.text(opens, statement.item_end(opens))
-        return statement.error("MSL198", "a pattern is written in quotes", f'write `"{pattern}"`')
+        return statement.error("MSL197", "a pattern is written in quotes", f'write `"{pattern}"`')
     if start == -2 and token.type == "COLON":
         message = "the steps for some columns are written in parentheses, not after `:`"
         return statement.error("MSL197", message, f"write `on {statement.before} (…)`")
