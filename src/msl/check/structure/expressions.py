@@ -12,6 +12,7 @@ from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
 from msl.diagnostics.diagnostic import Report
+from msl.diagnostics.source import Span
 from msl.language import ast
 from msl.language.tokens import is_identifier
 from msl.space.nodes import (
@@ -173,6 +174,13 @@ class Spaces:
         return self._as_step(self.blocks.bare(declaration), path, module)
 
     def _call(self, call: ast.Call, module: Module) -> Node | None:
+        if call.braces:
+            text = module.source.slice(call.span)
+            start = text.index("{", call.path.span.end - call.path.span.start)
+            span = Span(call.span.start + start, call.span.end)
+            help = f"write `({' '.join(text[start + 1 : -1].split())})`"
+            self.report.error("MSL035", module.source, span, "arguments go in parentheses", "", help)
+            return None
         if call.path.text in BUILT_IN:
             return self._built_in(call, module)
         if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
