@@ -91,6 +91,8 @@ def check_piece(piece: str, node: ast.Expression) -> None:
     space, more = text_to_ast(Source("a.msl", f"part x = {piece}"))
     readings = [] if diagnostics else [condition.statements[0].condition]  # type: ignore[union-attr]
     readings += [] if more else [space.statements[0].space]  # type: ignore[union-attr]
+    value, wrong = text_to_ast(Source("a.msl", f"part x = f(p: {piece})"))  # braces are for values alone
+    readings += [] if wrong else [value.statements[0].space.arguments[0].value]  # type: ignore[union-attr]
     assert node in readings
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations, product
 
+from msl.space.conditions import Computed, Literal, Sibling
 from msl.space.evaluate_conditions import Derivation, broken, holds
 from msl.space.nodes import (
     Arrange,
@@ -23,6 +24,7 @@ from msl.space.nodes import (
     RealRange,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -105,7 +107,11 @@ def _settings(params: tuple[Param, ...]) -> Iterator[tuple[Setting, Parts]]:
         if first.condition is not None and not holds(first.condition, dict(chosen)):
             yield from extended(chosen, parts, rest[1:])
             return
-        for value, inside in _values(first.node):
+        node = _of_its_length(first.node, dict(chosen))
+        if node is None:
+            yield from extended(chosen, parts, rest[1:])
+            return
+        for value, inside in _values(node):
             yield from extended((*chosen, (first.name, value)), (*parts, *inside), rest[1:])
 
     yield from extended((), (), params)
@@ -114,6 +120,19 @@ def _settings(params: tuple[Param, ...]) -> Iterator[tuple[Setting, Parts]]:
 def _lists(elements: list[Node]) -> Iterator[With]:
     for values in product(*(list(_values(element)) for element in elements)):
         yield tuple(value for value, _ in values), tuple(part for _, parts in values for part in parts)
+
+
+def _of_its_length(node: Node, siblings: dict[str, Value]) -> Node | None:
+    """A list with the length that its siblings give; None if the one that decides is not there."""
+    if not isinstance(node, Sized):
+        return node
+    match node.length:
+        case Sibling(name=name):
+            more = 0
+        case Computed(operation="+", operands=(Sibling(name=name), Literal(value=int(more)))):
+            pass
+    count = siblings.get(name)
+    return Listing((node.element,) * (count + more)) if isinstance(count, int) else None
 
 
 def _values(node: Node) -> Iterator[With]:
@@ -137,8 +156,8 @@ def _values(node: Node) -> Iterator[With]:
             yield from _lists(list(elements))
         case Vector(size=int(size), element=element):
             yield from _lists([element] * size)
-        case Symbol(name=name, params=params):
-            yield from ((SymbolValue(name, fixed), parts) for fixed, parts in _settings(params))
+        case Symbol(name=name, params=params, own=own):
+            yield from ((SymbolValue(name, fixed, own), parts) for fixed, parts in _settings(params))
         case BlockUse(block=block, params=params):
             yield from ((BlockValue(block, fixed), parts) for fixed, parts in _settings(params))
         case _:
@@ -159,6 +178,8 @@ def _typed(value: Value) -> object:
     match value:
         case BlockValue(block=block, params=params):
             return (block.role, block.task, block.target, frozenset((name, _typed(v)) for name, v in params))
+        case SymbolValue(name=name, params=params, own=True):
+            return ("own", name, frozenset((key, _typed(v)) for key, v in params))
         case SymbolValue(name=name, params=params) if params:
             return ("symbol", name, frozenset((key, _typed(v)) for key, v in params))
         case SymbolValue(name=name):

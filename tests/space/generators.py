@@ -47,6 +47,7 @@ from msl.space.nodes import (
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -75,6 +76,7 @@ constants = st.sampled_from(
     [
         *(Const(value) for value in (1, 2, 3, 1.0, 0.5, True, "x", "y", None, (1, 2))),
         Const(SymbolValue("x", (("u", 1),))),
+        Const(SymbolValue("x", (("u", 1),), own=True)),
         Const(BlockValue(NEAR, (("u", 2),))),
     ]
 )
@@ -135,7 +137,7 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
         return draw(st.one_of(*plain))
     inner = domains(finite=finite, depth=depth - 1)
     nested: list[st.SearchStrategy[Node]] = [
-        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1)),
+        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1), st.booleans()),
         st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
         choices(inner, 1, 3),
         st.builds(Pipeline, _rows(finite, depth - 1)),
@@ -177,6 +179,24 @@ _sibling_conditions = st.sampled_from(
         ValueIs(Sibling("u"), (NEAR, 2)),
         Negation(ValueIs(Sibling("u"), ("x",))),
         IsTrue(Sibling("v")),
+        Comparison("<", Sibling("u.u"), Literal(2)),
+        ValueIs(Sibling("u.v"), (1, "x", True)),
+    ]
+)
+#: What tells the length of a list, and the lengths that it gives.
+_counts = st.sampled_from(
+    [IntRange(0, 2), IntRange(1, 2), Choice((Const(1), Const(2))), Const(2), IntRange(1, 3, step=2)]
+)
+_lengths = st.sampled_from([Sibling("n"), Sibling("n"), Computed("+", (Sibling("n"), Literal(1)))])
+_elements = st.sampled_from(
+    [
+        Bool(),
+        IntRange(1, 2),
+        IntRange(1, 2, log=True),
+        Const(1),
+        Choice((Symbol("x", (Param("u", IntRange(1, 2)),), own=True), Symbol("y", (), own=True))),
+        Choice((Symbol("x", (Param("u", Bool()),)), Const("y"))),
+        BlockUse(NEAR, (Param("u", IntRange(1, 2)),)),
     ]
 )
 
@@ -189,6 +209,11 @@ def parameters(draw: st.DrawFn, finite: bool = True, depth: int = 1) -> tuple[Pa
     for name in NAMES[:count]:
         condition = draw(st.none() | _sibling_conditions) if found else None
         found.append(Param(name, draw(domains(finite=finite, depth=depth)), condition=condition))
+    if draw(st.integers(0, 5)) == 0:
+        element = draw(_elements if finite else st.one_of(_elements, open_numbers))
+        conditions = st.none() if not found else st.none() | _sibling_conditions
+        found.append(Param("n", draw(_counts), condition=draw(conditions)))
+        found.append(Param("list", Sized(draw(_lengths), element), condition=draw(conditions)))
     return tuple(found)
 
 
@@ -237,7 +262,8 @@ def steps(finite: bool = True) -> st.SearchStrategy[Node]:
 # --- requirements -----------------------------------------------------------------------------------------------------
 
 _marks = st.sampled_from([None, None, *MARKS])
-_parameters = st.builds(Parameter, st.sampled_from([*BLOCKS, NEAR]), st.sampled_from(NAMES), _marks)
+_paths = st.sampled_from([*NAMES, *NAMES, "n", "u.u", "u.v", "v.u.u"])
+_parameters = st.builds(Parameter, st.sampled_from([*BLOCKS, NEAR]), _paths, _marks)
 _terms = st.one_of(
     _parameters,
     st.sampled_from([Literal(1), Literal(2.0), FactTerm("n_features")]),

@@ -43,6 +43,7 @@ from msl.space.nodes import (
     Pipeline,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -179,7 +180,7 @@ class _Respeller:
                 return Choice(self.shuffled([Const(True), Const(False)]))
             case Const(value=int(value)) if not isinstance(value, bool) and self.flip():
                 return IntRange(value, value, log=self.flip() and value > 0)
-            case Symbol(name=name, params=()) if self.flip():
+            case Symbol(name=name, params=(), own=False) if self.flip():
                 return Const(name)
             case Symbol(params=params):
                 return replace(node, params=self.params(params))
@@ -234,7 +235,8 @@ class _Respeller:
 
     def params(self, params: tuple[Param, ...]) -> tuple[Param, ...]:
         spelt = [replace(param, node=self._node(param.node), default=1, has_default=self.flip()) for param in params]
-        in_any_order = all(param.condition is None for param in params)  # a condition looks at what comes before it
+        asks = any(param.condition is not None or isinstance(param.node, Sized) for param in params)
+        in_any_order = not asks  # a condition and a length look at what comes before them
         return tuple(self.draw(st.permutations(spelt))) if in_any_order else tuple(spelt)
 
     def requirement(self, requirement: Requirement) -> Requirement:

@@ -210,9 +210,9 @@ def node_value(node: Node) -> Value:
     match node:
         case Const(value=value):
             return value  # type: ignore[return-value]
-        case Symbol(name=name, params=params):
+        case Symbol(name=name, params=params, own=own):
             closed = tuple(p if _closed(p.node) else replace(p, node=default_node(p)) for p in params)
-            return symbol_value(name, _values(closed))
+            return symbol_value(name, _values(closed), own)
         case BlockUse(block=block, params=params):
             return BlockValue(block, _values(params))
         case Listing(elements=elements):

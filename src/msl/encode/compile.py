@@ -19,6 +19,7 @@ from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrange
 from msl.encode.value_plan import (
     DecodePlan,
     Fixed,
+    Lengthened,
     Listed,
     Maker,
     Number,
@@ -38,6 +39,7 @@ from msl.record import paused_collector
 from msl.space.conditions import marks
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Amount, Formula
+from msl.space.lengths import most_elements, names_in, with_known_lengths
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -56,6 +58,7 @@ from msl.space.nodes import (
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -251,9 +254,10 @@ class _Compiler:
                 if all(isinstance(plan, Fixed) for plan in plans):
                     return Fixed(tuple(plan.value for plan in plans)), slot  # type: ignore[attr-defined]
                 return Listed(tuple(plans)), slot
-            case Symbol(name=name, params=params):
-                inside = replace(place, path=place.path[:-1], full=(*place.full, name))
-                return self._record(params, slot, inside, symbol_maker(name))
+            case Symbol(name=name, params=params, own=own):
+                path = place.path if own else place.path[:-1]
+                inside = replace(place, path=path, full=(*place.full, name))
+                return self._record(params, slot, inside, symbol_maker(name, own))
             case BlockUse(block=block, params=params):
                 return self._record(params, slot, place.under(block.name), block_maker(block))
             case Pipeline(node=inner):
@@ -349,13 +353,18 @@ class _Compiler:
 
     def _record(self, params: tuple[Param, ...], slot: Slot, place: _Place, make_all: Maker) -> tuple[DecodePlan, Slot]:
         plans: list[ParamPlan] = []
-        for position, param in enumerate(params):
-            plan, slot = self.value(param.node, slot, place.under(param.name))
+        for position, param in enumerate(params := with_known_lengths(params)):
+            sized = param.node if isinstance(param.node, Sized) else None
+            if sized is None:
+                plan, slot = self.value(param.node, slot, place.under(param.name))
+            else:
+                plan, slot = self._sized(sized, params[:position], slot, place.under(param.name))
             asks: tuple[str, ...] = ()
-            if param.condition is not None:
-                names = asked_siblings(param.condition)
-                asks = tuple(p.name for p in params[:position] if p.name in names or _holds_any(p.node, names))
-            plans.append(ParamPlan(param.name, plan, param.condition, asks))
+            if param.condition is not None or sized is not None:
+                names = set() if param.condition is None else asked_siblings(param.condition)
+                names |= set() if sized is None else names_in(sized.length)
+                asks = tuple(p.name for p in params[:position] if _is_asked(p, names))
+            plans.append(ParamPlan(param.name, plan, param.condition, asks, sized))
         if all(isinstance(param.plan, Fixed) for param in plans):
             return Fixed(make_all([self._fixed(plans)])[0]), slot
         asked = {name for param in plans for name in param.asks}
@@ -363,6 +372,15 @@ class _Compiler:
             if one.name in asked and isinstance(one.plan, Number) and one.plan.steer is not None:
                 plans[number] = replace(one, plan=replace(one.plan, is_asked=True))
         return Record(make_all, tuple(plans), self._facts), slot
+
+    def _sized(self, node: Sized, siblings: tuple[Param, ...], slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
+        """As many elements as the longest list has; those that a shorter one lacks are out of use."""
+        plans = []
+        for number in range(most_elements(node, siblings)):
+            element = replace(place, path=(*place.path[:-1], f"{place.path[-1]}[{number + 1}]"))
+            plan, slot = self.value(node.element, slot, element)
+            plans.append(plan)
+        return Lengthened(tuple(plans)), slot
 
     def _fixed(self, params: list[ParamPlan]) -> tuple[tuple[str, Any], ...]:
         found: dict[str, Any] = {}
@@ -435,6 +453,12 @@ def _common_part(options: tuple[Node, ...]) -> str:
     """The part that a choice is, or would be if it had no empty option; each option then stands in it by itself."""
     names = {part_name(o.mark) if isinstance(o, Marked) else "" for o in options if not isinstance(o, Empty)}
     return names.pop() if len(names) == 1 else ""
+
+
+def _is_asked(param: Param, names: set[str]) -> bool:
+    """Whether a sibling is named, or something inside its value."""
+    inside = any(name.startswith(f"{param.name}.") for name in names)
+    return param.name in names or inside or _holds_any(param.node, names)
 
 
 def _holds_any(node: Node, names: set[str]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,13 @@ from msl.encode.scale import Scale, Steps
 from msl.space.conditions import Condition, Sibling, terms
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts
+from msl.space.lengths import length_beside
 from msl.space.membership_of_values import ABSENT
 from msl.space.model_traits import Params
+from msl.space.nodes import Sized
 from msl.space.values import BlockType, BlockValue, pipeline_value, symbol_value
+
+T = TypeVar("T")
 
 
 class DecodePlan(Protocol):
@@ -167,6 +171,34 @@ def _pipelines(rows: list[Any]) -> list[Any]:
     return list(map(pipeline_value, rows))
 
 
+@dataclass(frozen=True, slots=True)
+class Lengthened:
+    """A list whose length differs from row to row: as many plans as the longest has elements, the first in use."""
+
+    elements: tuple[DecodePlan, ...]
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        raise TypeError("the length of a list is known beside its siblings alone")
+
+    def read_lengths(self, cube: Cube, rows: Rows, lengths: NDArray[np.int64]) -> Column:
+        """The lists of these lengths; where one is negative, there is none."""
+        columns: list[Column] = [Plain(lengths)]
+        for number, element in enumerate(self.elements):
+            places = np.flatnonzero(lengths > number)
+            column = Same(ABSENT, 0) if len(places) == 0 else element.read(cube, rows[places])
+            columns.append(Sparse(column, places, len(rows), ABSENT))
+        return Made(_cut_rows, tuple(columns), len(rows))
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        for element, inner in zip(self.elements, tree, strict=False):
+            element.write(inner, vector)
+
+
+def _cut_rows(lengths: list[int], *columns: list[Any]) -> list[Any]:
+    rows = zip(*columns, strict=True) if columns else repeat((), len(lengths))
+    return [ABSENT if n < 0 else row[:n] for n, row in zip(lengths, rows, strict=True)]
+
+
 def _rows_of(*columns: list[Any]) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True))
 
@@ -243,12 +275,17 @@ class PickFixed:
 
 @dataclass(frozen=True, slots=True)
 class ParamPlan:
-    """A parameter; where it has a condition, `asks` are the siblings that may decide it."""
+    """A parameter; where it has a condition, or a length by its siblings, `asks` are those that may decide it."""
 
     name: str
     plan: DecodePlan
     condition: Condition | None
     asks: tuple[str, ...] = ()
+    sized: Sized | None = None
+
+    @property
+    def depends(self) -> bool:
+        return self.condition is not None or self.sized is not None
 
 
 def asked_siblings(condition: Condition) -> set[str]:
@@ -267,7 +304,10 @@ class Record:
     def read(self, cube: Cube, rows: Rows) -> Column:
         columns: dict[str, Column] = {}
         for param in self.params:
-            if param.condition is None:
+            if isinstance(param.plan, Lengthened):
+                lengths = self._lengths(param, columns, len(rows))
+                columns[param.name] = Kept(param.plan.read_lengths(cube, rows, lengths))
+            elif param.condition is None:
                 columns[param.name] = Kept(param.plan.read(cube, rows))
             else:
                 places = self._where(param, columns, len(rows))
@@ -276,24 +316,43 @@ class Record:
         return Made(self._objects, tuple(columns.values()), len(rows))
 
     def _where(self, param: ParamPlan, siblings: dict[str, Column], size: int) -> Rows:
-        """The rows in which a conditional parameter exists; rows with like siblings are decided once."""
+        """The rows in which a conditional parameter exists."""
         assert param.condition is not None
-        decided: dict[Any, bool] = {}
-        places = []
+        condition = param.condition
+        decided = self._decided(param, siblings, size, lambda present: holds(condition, present, self.facts))
+        return np.array([place for place, exists in enumerate(decided) if exists], dtype=np.intp)
+
+    def _lengths(self, param: ParamPlan, siblings: dict[str, Column], size: int) -> NDArray[np.int64]:
+        """How many elements a list has in each row, -1 where it does not exist."""
+        assert param.sized is not None
+        sized, condition = param.sized, param.condition
+
+        def length(present: dict[str, Any]) -> int:
+            if condition is not None and not holds(condition, present, self.facts):
+                return -1
+            found = length_beside(sized, present)
+            return -1 if found is None else found
+
+        return np.array(self._decided(param, siblings, size, length), dtype=np.int64)
+
+    def _decided(
+        self, param: ParamPlan, siblings: dict[str, Column], size: int, decide: Callable[[dict[str, Any]], T]
+    ) -> list[T]:
+        """What siblings decide in each row; rows with like siblings are decided once."""
+        decided: dict[Any, T] = {}
+        found = []
         columns = [siblings[name].objects() for name in param.asks]
-        for place, values in enumerate(zip(*columns, strict=True) if columns else [()] * size):
+        for values in zip(*columns, strict=True) if columns else [()] * size:
             key = tuple((type(value), value) for value in values)
             if key not in decided:
-                present = {n: v for n, v in zip(param.asks, values, strict=True) if v is not ABSENT}
-                decided[key] = holds(param.condition, present, self.facts)
-            if decided[key]:
-                places.append(place)
-        return np.array(places, dtype=np.intp)
+                decided[key] = decide({n: v for n, v in zip(param.asks, values, strict=True) if v is not ABSENT})
+            found.append(decided[key])
+        return found
 
     def _objects(self, *columns: list[Any]) -> list[Any]:
         named = [zip(repeat(param.name), values) for param, values in zip(self.params, columns, strict=True)]
         rows = zip(*named, strict=True)
-        if all(param.condition is None for param in self.params):
+        if not any(param.depends for param in self.params):
             return self.make_all(rows)
         return self.make_all(tuple(pair for pair in row if pair[1] is not ABSENT) for row in rows)
 
@@ -316,6 +375,6 @@ def step_maker(block: BlockType) -> Maker:
     return lambda rows: list(zip(map(partial(BlockValue, block), rows)))
 
 
-def symbol_maker(name: str) -> Maker:
+def symbol_maker(name: str, own: bool) -> Maker:
     """Alternatives of one name with these parameters."""
-    return lambda rows: list(map(partial(symbol_value, name), rows))
+    return lambda rows: list(map(partial(symbol_value, name, own=own), rows))

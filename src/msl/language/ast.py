@@ -117,10 +117,11 @@ class Optional(Node):
 
 @record
 class Call(Node):
-    """`name(arguments)`"""
+    """`name(arguments)`, or `name { arguments }` with `braces`"""
 
     path: Path
     arguments: tuple[Argument, ...]
+    braces: bool = False
 
 
 @record

@@ -29,6 +29,8 @@ _OPERATOR_NODES: dict[str, type[ast.Choice | ast.Sequence | ast.Union]] = {
 
 #: What `?` may follow.
 _STEPS = ast.Path | ast.Call | ast.AnyOf | ast.On | ast.Choice | ast.Sequence | ast.Union | ast.Optional
+#: Steps nested deeper than this are reported elsewhere.
+_DEEP = 200
 
 
 def _span(children: list[Any]) -> Span:
@@ -125,10 +127,30 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Derive(children[1], children[3], tuple(children[4].arguments), span=_span(children))
 
     def part(self, children: list[Any]) -> ast.Part:
-        return ast.Part(children[1], children[3], span=_span(children))
+        return ast.Part(children[1], self._steps(children[3]), span=_span(children))
 
     def chain(self, children: list[Any]) -> ast.Chain:
-        return ast.Chain(children[1], children[3], span=_span(children))
+        return ast.Chain(children[1], self._steps(children[3]), span=_span(children))
+
+    def _steps(self, space: ast.Expression) -> ast.Expression:
+        """A space of steps; one that is nested too deep is reported for that alone."""
+        has_braces = "{" in self.source.slice(space.span)
+        return self._in_parentheses(space) if has_braces and ast.depth(space) < _DEEP else space
+
+    def _in_parentheses(self, space: ast.Expression) -> ast.Expression:
+        """The steps of a space, where `svm{C = 1}` is reported and taken for `svm(C = 1)`."""
+        match space:
+            case ast.Choice(items=items) | ast.Sequence(items=items) | ast.Union(items=items):
+                return replace(space, items=tuple(map(self._in_parentheses, items)))
+            case ast.Optional(item=item):
+                return replace(space, item=self._in_parentheses(item))
+            case ast.Call(braces=True):
+                text = self.source.text
+                span = Span(text.index("{", space.path.span.end), text.rindex("}", 0, space.span.end) + 1)
+                help = f"write `({' '.join(text[span.start + 1 : span.end - 1].split())})`"
+                self._problem("MSL035", "arguments go in parentheses", span, help=help)
+                return replace(space, braces=False)
+        return space
 
     def require(self, children: list[Any]) -> ast.Require:
         return ast.Require(children[1], children[3] if len(children) > 2 else None, span=_span(children))
@@ -306,6 +328,13 @@ class AstBuilder(Transformer[Token, Any]):
         """`"step"(…)`: an alternative whose name needs quotes."""
         name: ast.Name = children[0]
         return ast.Call(ast.Path((name,), span=name.span), tuple(children[2]), span=_span(children))
+
+    def braced(self, children: list[Any]) -> ast.Call:
+        """`conv { width: 3 | 5 }`: an alternative whose parameters have names of their own."""
+        path, given = children
+        if isinstance(path, ast.Name):
+            path = ast.Path((path,), span=path.span)
+        return ast.Call(path, tuple(given.arguments), True, span=_span(children))
 
     def parenthesised(self, children: list[Any]) -> Any:
         return replace(children[1], span=_span(children))

@@ -193,6 +193,8 @@ class Printer:
                 return join("vector(", size, ") of ", element)
             case ast.ListOf():
                 return self._list(node)
+            case ast.Call(braces=True):
+                return join(path_text(node.path), " ", self._braced(node))
             case ast.Call():
                 return join(called_text(node), self._arguments(node))
             case ast.Compare():
@@ -348,6 +350,10 @@ class Printer:
 
     def _arguments(self, node: ast.Call | ast.Data | ast.Budget) -> Doc:
         return self._enclosed("(", node.arguments, ")", node.span.end - 1)
+
+    def _braced(self, node: ast.Call) -> Doc:
+        edge = SPACE_OR_LINE if node.arguments else NOTHING_OR_LINE
+        return self._enclosed("{", node.arguments, "}", node.span.end - 1, edge)
 
     def _list(self, node: ast.ListOf) -> Doc:
         close = node.span.end - 1

@@ -243,7 +243,7 @@ def _names(params: tuple[Param, ...]) -> list[str]:
     for param in params:
         names.append(param.name)
         for option in _constructor_options(param.node):
-            if isinstance(option, Symbol):
+            if isinstance(option, Symbol) and not option.own:
                 names.extend(_names(option.params))
     return names
 

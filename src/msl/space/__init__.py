@@ -4,6 +4,7 @@
 - Which columns does `on numbers (…)` select? -> `column_selectors`
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
 - Is this model in the space? -> `membership`, `membership_of_values`
+- How long is a list whose length is a parameter? -> `lengths`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`
 - What is the digest of a space? -> `canonical.digest`; what differs between two? -> `diff.compare`

@@ -27,6 +27,7 @@ from msl.space.nodes import (
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -48,6 +49,8 @@ def fit_default(param: Param) -> Param:
     """The parameter with a default that its domain still holds."""
     if not param.has_default or _holds(param.node, param.default):
         return param
+    if isinstance(param.node, Sized):
+        return replace(fit_default(replace(param, node=param.node.element)), node=param.node)
     if isinstance(param.node, IntRange | RealRange) and isinstance(param.default, int | float):
         low, high = limits(param.node.low)[0], limits(param.node.high)[1]
         nearest = min(max(param.default, low), high)
@@ -61,7 +64,7 @@ def is_closed(node: Node) -> bool:
     match node:
         case Const() | Empty():
             return True
-        case Symbol() | BlockUse() | Listing() | Pipeline() | Sequence() | Union() | Marked():
+        case Symbol() | BlockUse() | Listing() | Sized() | Pipeline() | Sequence() | Union() | Marked():
             return all(map(is_closed, children(node)))
         case Vector(element=element):
             return isinstance(element, Const)
@@ -87,6 +90,8 @@ def closed(node: Node) -> Node:
             return Sequence((closed(member),) * low)
         case Symbol(params=params) | BlockUse(params=params):
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
+        case Sized(element=Bool()):
+            return replace(node, element=Const(True))
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
             assert isinstance(bit, Const)
@@ -105,6 +110,8 @@ def _chosen(node: Node, default: Value | Formula) -> Node:
         case Symbol(params=params) | BlockUse(params=params):
             given = dict(default.params) if isinstance(default, SymbolValue | BlockValue) else {}
             return replace(node, params=tuple(_fixed(param, given) for param in params))
+        case Sized(element=element):
+            return replace(node, element=_chosen(element, default))
         case Vector(size=size) if not isinstance(default, tuple):
             return _filled(size, Const(default))
     return Const(default)
@@ -135,6 +142,8 @@ def _holds(node: Node, value: Value | Formula) -> bool:
             return isinstance(own, bool) == isinstance(value, bool) and own == value
         case Bool():
             return isinstance(value, bool)
+        case Sized(element=element):
+            return _holds(element, value)
         case IntRange(low=low, high=high) | RealRange(low=low, high=high):
             if isinstance(value, Formula):
                 return True

@@ -127,6 +127,11 @@ def constant(term: Term, facts: Facts | None) -> object:
     return _value(term, _World(_NOTHING, facts, {}, {}))
 
 
+def term_beside(term: Term, siblings: Mapping[str, Value]) -> Value | _Undefined:
+    """The value of a term beside these siblings."""
+    return _value(term, _World(_NOTHING, None, {}, siblings))
+
+
 def presence(condition: Present | PartIs, contents: Contents) -> bool:
     """Whether a block is there, or a part is one of the listed blocks."""
     if isinstance(condition, Present):
@@ -234,12 +239,14 @@ def blocks_in(value: Value) -> Iterator[BlockValue]:
 
 
 def parameter(params: Iterable[tuple[str, Value]], name: str) -> Value | _Undefined:
-    """A parameter by name; those of a chosen alternative are the block's own."""
+    """A parameter by name; those of a chosen alternative are the block's own, unless they are reached through it."""
     for key, value in params:
         if key == name:
             return value
         if isinstance(value, SymbolValue):
-            inner = parameter(value.params, name)
+            if value.own and not name.startswith(f"{key}."):
+                continue
+            inner = parameter(value.params, name[len(key) + 1 :] if value.own else name)
             if not isinstance(inner, _Undefined):
                 return inner
     return UNDEFINED

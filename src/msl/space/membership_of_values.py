@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msl.space.evaluate_conditions import Outcome, holds
 from msl.space.formulas import Facts, Formula
+from msl.space.lengths import length_beside, list_beside
 from msl.space.model_traits import NO_TRAITS, Abstraction, Params, Traits, observed_params
 from msl.space.nodes import (
     BlockUse,
@@ -23,6 +24,7 @@ from msl.space.nodes import (
     Pipeline,
     RealRange,
     Regions,
+    Sized,
     Symbol,
     Vector,
 )
@@ -99,18 +101,24 @@ class ValueReader:
     def _param(self, param: Param, given: dict[str, Value], state: _State) -> Iterator[_State]:
         before, traits, trees = state
         exists = param.condition is None or holds(param.condition, dict(before), self._facts)
+        node = list_beside(param.node, dict(before)) if isinstance(param.node, Sized) else param.node
+        exists = exists and node is not None
         if exists != (param.name in given):
             return
-        if not exists:
+        if not exists or node is None:
             yield before, traits, (*trees, ABSENT)
             return
-        for reading in self._values(param.node, given[param.name]):
+        for reading in self._values(node, given[param.name]):
             yield (*before, (param.name, reading.value)), traits | reading.traits, (*trees, reading.tree)
 
     def _why_not(self, param: Param, given: dict[str, Value], owner: str) -> Mismatch:
         if param.name not in given:
             return Mismatch(f"`{owner}` lacks its parameter `{param.name}`", 1)
         value = given[param.name]
+        if isinstance(param.node, Sized) and isinstance(value, tuple):
+            length = length_beside(param.node, given)
+            if length is not None and length != len(value):
+                return Mismatch(f"`{owner}.{param.name}` has {len(value)} elements, but needs {length} here", 2)
         if self._values(param.node, value):
             return Mismatch(f"`{owner}.{param.name}` does not exist beside these values of its siblings", 1)
         return Mismatch(f"`{owner}.{param.name} = {_shown(value)}` is outside its domain in this space", 2)
@@ -143,8 +151,8 @@ class ValueReader:
                         yield Reading(reading.value, reading.traits, (number, reading.tree))
             case Marked(node=inner):
                 yield from self._values(inner, value)
-            case Symbol(name=name, params=params):
-                yield from self._symbol(name, params, value)
+            case Symbol():
+                yield from self._symbol(node, value)
             case BlockUse(block=block) if isinstance(value, BlockValue) and value.block == block:
                 with suppress(Mismatch):  # inside a value, what does not fit is one alternative fewer
                     yield from self.read(node, value)
@@ -159,13 +167,14 @@ class ValueReader:
             case Listing(elements=elements) if isinstance(value, tuple) and len(elements) == len(value):
                 yield from self._listing(elements, value)
 
-    def _symbol(self, name: str, params: tuple[Param, ...], value: Value) -> Iterator[Reading]:
-        if name != (value.name if isinstance(value, SymbolValue) else value):
+    def _symbol(self, node: Symbol, value: Value) -> Iterator[Reading]:
+        name, own = (value.name, value.own) if isinstance(value, SymbolValue) else (value, False)
+        if name != node.name or own != node.own:
             return
         given = value.params if isinstance(value, SymbolValue) else ()
         with suppress(Mismatch):
-            for found, traits, tree in self._params(params, given, name):
-                yield Reading(symbol_value(name, found), traits, tree)
+            for found, traits, tree in self._params(node.params, given, node.name):
+                yield Reading(symbol_value(node.name, found, node.own), traits, tree)
 
     def _vector(self, node: Vector, value: tuple[Value, ...]) -> Iterator[Reading]:
         if len(value) != known(node.size):
@@ -230,8 +239,8 @@ def _typed(value: Any) -> Any:
     match value:
         case BlockValue(block=block, params=params):
             return block, frozenset((name, _typed(inner)) for name, inner in params)
-        case SymbolValue(name=name, params=params) if params:
-            return name, frozenset((key, _typed(inner)) for key, inner in params)
+        case SymbolValue(name=name, params=params, own=own) if params or own:
+            return name, own, frozenset((key, _typed(inner)) for key, inner in params)
         case SymbolValue(name=name):
             return _typed(name)
         case PipelineValue(steps=steps):

@@ -247,9 +247,11 @@ class TraitContents:
         return self.by_mark.get(mark, [])
 
 
-def sibling_precisions(conditions: Iterable[Condition | None], facts: Facts | None) -> dict[str, Precision]:
-    """What the conditions of parameters observe of their siblings."""
-    found: dict[str, Precision] = {}
+def sibling_precisions(
+    conditions: Iterable[Condition | None], facts: Facts | None, counted: Iterable[str] = ()
+) -> dict[str, Precision]:
+    """What the conditions of parameters observe of their siblings; every value of those that count elements."""
+    found = dict.fromkeys(counted, Precision(every_value=True))
     for term, precision in _precisions([condition for condition in conditions if condition is not None], facts):
         if isinstance(term, Sibling):
             found[term.name] = precision.joined(found.get(term.name))
@@ -261,9 +263,9 @@ def observed_params(params: Params, precisions: Precisions) -> Params:
     found: list[tuple[str, Value]] = []
     for name, value in params:
         if isinstance(value, SymbolValue):
-            inner = observed_params(value.params, precisions)
+            inner = observed_params(value.params, within(precisions, name) if value.own else precisions)
             if name in precisions or inner:
-                found.append((name, SymbolValue(value.name, inner)))
+                found.append((name, SymbolValue(value.name, inner, value.own)))
         elif name in precisions:
             found.append((name, outline_of(value)))
     return tuple(found)
@@ -274,6 +276,11 @@ def outline_of(value: Value) -> Value:
     if isinstance(value, BlockValue):
         return BlockValue(value.block, ())
     return PipelineValue(()) if isinstance(value, PipelineValue) else value
+
+
+def within(precisions: Precisions, name: str) -> Precisions:
+    """Of parameters by their paths, those inside the value of one parameter."""
+    return {path[len(name) + 1 :]: found for path, found in precisions.items() if path.startswith(f"{name}.")}
 
 
 def kind_of(value: Value) -> str:

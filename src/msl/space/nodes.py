@@ -23,7 +23,7 @@ from itertools import repeat
 from typing import Generic, TypeVar
 
 from msl.record import record
-from msl.space.conditions import Condition
+from msl.space.conditions import Condition, Term
 from msl.space.formulas import Amount, Formula
 from msl.space.values import BlockType, Value
 
@@ -97,11 +97,20 @@ class Listing:
 
 
 @record
+class Sized:
+    """A list as long as `length` says, which is computed from siblings: all there is of a parameter, never a part."""
+
+    length: Term
+    element: Node
+
+
+@record
 class Symbol:
-    """A named alternative with parameters of its own, such as `rbf(gamma: …)`."""
+    """A named alternative with parameters of its own: `rbf(gamma: …)`, or with `own` names `conv { width: … }`."""
 
     name: str
     params: tuple[Param, ...] = ()
+    own: bool = False
 
 
 @record
@@ -210,6 +219,7 @@ Node = (
     | Vector
     | Regions
     | Listing
+    | Sized
     | Symbol
     | BlockUse
     | Pipeline
@@ -234,7 +244,7 @@ def children(node: Node) -> Iterator[Node]:
             yield from below
         case Subset(members=below) | Permute(members=below) | Arrange(members=below):
             yield from below
-        case Repeat(member=child) | Marked(node=child) | Pipeline(node=child):
+        case Repeat(member=child) | Marked(node=child) | Pipeline(node=child) | Sized(element=child):
             yield child
 
 
@@ -352,6 +362,8 @@ def with_children(node: Node, below: Sequence_[Node]) -> Node:
             return Union(tuple(below))
         case Subset() | Permute() | Arrange():
             return replace(node, members=tuple(below))
+        case Sized():
+            return replace(node, element=below[0])
         case Repeat():
             return replace(node, member=below[0])
         case Marked() | Pipeline():

@@ -14,6 +14,7 @@ from pathlib import PurePath
 
 from msl.record import record
 from msl.space.column_selectors import ON, Selector, selector_of
+from msl.space.conditions import Computed, Literal, Sibling, Term
 from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import FUNCTIONS, Amount, Formula
 from msl.space.nodes import (
@@ -34,6 +35,7 @@ from msl.space.nodes import (
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -324,6 +326,8 @@ class NodeWriter:
                 return name_to_text(value)
             case tuple():
                 return f"[{', '.join(map(self.value, value))}]"
+            case SymbolValue(name=name, params=params, own=True):
+                return _braced(name_to_text(name), self.fixed(params))
             case SymbolValue(name=name, params=params):
                 return _called(name_to_text(name), self.fixed(params))
             case BlockValue(block=block, params=params):
@@ -350,6 +354,10 @@ class NodeWriter:
                 return _Text(f"regions({amount_to_text(count)})")
             case Listing(elements=elements):
                 return _Text(f"[{', '.join(texts[id(element)].text for element in elements)}]")
+            case Sized(length=length, element=element):
+                return _Text(f"vector({term_to_text(length)}) of {texts[id(element)].under('of')}")
+            case Symbol(name=name, params=params, own=True):
+                return _Text(self._braced(name_to_text(name), self._params(params, texts)))
             case Symbol(name=name, params=params):
                 return _Text(_called(name_to_text(name), self._params(params, texts)))
             case BlockUse(block=block) if block == ON:
@@ -401,6 +409,9 @@ class NodeWriter:
         ]
         return _joined("|", spelt, room)
 
+    def _braced(self, name: str, arguments: list[str]) -> str:
+        return _braced(name, arguments) if self._parameters else name
+
     def _params(self, params: tuple[Param, ...], texts: dict[int, _Text]) -> list[str]:
         if not self._parameters:
             return []
@@ -417,6 +428,8 @@ def is_single(node: Node) -> bool:
             return all(map(is_single, elements))
         case Marked(node=inner):
             return is_single(inner)
+        case Sized(element=element):
+            return is_single(element)
         case Pipeline(node=inner):
             return _is_one_row(inner)
     return False
@@ -504,6 +517,23 @@ def _cut(texts: list[str], room: int | None) -> list[str]:
         return texts
     kept = sum(length <= room - _MORE for length in lengths)
     return [*texts[:kept], f"… {len(texts) - kept} more"]
+
+
+def term_to_text(length: Term) -> str:
+    """The length of a vector: a parameter, or what is computed from such."""
+    match length:
+        case Computed(operation=operation, operands=operands):
+            infix = [isinstance(operand, Computed) for operand in operands]
+            return computed_to_text(operation, list(map(term_to_text, operands)), infix)
+        case Literal(value=int(value)):
+            return number_to_text(value)
+        case Sibling(name=name):
+            return name_to_text(name)
+    raise TypeError(f"{length} does not count elements")
+
+
+def _braced(name: str, arguments: list[str]) -> str:
+    return f"{name} {{ {', '.join(arguments)} }}" if arguments else f"{name} {{}}"
 
 
 def _called(name: str, arguments: list[str]) -> str:

@@ -31,15 +31,19 @@ class BlockType:
 
 @record
 class SymbolValue:
-    """A named alternative with parameters of its own, all fixed."""
+    """A named alternative with parameters of its own, all fixed.
+
+    With `own` names the class gets it as one value, `{"name": "conv", "width": 3}`; else its parameters beside it.
+    """
 
     name: str
     params: tuple[tuple[str, Value], ...]
+    own: bool = False
 
 
-def symbol_value(name: str, params: tuple[tuple[str, Value], ...]) -> Value:
-    """A named alternative in its one form: without parameters it is its name."""
-    return SymbolValue(name, params) if params else name
+def symbol_value(name: str, params: tuple[tuple[str, Value], ...], own: bool = False) -> Value:
+    """A named alternative in its one form: without parameters it is its name, unless these would be its own."""
+    return SymbolValue(name, params, own) if params or own else name
 
 
 @record

@@ -183,21 +183,37 @@ def inner_place(place: str, branch: int, step: int) -> str:
     return f"{place}/{branch}/{step}"
 
 
-def flat_parameters(value: BlockValue) -> dict[str, Value]:
-    """The arguments of the class: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`."""
-    flat: dict[str, Value] = {}
+def flat_parameters(value: BlockValue) -> dict[str, Any]:
+    """The arguments of the class: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`;
+    one with names of its own is a dictionary, as in `layer={"name": "conv", "width": 3}`."""
+    flat: dict[str, Any] = {}
     for name, given in value.params:
         _flatten(name, given, flat)
     return flat
 
 
-def _flatten(name: str, given: Value, flat: dict[str, Value]) -> None:
-    if not isinstance(given, SymbolValue):
-        flat[name] = given
+def _flatten(name: str, given: Value, flat: dict[str, Any]) -> None:
+    if not isinstance(given, SymbolValue) or given.own:
+        flat[name] = _plain(given)
         return
     flat[name] = given.name
     for inner, value in given.params:
         _flatten(inner, value, flat)
+
+
+def _plain(given: Value) -> Any:
+    """An alternative with names of its own as a dictionary: its name and its parameters; lists of such as tuples."""
+    match given:
+        case SymbolValue(name=name, params=params, own=True):
+            inner: dict[str, Any] = {}
+            for key, value in params:
+                _flatten(key, value, inner)
+            return {"name": name, **inner}
+        case SymbolValue(name=name, params=params):  # an element of a list has nothing beside it
+            return {"name": name, **{key: _plain(value) for key, value in params}}
+        case tuple():
+            return tuple(map(_plain, given))
+    return given
 
 
 def _random_state(place: str, target: str) -> int:

@@ -65,13 +65,14 @@ class Subject:
         return frozenset(kind for node in self.nodes for kind in _kinds(node))
 
 
-def flat_params(params: tuple[Param, ...]) -> Iterator[tuple[str, Node]]:
-    """The parameters of a block and of its alternatives, which are the block's own."""
+def flat_params(params: tuple[Param, ...], under: str = "") -> Iterator[tuple[str, Node]]:
+    """The parameters of a block and of its alternatives, which are the block's own unless these have names of their
+    own: those are reached through the parameter, as in `layer.width`."""
     for param in params:
-        yield param.name, param.node
+        yield under + param.name, param.node
         for option in alternatives(param.node):
             if isinstance(option, Symbol):
-                yield from flat_params(option.params)
+                yield from flat_params(option.params, f"{under}{param.name}." if option.own else under)
 
 
 def sibling_condition(

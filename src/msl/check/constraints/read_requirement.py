@@ -87,14 +87,19 @@ class RequirementReader(ConditionReader):
             nodes.setdefault(name, []).append(node)
         for name in (param.name for param in use.params if param.takes is not None):
             nodes[name] += self.around.searched_values(use.block, name)
-        if len(rest) > 1 or rest[0].text not in nodes:
-            help = did_you_mean(rest[-1].text, nodes) or (f"it has {listing(nodes)}" if nodes else "it has none")
+        path = ".".join(name.text for name in rest)
+        if path not in nodes:
+            help = (
+                did_you_mean(path, nodes)
+                or did_you_mean(rest[-1].text, nodes)
+                or (f"it has {listing(nodes)}" if nodes else "it has none")
+            )
             also = () if owner is None else (owner.label,)
-            message = f"`{use.block.name}` has no parameter `{'.'.join(name.text for name in rest)}`"
+            message = f"`{use.block.name}` has no parameter `{path}`"
             span = rest[0].span.to(rest[-1].span)
             self.report.error("MSL096", self.module.source, span, message, "", help, also)
             return None
-        return Subject(Parameter(use.block, rest[0].text, mark), tuple(nodes[rest[0].text]))
+        return Subject(Parameter(use.block, path, mark), tuple(nodes[path]))
 
     def _unknown(self, path: ast.Path) -> None:
         """A name that nothing declares: perhaps a parameter without its block, or a misspelt one."""

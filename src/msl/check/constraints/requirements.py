@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import reduce
 
+from msl.check.constraints.read_condition import flat_params
 from msl.check.constraints.read_requirement import RequirementReader, Surroundings
 from msl.check.constraints.truth_values import DomainEvaluator
 from msl.check.names.library import Declaration, Module
@@ -132,12 +133,7 @@ class _Models:
 
 
 def _param_nodes(use: BlockUse, name: str) -> Iterator[Node]:
-    for param in use.params:
-        if param.name == name:
-            yield param.node
-        for option in alternatives(param.node):
-            if isinstance(option, Symbol):
-                yield from (inner.node for inner in option.params if inner.name == name)
+    return (node for path, node in flat_params(use.params) if path == name)
 
 
 # --- the requirements of a spec: read, checked one by one, and counted together ---

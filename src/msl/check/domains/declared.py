@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from msl.check.domains.arguments import cut_number, listed_alternatives
 from msl.check.domains.contains import name_of
 from msl.check.domains.number_ranges import Bounds, Priors, Ranges
+from msl.check.domains.vector_lengths import Lengths, names_parameter
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.diagnostics.diagnostic import Label, Report
@@ -17,7 +18,7 @@ from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
 from msl.space.defaults import default_node, is_closed
-from msl.space.formulas import Formula
+from msl.space.formulas import Amount, Formula
 from msl.space.nodes import (
     BlockUse,
     Bool,
@@ -29,11 +30,13 @@ from msl.space.nodes import (
     Param,
     RealRange,
     Regions,
+    Sized,
     Symbol,
     Vector,
     choice_of,
     weighted_options,
 )
+from msl.space.nodes import alternatives as nodes_alternatives
 from msl.space.numbers import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 
 D = TypeVar("D", Vector, Regions)
@@ -112,8 +115,11 @@ class Declarer:
     def param(self, argument: ast.Argument, siblings: tuple[Param, ...]) -> Param | None:
         assert argument.key is not None
         takes = taken_role(argument)
+        value = argument.value
         if takes == "learner" and isinstance(argument.default, ast.Nothing):
             node: Node | None = Const(None)  # what `any learner` stands for is decided where the block is used
+        elif argument.opens and isinstance(value, ast.Vector) and names_parameter(value.size):
+            node = self._sized(value, argument.key.text, siblings)
         else:
             node = self.opened(argument) if argument.opens else self.closed(argument)
         if node is None:
@@ -129,6 +135,8 @@ class Declarer:
         match value:
             case ast.Choice():
                 items = list(alternatives(value))
+                if self._is_loose(items, value):
+                    return None
                 blocks = self.context.blocks_meant(self.module, items)
                 options = [blocks.get(id(item)) or self.option(item) for item in items]
                 sound = [option for option in options if option is not None]
@@ -141,7 +149,7 @@ class Declarer:
                 return None
             case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
                 return self.option(value)
-            case ast.Call() if value.path.text == "regions":
+            case ast.Call() if value.path.text == "regions" or value.braces:
                 return self.option(value)
             case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 self.not_a_value(value)
@@ -151,6 +159,19 @@ class Declarer:
             return block
         self.single_value(argument)
         return None
+
+    def _is_loose(self, items: list[ast.Expression], whole: ast.Choice) -> bool:
+        """Whether `vector(n) of a | b` lacks the parentheses that make its elements alternatives; reported."""
+        first = items[0]
+        if not isinstance(first, ast.Vector) or isinstance(first.element, ast.Range | ast.Bool):
+            return False
+        if not names_parameter(first.size) and not isinstance(first.size, ast.Number):
+            return False
+        text = self.module.source.slice(whole.span)
+        start = first.element.span.start - whole.span.start
+        help = f"write `{text[:start]}({_shortened(text[start:])})`"
+        self._error("MSL188", whole, "`|` ends the vector: only its first alternative is in it", help)
+        return True
 
     def of_alternatives(self, options: list[Node], where: ast.Choice) -> Node | None:
         """The alternatives as one domain, unless there are too many."""
@@ -163,6 +184,10 @@ class Declarer:
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
             return None
         if (twice := _called_twice(node)) is not None:
+            if any(isinstance(option, Symbol) and option.own for option in nodes_alternatives(node)):
+                message = f"two of these alternatives are called `{twice}`, and only one has its parameters in braces"
+                self._error("MSL193", where, message, f"write `{twice} {{ … }}` once, with all its parameters")
+                return None
             message = f"two of these alternatives are called `{twice}`, and one of them is a block"
             self._error("MSL103", where, message, "derive a block with another name, or keep one of them")
             return None
@@ -239,7 +264,7 @@ class Declarer:
             case ast.Call():
                 if len(expression.path.names) > 1:
                     return self.not_a_value(expression)
-                return Symbol(expression.path.text, self.params(expression.arguments, expression.path.text))
+                return self._alternative(expression)
             case ast.Path():
                 return self.symbol(expression)
             case ast.ListOf(items=items):
@@ -247,6 +272,17 @@ class Declarer:
             case ast.Choice() | ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 return self.not_a_value(expression)
         return self.literal(expression)
+
+    def _alternative(self, call: ast.Call) -> Symbol | None:
+        """A named alternative with its parameters, in parentheses or, with names of their own, in braces."""
+        name = call.path.text
+        if call.braces:
+            named = next((a for a in call.arguments if a.key is not None and a.key.text == "name"), None)
+            if named is not None:
+                message = f"`name` tells the class which alternative it is: here `{name}`"
+                self._error("MSL192", named, message, "give the parameter another name")
+                return None
+        return Symbol(name, self.params(call.arguments, name), call.braces)
 
     def literal(self, expression: ast.Expression) -> Const | None:
         """A number, string, boolean or `none`; a formula if it depends on the table."""
@@ -296,12 +332,15 @@ class Declarer:
             return None
         return self._within_reason(Regions(count, Formula("n_features")), call)
 
-    def vector(self, vector: ast.Vector) -> Vector | None:
+    def vector(self, vector: ast.Vector) -> Vector | Listing | None:
+        if names_parameter(vector.size):
+            text = self.module.source.slice(vector.size.span)
+            message = f"a vector of length `{text}` is all there is of a parameter, not an alternative or an element"
+            self._error("MSL188", vector, message, "give it a parameter of its own, perhaps with `if`")
+            return None
         size = Bounds(self.module, self.report).amount(vector.size)
         if not isinstance(vector.element, ast.Range | ast.Bool):
-            message = "a vector is `of bool`, or of numbers from a range"
-            self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
-            return None
+            return self._listed_vector(vector, size)
         element = self.option(vector.element)
         if size is None or element is None:
             return None
@@ -310,6 +349,34 @@ class Declarer:
             return None
         assert isinstance(element, IntRange | RealRange | Bool)
         return self._within_reason(Vector(size, element), vector)
+
+    def _listed_vector(self, vector: ast.Vector, size: Amount | None) -> Listing | None:
+        """A vector of alternatives: as many elements as a number says."""
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MOST_OPEN_ELEMENTS:
+            message = "a vector over the table is `of bool`, or of numbers from a range"
+            self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
+            return None
+        element = self._element(vector.element)
+        return None if element is None else Listing((element,) * size)
+
+    def _sized(self, vector: ast.Vector, owner: str, siblings: tuple[Param, ...]) -> Sized | None:
+        """A vector whose length is a parameter before it."""
+        length = Lengths(self.module.source, self.report).declared(vector.size, owner, siblings)
+        element = self._element(vector.element)
+        return None if length is None or element is None else Sized(length, element)
+
+    def _element(self, written: ast.Expression) -> Node | None:
+        """What each element of a vector may be: a range, alternatives or a list, with something to search."""
+        argument = ast.Argument(ast.Name("name", span=written.span), True, written, span=written.span)
+        alone = isinstance(written, ast.Call) and written.braces
+        node = self.option(written) if alone else self.opened(argument)
+        for option in () if node is None else nodes_alternatives(node):
+            if isinstance(option, Symbol) and option.params and not option.own:
+                text = _shortened(self.module.source.slice(written.span))
+                message = f"an element has nothing beside it: where would the parameters of `{option.name}` go?"
+                self._error("MSL190", written, message, f"write them in braces: `{option.name} {{ … }}`, not `{text}`")
+                return None
+        return node
 
     def _within_reason(self, node: D, where: ast.Node) -> D | None:
         """The node, unless it exceeds the limits of the language."""
@@ -380,6 +447,8 @@ def _called_twice(node: Node) -> str | None:
     owners: dict[str, tuple[str, str] | None] = {}
     for option in node.options if isinstance(node, Choice) else ():
         name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
+        if isinstance(option, Symbol) and option.own:
+            owner = ("{}", "")
         if name is not None and owners.setdefault(name, owner) != owner:
             return name
     return None

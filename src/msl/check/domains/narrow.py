@@ -22,6 +22,7 @@ from msl.check.domains.contains import (
 from msl.check.domains.declared import Declarer, alternatives, has_open
 from msl.check.domains.learners import LearnerReader, kept
 from msl.check.domains.narrow_structured import StructuredNarrower
+from msl.check.domains.vector_lengths import Lengths
 from msl.check.lints import closed_silently
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.check.names.resolve_names import find, peek
@@ -43,6 +44,7 @@ from msl.space.nodes import (
     Param,
     RealRange,
     Regions,
+    Sized,
     Symbol,
     Vector,
 )
@@ -83,6 +85,9 @@ class Narrower:
             sound = sound and node is not None
             if node is not None:
                 params.append(fit_default(replace(param, node=node)))
+        if sound and any(isinstance(param.node, Sized) for param in declared):
+            spans = {name: argument.value.span for name, argument in given.items()}
+            sound = Lengths(self._source, self._report).fit(tuple(params), declared, spans, span)
         return tuple(params) if sound else None
 
     # --- one argument ---
@@ -261,6 +266,8 @@ class Narrower:
         if option is None:
             self._unknown_alternative(declared, path, text, place)
             return None
+        if called is not None and not self._is_bracketed(option, called):
+            return None
         if isinstance(option, Const):
             if called is not None and arguments:
                 message = f"`{text}` has no parameters"
@@ -274,6 +281,23 @@ class Narrower:
         if params is None or not self._complete(option, params, path, inner):
             return None
         return replace(option, params=params)
+
+    def _is_bracketed(self, option: Const | Symbol | BlockUse, called: ast.Call) -> bool:
+        """Whether the arguments of an alternative are in the brackets of its declaration."""
+        own = isinstance(option, Symbol) and option.own
+        if own == called.braces or (isinstance(option, Const) and not called.braces):
+            return True
+        text = self._source.slice(called.span)
+        name = self._source.slice(called.path.span)
+        inner = text[len(name) :].strip()[1:-1].strip()
+        message = f"`{name}` is declared with its parameters in {'braces' if own else 'parentheses'}"
+        if isinstance(option, Const):
+            message = f"`{name}` has no parameters"
+        written = (
+            f"{name} {{ {inner} }}" if own else f"{name}({inner})" if isinstance(option, Symbol | BlockUse) else name
+        )
+        self._report.error("MSL191", self._source, called.span, message, "", f"write `{written}`")
+        return False
 
     def _closed_alternative(
         self, option: Symbol | BlockUse, arguments: tuple[ast.Argument, ...], where: ast.Node, place: Place
@@ -368,7 +392,7 @@ def _holds(declared: Node, value: bool) -> bool:
 
 
 def _takes_lists(declared: Node) -> bool:
-    lists = (Vector, Regions, Listing)
+    lists = (Vector, Sized, Regions, Listing)
     return any(
         isinstance(o, lists) or (isinstance(o, Const) and isinstance(o.value, tuple)) for o in options_of(declared)
     )

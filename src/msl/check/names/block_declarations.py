@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from msl.check.domains.declared import Declarer, taken_role
 from msl.check.domains.default_value import Defaults
 from msl.check.domains.learners import kept
 from msl.check.domains.narrow import Narrower
+from msl.check.domains.vector_lengths import Lengths
 from msl.check.names import catalogues
 from msl.check.names.library import Declaration, Module
 from msl.check.names.names_of_other_tools import role_meant
@@ -24,7 +26,7 @@ from msl.record import record
 from msl.space.conditions import Condition
 from msl.space.defaults import default_node
 from msl.space.formulas import FACTS
-from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange
+from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange, Sized
 from msl.space.spec import PLAIN, Capabilities
 from msl.space.values import BlockType
 
@@ -189,6 +191,9 @@ class Blocks:
         path = item.path if isinstance(item, ast.Call) else item
         if not isinstance(path, ast.Path) or not self._may_be_a_block(path, module):
             return None
+        if isinstance(item, ast.Call) and item.braces:
+            self._report_braces(item, module)
+            return None
         declarations = declarations_of(module, path)
         uses = []
         for declaration in declarations:
@@ -198,6 +203,17 @@ class Blocks:
                     self.met.add(declaration)
                     uses.append(use)
         return uses or None
+
+    def _report_braces(self, item: ast.Call, module: Module) -> None:
+        """A block whose arguments are in braces, where an alternative of that name was not meant."""
+        name = module.source.slice(item.path.span)
+        found = [declaration for declaration in declarations_of(module, item.path) if declaration.is_block]
+        if not found or name.startswith('"'):
+            return
+        inner = module.source.slice(item.span)[len(name) :].strip()[1:-1].strip()
+        message = f"`{name}` is a block, and the arguments of a block are in parentheses"
+        help = f'write `{name}({inner})`, or `"{name}" {{ … }}` for an alternative of this name'
+        self.report.error("MSL191", module.source, item.span, message, "", help, (found[0].label,))
 
     def _may_be_a_block(self, path: ast.Path, module: Module) -> bool:
         return not module.is_implied and path.text not in FACTS and path.text != "regions"
@@ -305,17 +321,25 @@ class Blocks:
                     "MSL092", module.source, argument.key.span, message, "again", "remove one of them", also
                 )
                 continue
-            param = self._rederived(known[argument.key.text], argument, declarer)
+            param = self._rederived(known[name], argument, declarer, base.params[: list(known).index(name)])
             if param is not None:
                 changed[param.name] = param
                 labels[param.name] = Label(module.source, argument.span, "declared here")
         params = tuple(changed.get(param.name, param) for param in base.params)
+        if any(isinstance(param.node, Sized) for param in base.params):
+            spans = {name: labels[name].span for name in changed}
+            counted = [
+                new if isinstance(new.node, Sized) else old for old, new in zip(base.params, params, strict=True)
+            ]
+            Lengths(module.source, self.report).fit(params, tuple(counted), spans, node.name.span)
         self._check_clashes(params, node.fields, module)
         params = self._with_defaults(params, node.fields, module, node.name.text)
         block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
         return Declared(block, params, labels, derived=True, capabilities=base.capabilities)
 
-    def _rederived(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
+    def _rederived(
+        self, old: Param, argument: ast.Argument, declarer: Declarer, siblings: tuple[Param, ...]
+    ) -> Param | None:
         """Another domain for a parameter; alternatives that it already had keep their parameters."""
         narrowed = self._as_narrowing(old, argument, declarer)
         if narrowed is not None:
@@ -324,7 +348,7 @@ class Blocks:
             ranges = [o for o in _alternatives(old.node) if isinstance(o, IntRange | RealRange)]
             node = declarer.range(argument.value, ranges[0] if ranges else None)
             return None if node is None else replace(old, node=node, default=None, has_default=False)
-        param = declarer.param(argument, ())
+        param = declarer.param(argument, siblings)
         return param if param is None else replace(param, condition=param.condition or old.condition)
 
     def _as_narrowing(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
@@ -354,6 +378,9 @@ class Blocks:
             if owner is not param and owner.name in written:
                 also = (Label(module.source, written[owner.name].span, "the other one is from here"),)
             help = "give them different names, or keep one of them"
+            if isinstance(call := next(_calls_with(field.value, name), None), ast.Call):
+                called = module.source.slice(call.path.span)
+                help = f"with braces they are its own: `{called} {{ {name}: … }}`; the class then gets one dictionary"
             self.report.error("MSL092", module.source, field.key.span, message, "", help, also)
 
     def _known_role(self, role: ast.Name, module: Module, in_chain: bool = False) -> bool:
@@ -390,6 +417,13 @@ def _explicit(module: Module, use: BlockUse, text: str) -> str:
     """How to write a block so that it cannot be taken for a string."""
     qualifier = next((q for q, used in module.uses.items() if used.origin == use.block.origin), None)
     return f"{text}()" if qualifier is None else f"{qualifier}.{text}"
+
+
+def _calls_with(value: ast.Expression, name: str) -> Iterator[ast.Call]:
+    """The alternatives with a parameter of this name."""
+    for item in value.items if isinstance(value, ast.Choice) else (value,):
+        if isinstance(item, ast.Call) and any(a.key is not None and a.key.text == name for a in item.arguments):
+            yield item
 
 
 def _name_in(item: ast.Expression) -> str:

@@ -15,6 +15,7 @@ from msl.check.names.resolve_names import find, peek
 from msl.check.structure.roles import NO_LEARNER, broken_paths
 from msl.check.structure.table_columns import OnPlace, needs_on, read_selector
 from msl.diagnostics.diagnostic import Report
+from msl.diagnostics.source import Span
 from msl.language import ast
 from msl.language.tokens import is_identifier
 from msl.space.column_selectors import on_columns
@@ -216,6 +217,13 @@ class Spaces:
         return self._as_step(node, path, module)
 
     def _call(self, call: ast.Call, module: Module) -> Node | None:
+        if call.braces:
+            text = module.source.slice(call.span)
+            start = text.index("{", call.path.span.end - call.path.span.start)
+            span = Span(call.span.start + start, call.span.end)
+            help = f"write `({' '.join(text[start + 1 : -1].split())})`"
+            self.report.error("MSL035", module.source, span, "arguments go in parentheses", "", help)
+            return None
         if call.path.text in BUILT_IN:
             if self._closes:
                 return self._several(call, module)

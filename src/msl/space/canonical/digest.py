@@ -64,6 +64,8 @@ def _value(value: Value) -> object:
             return value + 0.0
         case tuple():
             return [_value(item) for item in value]
+        case SymbolValue(name=name, params=params, own=True):
+            return {"own": name, "params": _params(params)}
         case SymbolValue(name=name, params=params):
             return {"symbol": name, "params": _params(params)} if params else name
         case BlockValue(block=block, params=params):

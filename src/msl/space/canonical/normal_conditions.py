@@ -218,8 +218,8 @@ def value_key(entries: Entries, value: Value, naming: Naming) -> Key:
             return entries.add("text", value)
         case tuple():
             return entries.add("list", *(value_key(entries, item, naming) for item in value))
-        case SymbolValue(name=name, params=params):
-            return symbol_key(entries, name, _fixed(entries, params, naming))
+        case SymbolValue(name=name, params=params, own=own):
+            return symbol_key(entries, name, _fixed(entries, params, naming), own)
         case BlockValue(block=block, params=params):
             return block_key(entries, block, _fixed(entries, params, naming), naming)
         case PipelineValue(steps=steps):
@@ -241,8 +241,10 @@ def _row_key(entries: Entries, word: str, keys: list[Key]) -> Key:
     return keys[0] if len(keys) == 1 else entries.add(word, *keys)
 
 
-def symbol_key(entries: Entries, name: str, params: list[Key]) -> Key:
-    """An alternative; without parameters it is its name and nothing more."""
+def symbol_key(entries: Entries, name: str, params: list[Key], own: bool = False) -> Key:
+    """An alternative; without parameters it is its name and nothing more, unless these would be its own."""
+    if own:
+        return entries.add("own", name, *params)
     return entries.add("symbol", name, *params) if params else entries.add("text", name)
 
 

@@ -35,6 +35,7 @@ from msl.space.conditions import (
 )
 from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import Amount, Formula
+from msl.space.lengths import with_known_lengths
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -53,6 +54,7 @@ from msl.space.nodes import (
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -119,8 +121,10 @@ class Nodes:
                 return add("regions", amount_key(self.entries, count), amount_key(self.entries, width))
             case Listing(elements=elements):
                 return add("list", *self._all_known(elements))
-            case Symbol(name=name, params=params):
-                return symbol_key(self.entries, name, self._params(params))
+            case Sized(length=length):
+                return add("sized", self._conditions.term(length), self._known(node.element))
+            case Symbol(name=name, params=params, own=own):
+                return symbol_key(self.entries, name, self._params(params), own)
             case BlockUse(block=block, params=params):
                 return block_key(self.entries, block, self._params(params), self._naming)
             case Pipeline(node=inner):
@@ -153,7 +157,7 @@ class Nodes:
     # --- parameters ---
 
     def _params(self, params: tuple[Param, ...]) -> list[Key]:
-        keys = [self._param(param) for param in sorted(params, key=lambda param: param.name)]
+        keys = [self._param(param) for param in sorted(with_known_lengths(params), key=lambda param: param.name)]
         return [key for key in keys if key is not None]
 
     def _param(self, param: Param) -> Key | None:
@@ -161,7 +165,7 @@ class Nodes:
         condition = None if param.condition is None else self.condition(param.condition)
         if condition is False:
             return None
-        described: list[str | None] = [self._known(param.node), None if condition is True else condition]
+        described: list[str | None] = [self.key(param.node), None if condition is True else condition]
         if self._defaults and param.has_default:
             described.append(self._value(param.default))
         return self.entries.add("param", param.name, *described)

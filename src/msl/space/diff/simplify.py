@@ -24,6 +24,7 @@ from msl.space.nodes import (
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -134,13 +135,15 @@ def head(node: Node) -> Hashable:
     match bare(node):
         case BlockUse(block=block):
             return block_identity(block)
+        case Symbol(name=name, own=True):
+            return "own", name
         case Symbol(name=name) | Const(value=str(name)):
             return name
         case IntRange():
             return "int"
         case RealRange():
             return "real"
-        case Bool() | Vector() | Regions() | Empty() as simple:
+        case Bool() | Vector() | Sized() | Regions() | Empty() as simple:
             return type(simple).__name__
         case Listing(elements=elements):
             return "Listing", len(elements)

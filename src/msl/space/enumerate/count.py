@@ -17,14 +17,19 @@ from msl.record import paused_collector
 from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.disjoint_sets import Enumeration, TooCostly, WorkLimit, disjoint_union
 from msl.space.formulas import Amount, Formula, limits
+from msl.space.lengths import most_elements
 from msl.space.membership import Membership, NotInSpace
 from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     Algebra,
+    BlockUse,
     IntRange,
     Node,
+    Param,
     RealRange,
     Regions,
+    Sized,
+    Symbol,
     Vector,
     bottom_up,
     combined,
@@ -235,7 +240,14 @@ def _way_count(root: Node) -> int:
 def _ways(node: Node, below: list[int]) -> int:
     """In how many ways a node can be put together, given those of what it is made of."""
     values = value_count(node)
+    if isinstance(node, BlockUse | Symbol):
+        below = [_list_ways(p.node, ways, node.params) for p, ways in zip(node.params, below, strict=False)]
     return combined(node, below, _WAYS) if values is None else values
+
+
+def _list_ways(node: Node, ways: int, params: tuple[Param, ...]) -> int:
+    """Of a list with a length by its siblings, no fewer ways than it has at any length."""
+    return ways ** most_elements(node, params) if isinstance(node, Sized) else ways
 
 
 class _Ways(Algebra[int]):

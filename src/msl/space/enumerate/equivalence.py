@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from msl.record import paused_collector, record
 from msl.space.canonical.normal_conditions import block_identity
-from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, terms
+from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, nested_terms, terms
 from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.count import MOST_WORK
 from msl.space.enumerate.disjoint_sets import TooCostly, WorkLimit
@@ -30,6 +30,7 @@ from msl.space.nodes import (
     Marked,
     Node,
     RealRange,
+    Sized,
     Symbol,
     Vector,
     bottom_up,
@@ -123,6 +124,9 @@ def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relatio
 def _terms(space: Space) -> Iterator[object]:
     for condition in _conditions(space):
         yield from terms(condition)
+    for node in bottom_up(space.root):
+        if isinstance(node, Sized):
+            yield from nested_terms(node.length)
 
 
 def _conditions(space: Space) -> Iterator[Condition]:
@@ -175,6 +179,8 @@ def _places(owner: Node) -> Iterator[tuple[_Place, Node]]:
             yield from ((("block", block_identity(block), param.name), param.node) for param in params)
         case Symbol(name=name, params=params):
             yield from ((("symbol", name, param.name), param.node) for param in params)
+        case Sized(element=element):
+            yield ("sized",), element
         case Listing(elements=elements):
             yield from ((("list", len(elements), place), element) for place, element in enumerate(elements))
 

@@ -16,6 +16,7 @@ from msl.space.nodes import (
     Pipeline,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -73,6 +74,10 @@ def _length(node: Node, below: list[int | None]) -> int | None:
 def _own_text(node: Node) -> str:
     """How a node is written, apart from the nodes below it."""
     match node:
+        case Symbol(name=name, params=params, own=True):
+            return repr((type(node), name, True, [(param.name, param.condition) for param in params]))
+        case Sized(length=length):
+            return repr((type(node), length))
         case BlockUse(block=head, params=params) | Symbol(name=head, params=params):
             return repr((type(node), head, [(param.name, param.condition) for param in params]))
         case Repeat(low=low, high=high) | Arrange(low=low, high=high):

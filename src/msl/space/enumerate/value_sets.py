@@ -31,6 +31,7 @@ from msl.space.enumerate.disjoint_sets import (
 from msl.space.enumerate.number_sets import RealInterval, cut_real, cut_whole, split_real, split_whole
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts, Formula
+from msl.space.lengths import length_beside, list_of, names_in
 from msl.space.model_traits import (
     NO_TRAITS,
     WHOLE_VALUE,
@@ -42,6 +43,7 @@ from msl.space.model_traits import (
     kind_of,
     observed_params,
     sibling_precisions,
+    within,
 )
 from msl.space.nodes import (
     BlockUse,
@@ -57,6 +59,7 @@ from msl.space.nodes import (
     RealRange,
     Regions,
     Sequence,
+    Sized,
     Symbol,
     Union,
     Vector,
@@ -101,9 +104,21 @@ class Visibility:
 
     precision: Precision | None = None
     within: PrecisionItems = ()
+    #: The same by the names that an alternative has for itself alone.
+    own: PrecisionItems = ()
 
     def of_param(self, name: str) -> Visibility:
-        return Visibility(dict(self.within).get(name), self.within)
+        if not self.within:
+            return _UNOBSERVED
+        precisions = dict(self.within)
+        return Visibility(precisions.get(name), self.within, tuple(within(precisions, name).items()))
+
+    def inside(self, node: Symbol) -> PrecisionItems:
+        """How finely the parameters of an alternative are observed."""
+        return self.own if node.own else self.within
+
+
+_UNOBSERVED = Visibility()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +162,7 @@ class ValuePartition:
         self._limit = limit
         self._scales = scales
         self._done: dict[tuple[tuple[int, Visibility], ...], tuple[tuple[Node, ...], Enumerations]] = {}
+        self._lists: dict[tuple[int, int], tuple[Node, Node]] = {}
 
     def blocks(self, uses: tuple[BlockUse, ...]) -> Enumerations:
         """The values of uses of one block."""
@@ -306,13 +322,18 @@ class ValuePartition:
     ) -> Iterator[tuple[Enumeration | None, Any]]:
         present: list[tuple[int, _Siblings, Traits]] = []
         absent: list[tuple[int, _Siblings, Traits]] = []
+        found: list[Node] = []
         for holder in holders:
-            (present if records[holder[0]].has(name, holder[1].params) else absent).append(holder)
+            record = records[holder[0]]
+            node = self._node(record.params[name], holder[1]) if record.has(name, holder[1].params) else None
+            (absent if node is None else present).append(holder)
+            if node is not None:
+                found.append(node)
         if absent:
             yield None, (place + 1, OrderedSet(absent))
         if not present:
             return
-        nodes = tuple(records[i].params[name].node for i, _, _ in present)
+        nodes = tuple(found)
         visibilities = tuple(records[i].visibility.of_param(name) for i, _, _ in present)
         for views, piece in self.values(nodes, visibilities).items():
             after = []
@@ -320,6 +341,18 @@ class ValuePartition:
                 i, seen, traits = present[view.of]
                 after.append((i, seen.with_(name, view), traits | view.traits))
             yield Mapped(piece, lambda value: (name, value)), (place + 1, OrderedSet(after))
+
+    def _node(self, param: Param, seen: _Siblings) -> Node | None:
+        """What a parameter may be beside its siblings; of each length there is one list, by which it is known."""
+        if not isinstance(param.node, Sized):
+            return param.node
+        length = length_beside(param.node, dict(seen.params))
+        if length is None:
+            return None
+        key = id(param.node), length
+        if key not in self._lists:
+            self._lists[key] = param.node, list_of(param.node, length)
+        return self._lists[key][1]
 
 
 _Holders = OrderedSet[tuple[int, _Siblings, Traits]]
@@ -334,7 +367,8 @@ def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
         sorter: TopologicalSorter[str] = TopologicalSorter()
         for params, row in zip(declared, rows, strict=True):
             for place, param in enumerate(params):
-                sorter.add(param.name, *(() if is_free and param.condition is None else row[:place]))
+                asks = param.condition is not None or isinstance(param.node, Sized)
+                sorter.add(param.name, *(() if is_free and not asks else row[:place]))
         with suppress(CycleError):
             return list(sorter.static_order())
     raise TooCostly("the conditional parameters of a block are declared in different orders")
@@ -355,9 +389,10 @@ class _Record:
     def of(cls, node: Node, outer: Visibility, abstraction: Abstraction, facts: Facts | None) -> _Record:
         assert isinstance(node, BlockUse | Symbol)
         precisions = (
-            dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.within)
+            dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.inside(node))
         )
-        for name, precision in sibling_precisions((param.condition for param in node.params), facts).items():
+        counted = [name for p in node.params if isinstance(p.node, Sized) for name in names_in(p.node.length)]
+        for name, precision in sibling_precisions((param.condition for param in node.params), facts, counted).items():
             precisions[name] = precision.joined(precisions.get(name))
         visibility = Visibility(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
         return cls(node, {param.name: param for param in node.params}, outer, visibility, abstraction, facts)
@@ -375,7 +410,7 @@ class _Record:
         ordered = tuple((name, values[name]) for name in self.params if name in values)
         if isinstance(self.node, BlockUse):
             return BlockValue(self.node.block, ordered)
-        return symbol_value(self.node.name, ordered)
+        return symbol_value(self.node.name, ordered, self.node.own)
 
     def view(self, number: int, params: Params, traits: Traits) -> View:
         """What is observed once all parameters have their values."""
@@ -385,9 +420,9 @@ class _Record:
                 traits |= self.abstraction.block_traits(self.node.block, observed_params(params, precisions))
             observed: Appearance = UNSEEN if self.outer.precision is None else BlockValue(self.node.block, ())
             return _view(number, observed, traits)
-        inner = observed_params(params, dict(self.outer.within))
+        inner = observed_params(params, dict(self.outer.inside(self.node)))
         is_seen = self.outer.precision is not None or inner
-        return _view(number, SymbolValue(self.node.name, inner) if is_seen else UNSEEN, traits)
+        return _view(number, SymbolValue(self.node.name, inner, self.node.own) if is_seen else UNSEEN, traits)
 
 
 # --- what a leaf is ------------------------------------------------------------------------------------
@@ -403,8 +438,8 @@ def _leaves(node: Node) -> Iterator[Node]:
             yield from _leaves(inner)
         case Const(value=BlockValue(block=block, params=params)):
             yield BlockUse(block, _fixed(params))
-        case Const(value=SymbolValue(name=name, params=params)):
-            yield Symbol(name, _fixed(params))
+        case Const(value=SymbolValue(name=name, params=params, own=own)):
+            yield Symbol(name, _fixed(params), own)
         case Const(value=PipelineValue(steps=steps)):
             yield Pipeline(_row_of(steps))
         case Const(value=str() as name):
@@ -450,8 +485,8 @@ def _sort(leaf: Node) -> tuple[Any, ...]:
             return "block", block
         case Pipeline():
             return ("pipeline",)
-        case Symbol(name=name):
-            return "symbol", name
+        case Symbol(name=name, own=own):
+            return "symbol", name, own
         case Listing(elements=elements):
             return "tuple", len(elements)
         case Vector(size=size):
