@@ -222,7 +222,7 @@ class _Checker:
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
-        self._starts = searching.starts
+        self._starts, self._files = searching.starts, searching.files
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
@@ -293,7 +293,14 @@ class _Checker:
         """The stages with their starts resolved for the table; a start that is not in the space is reported."""
         spans = {id(start): span for start, span in self._starts}
         resolved = []
-        for stage in stages:
+        for place, stage in enumerate(stages):
+            if place in self._files:
+                from msl.check.start_models import models_of_space
+
+                given, span = self._files[place]
+                models = models_of_space(given, space, self.facts, span, self.module, self.report)
+                capabilities = replace(stage.call.capabilities, queries=(len(models), len(models)))
+                stage = replace(stage, call=replace(stage.call, capabilities=capabilities), models=models)
             if stage.start is not None:
                 start = stage.start
                 if self.facts is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msl.blocks.base.load import BlockProblem, load_class
+from msl.check.read_model import closed_steps
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
 from msl.record import record
@@ -19,7 +20,7 @@ from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
 from msl.space.spec import MODELS, Call, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
-from msl.space.values import BlockType
+from msl.space.values import BlockType, Model
 from msl.store.evaluation import KEY_FORMAT
 from msl.store.lock import Lock, Plain
 from msl.store.stored_run import Digests
@@ -81,7 +82,9 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         strategy = load_target(stage.call.name, stage.call.target)
         start = start_vector(search_space, stage.start, table.facts)
         reevaluates = stage.call.capabilities.reevaluates is not None
-        stages.append(Stage(strategy, options, search_space, start, reevaluates))
+        given = (search_space.encode(Model(closed_steps(model))) for model in stage.models)
+        points = tuple(point for point in given if point is not None)
+        stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
@@ -172,6 +175,7 @@ def _stage_record(stage: Any) -> Mapping[str, object]:
         "options": _options(_without_later(stage.call)),
         "start": None if stage.start is None else node_to_text(stage.start),
         "channels": None if stage.channels is None else list(stage.channels),
+        **({"models": [node_to_text(model) for model in stage.models]} if stage.models else {}),
     }
 
 
