@@ -122,6 +122,8 @@ class _Checker:
 
                 report_verdicts(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
+        if root is not None and chain is not None and self._may_use_best:
+            self._can_try(root, chain, written)
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
         self._is_weighable(objectives, stages)
@@ -226,6 +228,28 @@ class _Checker:
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
+
+    @property
+    def _may_use_best(self) -> bool:
+        """Whether a file has the word `best` at all: most have not, and their spaces need not be searched for it."""
+        return any("best" in module.source.text for module in self.library.modules)
+
+    def _can_try(self, root: Node, chain: Declaration, objectives: int) -> None:
+        """Whether the values of `best` parameters can be tried within one evaluation."""
+        from msl.space.best import best_parameters, deciding_siblings
+
+        found = best_parameters(root)
+        if found and objectives > 1:
+            goal = next(iter(self.module.statements(ast.Goal)))
+            message = (
+                f"`best` takes the value of `{found[0]}` with the lowest loss, but there are {objectives} objectives"
+            )
+            help = "open the parameter without `best`, or join the objectives: `0.8 * a + 0.2 * b`"
+            self.report.error("MSL287", self.module.source, goal.span, message, "", help)
+        for name, other in deciding_siblings(root)[:1]:
+            message = f"`{name}` decides whether `{other}` exists, so its values cannot be tried with `best`"
+            source, span = chain.module.source, chain.node.name.span
+            self.report.error("MSL288", source, span, message, "", f"open `{name}` without `best`")
 
     def _confirmable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Warns if a strategy evaluates models again, but the estimates have no other splits for it."""

@@ -170,13 +170,17 @@ class Negative(Node):
 
 @record
 class Argument(Node):
-    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`."""
+    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`.
+
+    `best` is the word in `key: best domain`.
+    """
 
     key: Name | None
     opens: bool
     value: Expression
     default: Expression | None = None
     condition: Condition | None = None
+    best: Name | None = None
 
 
 # --- conditions -----------------------------------------------------------------------------------

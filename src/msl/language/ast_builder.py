@@ -38,6 +38,10 @@ def _is(child: Any, terminal: str) -> bool:
     return isinstance(child, Token) and child.type == terminal
 
 
+def _word(token: Token) -> ast.Name:
+    return ast.Name(str(token), span=token_span(token))
+
+
 class _Arguments(tuple[ast.Argument, ...]):
     """The arguments between brackets, before the node that owns them is built."""
 
@@ -150,14 +154,22 @@ class AstBuilder(Transformer[Token, Any]):
 
     def opening(self, children: list[Any]) -> ast.Argument:
         default = condition = None
-        for word, value in zip(children[3::2], children[4::2], strict=True):
+        best = _word(children[2]) if _is(children[2], "BEST") else None
+        domain, *clauses = children[2:] if best is None else children[3:]
+        for word, value in zip(clauses[::2], clauses[1::2], strict=True):
             if word.type == "DEFAULT":
                 default = value
             else:
                 condition = value
-        return ast.Argument(children[0], True, children[2], default, condition, span=_span(children))
+        return ast.Argument(children[0], True, domain, default, condition, best, span=_span(children))
 
     def closing(self, children: list[Any]) -> ast.Argument:
+        if _is(children[2], "BEST"):
+            key, domain = (self.source.slice(child.span) for child in (children[0], children[3]))
+            message = "`=` takes one value; `best` tries all values of a domain, which follows `:`"
+            span = token_span(children[2])
+            self._problem("MSL285", message, span, help=f"write `{key}: best {domain}`")
+            return ast.Argument(children[0], True, children[3], best=_word(children[2]), span=_span(children))
         return ast.Argument(children[0], False, children[2], span=_span(children))
 
     def positional(self, children: list[Any]) -> ast.Argument:

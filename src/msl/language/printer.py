@@ -312,7 +312,8 @@ class Printer:
         if node.key is None:
             return _hanging(node.value, self.node(node.value))
         key = name_text(node.key.text)
-        bound = self._bound(key, ":", node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
+        colon = ":" if node.best is None else ": best"
+        bound = self._bound(key, colon, node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
         return group(bound, self._clause("default", node.default), self._clause("if", node.condition))
 
     def _arguments(self, node: ast.Call | ast.Data | ast.Budget) -> Doc:

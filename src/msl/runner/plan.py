@@ -15,6 +15,7 @@ from msl.record import record
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
 from msl.search.stages import Limits, Stage, load_target
+from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
@@ -68,6 +69,7 @@ class Plan:
 def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
     """The plan of a spec that was checked with the facts of this table."""
     made: dict[tuple[str, tuple[str, ...] | None], ModelSearchSpace] = {}
+    searched, domains = without_best(spec.space)
     search_spaces, stages = [], []
     for stage in spec.search:
         options = dict(stage.call.options)
@@ -75,7 +77,7 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         key = (encoding, stage.channels)
         if key not in made:
             made[key] = space_to_search_space(
-                spec.space, "separate" if encoding == "separate" else "shared", stage.channels
+                searched, "separate" if encoding == "separate" else "shared", stage.channels, domains
             )
         search_space = made[key]
         search_spaces.append(search_space)

@@ -4,6 +4,7 @@
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
 - Is this model in the space? -> `membership`, `membership_of_values`
 - Which model of the space is nearest to another? -> `nearest`
+- Which values of `best` parameters are tried? -> `best`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`
 - What is the digest of a space? -> `canonical.digest`; what differs between two? -> `diff.compare`

@@ -94,13 +94,17 @@ class Symbol:
 
 @record
 class Param:
-    """A parameter: what it may be, its declared default, and the condition under which it exists at all."""
+    """A parameter: what it may be, its declared default, and the condition under which it exists at all.
+
+    `best` says how it is searched, not what it may be: all values are tried within one evaluation.
+    """
 
     name: str
     node: Node
     default: Value | Formula | None = field(default=None, compare=False)
     has_default: bool = field(default=False, compare=False)
     condition: Condition | None = None
+    best: bool = field(default=False, compare=False)
 
 
 # --- steps ------------------------------------------------------------------------------------------

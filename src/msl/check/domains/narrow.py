@@ -81,7 +81,8 @@ class Narrower:
             node = self.argument(param, argument, owner)
             sound = sound and node is not None
             if node is not None:
-                params.append(fit_default(replace(param, node=node)))
+                best = argument.best is not None and self.declarer.tries(argument, node)
+                params.append(fit_default(replace(param, node=node, best=best)))
         return tuple(params) if sound else None
 
     # --- one argument ---
