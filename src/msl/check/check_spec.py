@@ -16,7 +16,7 @@ from msl.check.structure.expressions import Spaces, blocks_in
 from msl.check.structure.step_order import Structure
 from msl.diagnostics.diagnostic import Diagnostic, Label, Report, in_reading_order
 from msl.diagnostics.source import Source, Span
-from msl.diagnostics.suggest import alternatives
+from msl.diagnostics.suggest import alternatives, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
@@ -126,6 +126,8 @@ class _Checker:
             self._can_try(root, chain, written)
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
+        if root is not None:
+            self._scalable(root, stages)
         self._is_weighable(objectives, stages)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
@@ -265,6 +267,19 @@ class _Checker:
                 help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
 
+    def _scalable(self, root: Node, stages: tuple[Stage, ...]) -> None:
+        """Warns if a stage scales down the resource of models, but some of them have none."""
+        for search in self.module.statements(ast.Search):
+            pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
+            for written, stage in pairs:
+                if dict(stage.call.options).get("resource") == "fidelity" and (lacking := _without_resource(root)):
+                    names = listing([block.name for block in lacking])
+                    message = f"`{stage.call.name}` scales down the resource of models, but {names} declares none"
+                    help = (
+                        "these have fewer rows instead; write `resource = auto` if that is meant, or declare `fidelity`"
+                    )
+                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
+
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
         minimised = any(metric.needs == "complexity" for each in objectives for metric in metrics_of(each.loss))
@@ -346,6 +361,12 @@ class _Checker:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _without_resource(root: Node) -> list[BlockType]:
+    from msl.space.fidelity import without_resource
+
+    return without_resource(root)
 
 
 def _prefers_simple(stage: Stage) -> bool:

@@ -282,22 +282,24 @@ class Data(Node):
 
 @record
 class Block(Node):
-    """`block NAME: ROLE [for TASK] "module:Class" { … }`"""
+    """`block NAME: ROLE [for TASK] "module:Class" { … } [fidelity PARAMETER]`"""
 
     name: Name
     role: Name
     task: Name | None
     target: String
     fields: tuple[Argument, ...]
+    fidelity: Name | None = None
 
 
 @record
 class Derive(Node):
-    """`block NAME = OTHER { … }`"""
+    """`block NAME = OTHER { … } [fidelity PARAMETER]`"""
 
     name: Name
     base: Path
     fields: tuple[Argument, ...]
+    fidelity: Name | None = None
 
 
 @record

@@ -106,13 +106,31 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Data(tuple(children[2]), span=_span(children))
 
     def block(self, children: list[Any]) -> ast.Block:
-        names = [child for child in children if isinstance(child, ast.Name)]
+        place = next(place for place, child in enumerate(children) if isinstance(child, _Fields))
+        names = [child for child in children[:place] if isinstance(child, ast.Name)]
         task = names[2] if len(names) > 2 else None
         target = next(self._string(child) for child in children if _is(child, "STRING"))
-        return ast.Block(names[0], names[1], task, target, tuple(children[-1].arguments), span=_span(children))
+        fields, fidelity = tuple(children[place].arguments), self._fidelity(children[place + 1 :])
+        return ast.Block(names[0], names[1], task, target, fields, fidelity, span=_span(children))
 
     def derive(self, children: list[Any]) -> ast.Derive:
-        return ast.Derive(children[1], children[3], tuple(children[4].arguments), span=_span(children))
+        fidelity = self._fidelity(children[5:])
+        return ast.Derive(children[1], children[3], tuple(children[4].arguments), fidelity, span=_span(children))
+
+    def _fidelity(self, clause: list[Any]) -> ast.Name | None:
+        """`fidelity PARAMETER` after the braces; `fidelity` is a word only there."""
+        if not clause:
+            return None
+        word, parameter = clause
+        if str(word) != "fidelity":
+            message = f"`{word}` cannot follow a declaration"
+            help = (
+                f"after the braces, `fidelity {parameter.text}` names the parameter that is the resource of the block"
+            )
+            self._problem("MSL289", message, token_span(word), help=help)
+            return None
+        name: ast.Name = parameter
+        return name
 
     def part(self, children: list[Any]) -> ast.Part:
         return ast.Part(children[1], children[3], span=_span(children))

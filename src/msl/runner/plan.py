@@ -146,6 +146,7 @@ _LATER_OPTIONS: Mapping[str, Mapping[str, object]] = {
     "loo": {"balanced": False, "kernel": "constant"},
     "bootstrap632": {"balanced": False, "kernel": "constant"},
     "vote": {"distinct": True},
+    "halving": {"resource": "rows"},
 }
 
 

@@ -18,6 +18,7 @@ from msl.runner.versions import versions_of
 from msl.search.base import FIRST_CONFIRMING_REPEAT, Observation, Query
 from msl.space.best import Domains, Result, best_place, tried_models
 from msl.space.canonical.digest import model_digest
+from msl.space.fidelity import scaled_down
 from msl.space.membership import Membership, NotInSpace
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
@@ -179,12 +180,19 @@ class QueryEvaluator:
             return DecodedQuery(query, rounded)
         domains = self.plan.search_spaces[query.stage].domains
         if not domains:
-            return DecodedQuery(query, rounded, model, self._inputs(model, query))
-        models = self._models_to_try(model, domains, query)
-        tried = [DecodedQuery(query, rounded, each, self._inputs(each, query)) for each in models]
+            return self._asked(query, rounded, model)
+        tried = [self._asked(query, rounded, each) for each in self._models_to_try(model, domains, query)]
+        if query.share < 1.0:
+            return DecodedQuery(query, rounded, tried=tuple(tried))  # what is best with less need not be best
         if len(tried) < 2:
             return replace(tried[0], worded=model) if tried else DecodedQuery(query, rounded)
         return DecodedQuery(query, rounded, tried=tuple(tried), worded=model)
+
+    def _asked(self, query: Query, rounded: tuple[float, ...], model: Model) -> DecodedQuery:
+        """A query for one model. With less of its resource it is another model, evaluated on all rows."""
+        if query.share < 1.0 and query.less == "fidelity" and (smaller := scaled_down(model, query.share)) is not None:
+            query, model = replace(query, share=1.0), smaller
+        return DecodedQuery(query, rounded, model, self._inputs(model, query))
 
     def _models_to_try(self, model: Model, domains: Domains, query: Query) -> list[Model]:
         """The models that one of the search space stands for, if its requirements allow them.
