@@ -97,7 +97,10 @@ def arguments(inner: st.SearchStrategy, conditions: st.SearchStrategy | None = N
     braced = st.builds(ast.Call, plain_paths, several(opening, 0), st.just(True))
     closing = st.builds(ast.Argument, keys, st.just(False), inner | braced)
     positional = st.builds(ast.Argument, st.none(), st.just(False), inner)
-    return several(opening | closing | positional, 0)
+    ranges = st.builds(ast.Range, st.sampled_from([None, "int", "real"]), whole_numbers, whole_numbers)
+    word = st.just(ast.Name("best"))
+    tried = st.builds(ast.Argument, keys, st.just(True), ranges, st.none() | inner, st.none() | tests, word)
+    return several(opening | closing | positional | tried, 0)
 
 
 expressions = st.recursive(leaves, expressions_over, max_leaves=12)
@@ -129,8 +132,8 @@ statements = st.one_of(
     st.builds(ast.Edition, whole_numbers),
     st.builds(ast.Use, several(use_items, 1)),
     st.builds(ast.Data, all_arguments),
-    st.builds(ast.Block, names, names, st.none() | names, strings, all_arguments),
-    st.builds(ast.Derive, names, paths, all_arguments),
+    st.builds(ast.Block, names, names, st.none() | names, strings, all_arguments, st.none() | keys),
+    st.builds(ast.Derive, names, paths, all_arguments, st.none() | keys),
     st.builds(ast.Part, names, expressions),
     st.builds(ast.Chain, names, expressions),
     st.builds(ast.Require, conditions, st.none() | conditions),

@@ -16,7 +16,7 @@ from msl.check.structure.expressions import Spaces, blocks_in
 from msl.check.structure.step_order import Structure
 from msl.diagnostics.diagnostic import Diagnostic, Label, Report, in_reading_order
 from msl.diagnostics.source import Source, Span
-from msl.diagnostics.suggest import alternatives
+from msl.diagnostics.suggest import alternatives, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
@@ -129,8 +129,12 @@ class _Checker:
 
                 report_verdicts(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
+        if root is not None and chain is not None and self._may_use_best:
+            self._can_try(root, chain, written)
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
+        if root is not None:
+            self._scalable(root, stages)
         self._is_weighable(objectives, stages)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
@@ -238,10 +242,32 @@ class _Checker:
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
-        self._starts = searching.starts
+        self._starts, self._files = searching.starts, searching.files
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
+
+    @property
+    def _may_use_best(self) -> bool:
+        """Whether a file has the word `best` at all: most have not, and their spaces need not be searched for it."""
+        return any("best" in module.source.text for module in self.library.modules)
+
+    def _can_try(self, root: Node, chain: Declaration, objectives: int) -> None:
+        """Whether the values of `best` parameters can be tried within one evaluation."""
+        from msl.space.best import best_parameters, deciding_siblings
+
+        found = best_parameters(root)
+        if found and objectives > 1:
+            goal = next(iter(self.module.statements(ast.Goal)))
+            message = (
+                f"`best` takes the value of `{found[0]}` with the lowest loss, but there are {objectives} objectives"
+            )
+            help = "open the parameter without `best`, or join the objectives: `0.8 * a + 0.2 * b`"
+            self.report.error("MSL287", self.module.source, goal.span, message, "", help)
+        for name, other in deciding_siblings(root)[:1]:
+            message = f"`{name}` decides whether `{other}` exists, so its values cannot be tried with `best`"
+            source, span = chain.module.source, chain.node.name.span
+            self.report.error("MSL288", source, span, message, "", f"open `{name}` without `best`")
 
     def _confirmable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Warns if a strategy evaluates models again, but the estimates have no other splits for it."""
@@ -257,6 +283,19 @@ class _Checker:
                 message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
                 help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
+
+    def _scalable(self, root: Node, stages: tuple[Stage, ...]) -> None:
+        """Warns if a stage scales down the resource of models, but some of them have none."""
+        for search in self.module.statements(ast.Search):
+            pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
+            for written, stage in pairs:
+                if dict(stage.call.options).get("resource") == "fidelity" and (lacking := _without_resource(root)):
+                    names = listing([block.name for block in lacking])
+                    message = f"`{stage.call.name}` scales down the resource of models, but {names} declares none"
+                    help = (
+                        "these have fewer rows instead; write `resource = auto` if that is meant, or declare `fidelity`"
+                    )
+                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
@@ -310,7 +349,14 @@ class _Checker:
         """The stages with their starts resolved for the table; a start that is not in the space is reported."""
         spans = {id(start): span for start, span in self._starts}
         resolved = []
-        for stage in stages:
+        for place, stage in enumerate(stages):
+            if place in self._files:
+                from msl.check.start_models import models_of_space
+
+                given, span = self._files[place]
+                models = models_of_space(given, space, self.facts, span, self.module, self.report)
+                capabilities = replace(stage.call.capabilities, queries=(len(models), len(models)))
+                stage = replace(stage, call=replace(stage.call, capabilities=capabilities), models=models)
             if stage.start is not None:
                 start = stage.start
                 if self.facts is not None:
@@ -332,6 +378,12 @@ class _Checker:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _without_resource(root: Node) -> list[BlockType]:
+    from msl.space.fidelity import without_resource
+
+    return without_resource(root)
 
 
 def _prefers_simple(stage: Stage) -> bool:

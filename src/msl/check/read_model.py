@@ -69,13 +69,14 @@ def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Mod
     try:
         return Model(closed_steps(node))
     except TypeError:
-        opened = ", ".join(f"`{name}`" for name in dict.fromkeys(_open_parameters(node)))
+        opened = ", ".join(f"`{name}`" for name in dict.fromkeys(open_parameters(node)))
         message = "this model has open parameters" + (f": {opened}" if opened else "")
         report.error("MSL067", source, span, message, "", "a model fixes every parameter with `=`")
         return None
 
 
-def _open_parameters(node: Node) -> list[str]:
+def open_parameters(node: Node) -> list[str]:
+    """The open parameters of steps by name, and `|` for each choice between steps."""
     found: list[str] = []
     if isinstance(node, BlockUse):
         for param in node.params:
@@ -87,5 +88,5 @@ def _open_parameters(node: Node) -> list[str]:
         found.append("|")
     else:
         for child in children(node):
-            found.extend(_open_parameters(child))
+            found.extend(open_parameters(child))
     return found

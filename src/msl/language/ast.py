@@ -181,13 +181,17 @@ class Negative(Node):
 
 @record
 class Argument(Node):
-    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`."""
+    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`.
+
+    `best` is the word in `key: best domain`.
+    """
 
     key: Name | None
     opens: bool
     value: Expression
     default: Expression | None = None
     condition: Condition | None = None
+    best: Name | None = None
 
 
 # --- conditions -----------------------------------------------------------------------------------
@@ -290,22 +294,24 @@ class Data(Node):
 
 @record
 class Block(Node):
-    """`block NAME: ROLE [for TASK] "module:Class" { … }`"""
+    """`block NAME: ROLE [for TASK] "module:Class" { … } [fidelity PARAMETER]`"""
 
     name: Name
     role: Name
     task: Name | None
     target: String
     fields: tuple[Argument, ...]
+    fidelity: Name | None = None
 
 
 @record
 class Derive(Node):
-    """`block NAME = OTHER { … }`"""
+    """`block NAME = OTHER { … } [fidelity PARAMETER]`"""
 
     name: Name
     base: Path
     fields: tuple[Argument, ...]
+    fidelity: Name | None = None
 
 
 @record

@@ -44,6 +44,10 @@ def _is(child: Any, terminal: str) -> bool:
     return isinstance(child, Token) and child.type == terminal
 
 
+def _word(token: Token) -> ast.Name:
+    return ast.Name(str(token), span=token_span(token))
+
+
 class _Arguments(tuple[ast.Argument, ...]):
     """The arguments between brackets, before the node that owns them is built."""
 
@@ -118,13 +122,31 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Data(tuple(children[2]), span=_span(children))
 
     def block(self, children: list[Any]) -> ast.Block:
-        names = [child for child in children if isinstance(child, ast.Name)]
+        place = next(place for place, child in enumerate(children) if isinstance(child, _Fields))
+        names = [child for child in children[:place] if isinstance(child, ast.Name)]
         task = names[2] if len(names) > 2 else None
         target = next(self._string(child) for child in children if _is(child, "STRING"))
-        return ast.Block(names[0], names[1], task, target, tuple(children[-1].arguments), span=_span(children))
+        fields, fidelity = tuple(children[place].arguments), self._fidelity(children[place + 1 :])
+        return ast.Block(names[0], names[1], task, target, fields, fidelity, span=_span(children))
 
     def derive(self, children: list[Any]) -> ast.Derive:
-        return ast.Derive(children[1], children[3], tuple(children[4].arguments), span=_span(children))
+        fidelity = self._fidelity(children[5:])
+        return ast.Derive(children[1], children[3], tuple(children[4].arguments), fidelity, span=_span(children))
+
+    def _fidelity(self, clause: list[Any]) -> ast.Name | None:
+        """`fidelity PARAMETER` after the braces; `fidelity` is a word only there."""
+        if not clause:
+            return None
+        word, parameter = clause
+        if str(word) != "fidelity":
+            message = f"`{word}` cannot follow a declaration"
+            help = (
+                f"after the braces, `fidelity {parameter.text}` names the parameter that is the resource of the block"
+            )
+            self._problem("MSL289", message, token_span(word), help=help)
+            return None
+        name: ast.Name = parameter
+        return name
 
     def part(self, children: list[Any]) -> ast.Part:
         return ast.Part(children[1], self._steps(children[3]), span=_span(children))
@@ -186,14 +208,22 @@ class AstBuilder(Transformer[Token, Any]):
 
     def opening(self, children: list[Any]) -> ast.Argument:
         default = condition = None
-        for word, value in zip(children[3::2], children[4::2], strict=True):
+        best = _word(children[2]) if _is(children[2], "BEST") else None
+        domain, *clauses = children[2:] if best is None else children[3:]
+        for word, value in zip(clauses[::2], clauses[1::2], strict=True):
             if word.type == "DEFAULT":
                 default = value
             else:
                 condition = value
-        return ast.Argument(children[0], True, children[2], default, condition, span=_span(children))
+        return ast.Argument(children[0], True, domain, default, condition, best, span=_span(children))
 
     def closing(self, children: list[Any]) -> ast.Argument:
+        if _is(children[2], "BEST"):
+            key, domain = (self.source.slice(child.span) for child in (children[0], children[3]))
+            message = "`=` takes one value; `best` tries all values of a domain, which follows `:`"
+            span = token_span(children[2])
+            self._problem("MSL285", message, span, help=f"write `{key}: best {domain}`")
+            return ast.Argument(children[0], True, children[3], best=_word(children[2]), span=_span(children))
         return ast.Argument(children[0], False, children[2], span=_span(children))
 
     def positional(self, children: list[Any]) -> ast.Argument:

@@ -227,10 +227,10 @@ class Printer:
             case ast.Block():
                 task = f" for {node.task.text}" if node.task else ""
                 head = f"block {node.name.text}: {node.role.text}{task} {quoted(node.target.value)} "
-                return join(head, self._enclosed("{", node.fields, "}", node.span.end - 1, LINE_END))
+                return join(head, self._fields(node, LINE_END))
             case ast.Derive():
                 head = f"block {node.name.text} = {path_text(node.base)} "
-                return join(head, self._enclosed("{", node.fields, "}", node.span.end - 1, SPACE_OR_LINE))
+                return join(head, self._fields(node, SPACE_OR_LINE))
             case ast.Part():
                 return self._bound(f"part {node.name.text} ", "=", node.space)
             case ast.Chain():
@@ -250,6 +250,13 @@ class Printer:
                 return f"seed {_number(node.number)}"
             case _:
                 raise TypeError(f"{type(node).__name__} is not a node of the tree")
+
+    def _fields(self, node: ast.Block | ast.Derive, edge: Line) -> Doc:
+        """`{ … }`, and the resource after it."""
+        if node.fidelity is None:
+            return self._enclosed("{", node.fields, "}", node.span.end - 1, edge)
+        fields = self._enclosed("{", node.fields, "}", node.fidelity.span.start, edge)
+        return join(fields, f" fidelity {name_text(node.fidelity.text)}")
 
     def _bound(self, head: str, sign: str, value: ast.Expression) -> Doc:
         """`head = value`: alternatives on several lines are aligned under the sign, others start on a new line."""
@@ -345,7 +352,8 @@ class Printer:
         if node.key is None:
             return _hanging(node.value, self.node(node.value))
         key = name_text(node.key.text)
-        bound = self._bound(key, ":", node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
+        colon = ":" if node.best is None else ": best"
+        bound = self._bound(key, colon, node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
         return group(bound, self._clause("default", node.default), self._clause("if", node.condition))
 
     def _arguments(self, node: ast.Call | ast.Data | ast.Budget) -> Doc:

@@ -16,6 +16,9 @@ from msl.language.ast import Comment
 if TYPE_CHECKING:
     from lark import Token, Transformer
 
+#: `best` is a word only between one of these signs and what a domain starts with; elsewhere it is a name.
+_SIGNS_BEFORE_BEST = frozenset({"COLON", "EQUALS"})
+_DOMAIN_STARTS = frozenset("NUMBER INT REAL BOOL VECTOR MINUS LPAR NAME STRING NONE TRUE FALSE LSQB ANY BEST".split())
 #: In the order of the documentation.
 STATEMENTS = "msl use data block part chain require minimize maximize search ensemble budget seed".split()
 WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
@@ -186,6 +189,7 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
 
 def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
     previous: Token | None = None
+    before: str | None = None
     for token in tokens:
         if token.type == "NAME" and token.value in RESERVED:
             token.type = token.value.upper()
@@ -196,7 +200,14 @@ def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
                 token.type = "CALL"
         if previous is not None and previous.value == "on" and previous.type == "NAME" and token.type in _AFTER_ON:
             previous.type = "ON"
-        previous = token
+        if (
+            token.type in _DOMAIN_STARTS
+            and previous is not None
+            and previous.value == "best"
+            and before in _SIGNS_BEFORE_BEST
+        ):
+            previous.type = "BEST"
+        before, previous = None if previous is None else previous.type, token
         yield token
 
 

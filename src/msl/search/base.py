@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ class Query:
 
     cutoff  losses at or above it are of no interest, so that evaluation may stop early
     share   the share of the rows to evaluate on
+    less    what the share is of: `rows`, or the `fidelity` of the model where it has one
     repeat  which split to use, where splits are random: equal repeats have equal splits
     stage   the strategy of the search that the query is from, which says which search space the point is in
     """
@@ -39,6 +40,7 @@ class Query:
     share: float = 1.0
     repeat: int = 0
     stage: int = 0
+    less: Literal["rows", "fidelity"] = "rows"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,7 +22,8 @@ _REDRAWS = 20
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a strategy is given: the search space, its options, a random generator, the observations of earlier stages,
-    the number of objectives, a point to start from, and a function that takes its events."""
+    the number of objectives, a point to start from, the points of given models, and a function that takes its events.
+    """
 
     search_space: SearchSpace
     options: Mapping[str, Any]
@@ -30,6 +31,7 @@ class Setting:
     known: Sequence[Observation] = ()
     objectives: int = 1
     start: Vector | None = None
+    points: Sequence[Vector] = ()
     note: Callable[[Event], None] = lambda event: None
 
     def seeds(self, size: int) -> list[Vector]:

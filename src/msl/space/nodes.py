@@ -115,7 +115,10 @@ class Symbol:
 
 @record
 class Param:
-    """A parameter: what it may be, its declared default, and the condition under which it exists at all."""
+    """A parameter: what it may be, its declared default, and the condition under which it exists at all.
+
+    `best` says how it is searched, not what it may be: all values are tried within one evaluation.
+    """
 
     name: str
     node: Node
@@ -124,6 +127,8 @@ class Param:
     condition: Condition | None = None
     #: What a use may give besides what the domain lists: "learner" where it was declared as `any learner`.
     takes: str | None = field(default=None, compare=False)
+    #: Whether every value is tried within one evaluation.
+    best: bool = field(default=False, compare=False)
 
 
 # --- steps ------------------------------------------------------------------------------------------

@@ -415,7 +415,7 @@ class NodeWriter:
     def _params(self, params: tuple[Param, ...], texts: dict[int, _Text]) -> list[str]:
         if not self._parameters:
             return []
-        signs = [" =" if is_single(param.node) else ":" for param in params]
+        signs = [" =" if is_single(param.node) else ": best" if param.best else ":" for param in params]
         return [f"{name_to_text(p.name)}{sign} {texts[id(p.node)].text}" for p, sign in zip(params, signs, strict=True)]
 
 

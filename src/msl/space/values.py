@@ -10,6 +10,15 @@ from msl.record import record
 
 
 @record
+class Fidelity:
+    """The parameter of a block that is its resource, such as the number of trees; at least `low`, `whole` or real."""
+
+    parameter: str
+    low: float
+    whole: bool
+
+
+@record
 class BlockType:
     """A declared block. Two blocks are the same to a model when the class behind them is; names are for people.
 
@@ -22,6 +31,7 @@ class BlockType:
     task: str | None
     target: str
     span: Span = field(default=Span(0, 0), compare=False, repr=False)
+    fidelity: Fidelity | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -127,7 +127,24 @@ class Declarer:
         condition = None
         if argument.condition is not None:
             condition = self.context.sibling_condition(self.module, argument.condition, siblings)
-        return Param(argument.key.text, node, condition=condition, takes=takes)
+        best = argument.best is not None and self.tries(argument, node)
+        return Param(argument.key.text, node, condition=condition, takes=takes, best=best)
+
+    def tries(self, argument: ast.Argument, node: Node) -> bool:
+        """Whether all values of a domain can be tried, as `best` says."""
+        from msl.space.best import takes_numbers
+
+        assert argument.key is not None
+        assert argument.best is not None
+        if takes_numbers(node):
+            return True
+        key, text = (self.module.source.slice(each.span) for each in (argument.key, argument.value))
+        message = (
+            f"`best` tries the values of a range or of a choice between numbers, and `{_shortened(text)}` is neither"
+        )
+        help = f"write `{key}: {_shortened(text)}`, without `best`: the search then chooses"
+        self.report.error("MSL286", self.module.source, argument.best.span, message, "", help)
+        return False
 
     def opened(self, argument: ast.Argument) -> Node | None:
         """The domain after `:`."""
@@ -210,6 +227,9 @@ class Declarer:
         help = f"write `{key} = {text}` to fix it, or give a range or alternatives"
         if (meant := domain_meant(argument.value, source)) is not None:
             help = f"for a domain write `{key}: {meant}`"
+        match argument.value:
+            case ast.Call(path=path, arguments=(ast.Argument(key=None, value=inner),)) if path.text == "best":
+                help = f"write `{key}: best {source.slice(inner.span)}`, without parentheses"
         message = f"`:` opens a dimension, but `{text}` is one value"
         self.report.error("MSL087", source, argument.value.span, message, "nothing to search here", help)
 

@@ -84,7 +84,8 @@ class Narrower:
             node = self.argument(param, argument, owner)
             sound = sound and node is not None
             if node is not None:
-                params.append(fit_default(replace(param, node=node)))
+                best = argument.best is not None and self.declarer.tries(argument, node)
+                params.append(fit_default(replace(param, node=node, best=best)))
         if sound and any(isinstance(param.node, Sized) for param in declared):
             spans = {name: argument.value.span for name, argument in given.items()}
             sound = Lengths(self._source, self._report).fit(tuple(params), declared, spans, span)

@@ -25,10 +25,11 @@ from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
 from msl.space.defaults import default_node
+from msl.space.fidelity import resource_of
 from msl.space.formulas import FACTS
 from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange, Sized
 from msl.space.spec import PLAIN, Capabilities
-from msl.space.values import BlockType
+from msl.space.values import BlockType, Fidelity
 
 CHAIN_ROLES = ("transformer", "selector", "learner", "post")
 SLOT_ROLES = ("distance", "feature_distance", "weighting", "references", "kernel", "basis")
@@ -283,7 +284,10 @@ class Blocks:
         if not sound or capabilities is None:
             return None
         task = node.task.text if node.task is not None else None
-        block = BlockType(node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span)
+        fidelity = self._fidelity(node, params, module)
+        block = BlockType(
+            node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span, fidelity
+        )
         return Declared(block, params, _labels(fields, module), capabilities=capabilities)
 
     def _derived(self, node: ast.Derive, module: Module) -> Declared | None:
@@ -334,8 +338,36 @@ class Blocks:
             Lengths(module.source, self.report).fit(params, tuple(counted), spans, node.name.span)
         self._check_clashes(params, node.fields, module)
         params = self._with_defaults(params, node.fields, module, node.name.text)
-        block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
+        inherited = base.block.fidelity
+        fidelity = self._fidelity(node, params, module)
+        if node.fidelity is None and inherited is not None:
+            fidelity = resource_of(params, inherited.parameter)
+        block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span, fidelity=fidelity)
         return Declared(block, params, labels, derived=True, capabilities=base.capabilities)
+
+    def _fidelity(self, node: ast.Block | ast.Derive, params: tuple[Param, ...], module: Module) -> Fidelity | None:
+        """The resource that a block names after its braces."""
+        if node.fidelity is None:
+            return None
+        name, span = node.fidelity.text, node.fidelity.span
+        param = next((param for param in params if param.name == name), None)
+        if param is None:
+            names = [param.name for param in params]
+            help = did_you_mean(name, names) or (
+                f"it declares {listing(names)}" if names else "declare it, with a range"
+            )
+            message = f"`{node.name.text}` has no parameter `{name}` that could be its resource"
+            self.report.error("MSL290", module.source, span, message, "", help)
+            return None
+        found = resource_of(params, name)
+        if found is None:
+            why = "its domain is not a range of numbers with a constant low end above 0"
+            if param.condition is not None:
+                why = "it does not always exist"
+            message = f"`{name}` cannot be the resource of `{node.name.text}`: {why}"
+            help = "name a parameter such as `n_estimators: int 10..1_000 log`: the larger, the longer a fit takes"
+            self.report.error("MSL291", module.source, span, message, "", help)
+        return found
 
     def _rederived(
         self, old: Param, argument: ast.Argument, declarer: Declarer, siblings: tuple[Param, ...]
@@ -347,7 +379,10 @@ class Blocks:
         if isinstance(argument.value, ast.Range) and argument.value.kind is None:
             ranges = [o for o in _alternatives(old.node) if isinstance(o, IntRange | RealRange)]
             node = declarer.range(argument.value, ranges[0] if ranges else None)
-            return None if node is None else replace(old, node=node, default=None, has_default=False)
+            if node is None:
+                return None
+            best = argument.best is not None and declarer.tries(argument, node)
+            return replace(old, node=node, default=None, has_default=False, best=best)
         param = declarer.param(argument, siblings)
         return param if param is None else replace(param, condition=param.condition or old.condition)
 
@@ -359,7 +394,8 @@ class Blocks:
         if node is None or quiet.report.failed:
             return None
         self.report.diagnostics.extend(quiet.report.diagnostics)
-        return replace(old, node=node, default=None, has_default=False, takes=taken_role(argument))
+        best = argument.best is not None and declarer.tries(argument, node)
+        return replace(old, node=node, default=None, has_default=False, takes=taken_role(argument), best=best)
 
     def _with_defaults(
         self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str

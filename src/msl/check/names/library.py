@@ -257,10 +257,14 @@ class Library:
         return module
 
     def _used_file(self, module: Module, item: ast.UseItem, target: ast.String) -> Module | None:
-        source, span = module.source, target.span
         if item.version is not None:
             message = "a file has no version; catalogues do"
-            self.report.error("MSL042", source, item.version.span, message, "", "remove the number")
+            self.report.error("MSL042", module.source, item.version.span, message, "", "remove the number")
+        return self.file(module, target)
+
+    def file(self, module: Module, target: ast.String) -> Module | None:
+        """The file that a module names, relative to it; None if it cannot be read, which is then reported."""
+        source, span = module.source, target.span
         if not target.value.endswith(".msl"):
             message = f"`{target.value}` is not an `.msl` file"
             help = "only `.msl` files can be used"
