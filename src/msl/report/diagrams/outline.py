@@ -233,7 +233,9 @@ def _settings(params: tuple[Param, ...], owner: str = "", depth: int = 0) -> Ite
         domain = node_to_text(param.node, parameters=False, most=_LONGEST_DOMAIN)
         if param.condition is not None:
             domain += f" if {condition_to_text(param.condition)}"
-        yield Setting(f"{owner}{name_to_text(param.name)}", domain, not is_single(param.node), depth)
+        is_open = not is_single(param.node)
+        shown = f"best {domain}" if param.best and is_open else domain
+        yield Setting(f"{owner}{name_to_text(param.name)}", shown, is_open, depth)
         options = _flattened(list(param.node.options))[0] if isinstance(param.node, Choice) else [param.node]
         for option in (inner for each in options for inner in _blocks_of(each)):
             if isinstance(option, Symbol | BlockUse) and depth < _DEEPEST:
