@@ -47,6 +47,10 @@ def test_the_good_corpus_is_read(path: Path) -> None:
 _OF_OTHERS = {"MSL034", "MSL035", "MSL036", "MSL197", "MSL285", "MSL289"}
 
 
+#: Priors and weights: some of their mistakes are in the syntax, some in the numbers.
+_OF_BOTH = {"MSL157", "MSL158", "MSL159"}
+
+
 def syntax_codes(text: str) -> list[str]:
     """The codes that a bad file announces, those of the syntax alone; `5,000` can be read."""
     expected = text.splitlines()[0].removeprefix("# expect: ").split()
@@ -57,7 +61,7 @@ def syntax_codes(text: str) -> list[str]:
 def test_the_bad_corpus_gives_the_codes_it_announces(path: Path) -> None:
     text = path.read_bytes().decode("utf-8")
     file, diagnostics = text_to_ast(Source(path.name, text))
-    assert [diagnostic.code for diagnostic in diagnostics] == syntax_codes(text)
+    assert [one.code for one in diagnostics if one.code not in _OF_BOTH] == syntax_codes(text)
     assert diagnostics or not file.broken
 
 

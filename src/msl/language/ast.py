@@ -412,6 +412,10 @@ class File:
 
 def children(node: Node) -> Iterator[Node]:
     """The direct child nodes, in the order written."""
+    if isinstance(node, Choice) and node.weights:
+        for pair in zip(node.items, node.weights, strict=True):
+            yield from (one for one in pair if one is not None)
+        return
     for item in fields(node):
         value = getattr(node, item.name)
         if isinstance(value, Node):
