@@ -265,7 +265,7 @@ class _Checker:
             help = "open the parameter without `best`, or join the objectives: `0.8 * a + 0.2 * b`"
             self.report.error("MSL287", self.module.source, goal.span, message, "", help)
         for name, other in deciding_siblings(root)[:1]:
-            message = f"`{name}` decides whether `{other}` exists, so its values cannot be tried with `best`"
+            message = f"`{other}` depends on `{name}`, so the values of `{name}` cannot be tried with `best`"
             source, span = chain.module.source, chain.node.name.span
             self.report.error("MSL288", source, span, message, "", f"open `{name}` without `best`")
 

@@ -13,7 +13,7 @@ from itertools import product
 from math import exp, log
 
 from msl.space.conditions import Parameter, Requirement, Sibling, nested_terms, terms
-from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Symbol, bottom_up, rebuilt
+from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Sized, Symbol, bottom_up, rebuilt
 from msl.space.numbers import evenly_spaced, level_count, level_value, whole_numbers
 from msl.space.spec import Space
 from msl.space.to_text import is_single, node_to_text
@@ -99,18 +99,25 @@ def _parameters(requirement: Requirement) -> set[str]:
 
 
 def deciding_siblings(root: Node) -> list[tuple[str, str]]:
-    """The `best` parameters that decide whether another exists, each with that one."""
+    """The `best` parameters that decide whether another exists, or how long it is, each with that one."""
     uses = [node for node in bottom_up(root) if isinstance(node, BlockUse | Symbol)]
     return [
-        (term.name, param.name)
+        (name, param.name)
         for use in uses
         for best in [{param.name for param in use.params if is_best(param)}]
+        if best
         for param in use.params
-        if param.condition is not None
-        for whole in terms(param.condition)
-        for term in nested_terms(whole)
-        if isinstance(term, Sibling) and term.name in best
+        for name in _siblings(param)
+        if name in best
     ]
+
+
+def _siblings(param: Param) -> list[str]:
+    """The parameters beside this one that it depends on."""
+    conditions = () if param.condition is None else terms(param.condition)
+    lengths = [node.length for node in bottom_up(param.node) if isinstance(node, Sized)]
+    found = [term for whole in (*conditions, *lengths) for term in nested_terms(whole)]
+    return [term.name for term in found if isinstance(term, Sibling)]
 
 
 # --- which values are tried -------------------------------------------------------------------------------------------
