@@ -416,6 +416,9 @@ def children(node: Node) -> Iterator[Node]:
         for pair in zip(node.items, node.weights, strict=True):
             yield from (one for one in pair if one is not None)
         return
+    if isinstance(node, Argument) and node.best is not None:
+        yield from (one for one in (node.key, node.best, node.value, node.default, node.condition) if one is not None)
+        return
     for item in fields(node):
         value = getattr(node, item.name)
         if isinstance(value, Node):
