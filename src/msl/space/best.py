@@ -17,7 +17,7 @@ from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, Real
 from msl.space.numbers import evenly_spaced, level_count, level_value, whole_numbers
 from msl.space.spec import Space
 from msl.space.to_text import is_single, node_to_text
-from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 #: The most values that are tried in one evaluation, of all `best` parameters of a model together.
 MOST_TRIED = 16
@@ -203,6 +203,8 @@ def _worded_params(params: Params, domains: Domains) -> Iterator[Params]:
 def _readings(name: str, value: Value, domains: Domains) -> list[Value]:
     if isinstance(value, SymbolValue | BlockValue):
         return [replace(value, params=params) for params in _worded_params(value.params, domains)]
+    if isinstance(value, PipelineValue):
+        return [PipelineValue(steps) for steps in _rows(value.steps, domains)]
     if isinstance(value, tuple):
         return list(product(*(_readings(_ELEMENT, item, domains) for item in value)))
     if not _is_number(value):
@@ -224,6 +226,8 @@ def _words_of(name: str, value: Value, domains: Domains) -> Iterator[tuple[str, 
     if isinstance(value, SymbolValue | BlockValue):
         for inner, each in value.params:
             yield from _words_of(inner, each, domains)
+    elif isinstance(value, PipelineValue):
+        yield from _words(value.steps, domains)
     elif isinstance(value, tuple):
         for item in value:
             yield from _words_of(_ELEMENT, item, domains)
@@ -249,6 +253,8 @@ def _with_values(params: Params, values: Iterator[Value], domains: Domains) -> P
 def _with_value(name: str, value: Value, values: Iterator[Value], domains: Domains) -> Value:
     if isinstance(value, SymbolValue | BlockValue):
         return replace(value, params=_with_values(value.params, values, domains))
+    if isinstance(value, PipelineValue):
+        return PipelineValue(_replaced(value.steps, values, domains))
     if isinstance(value, tuple):
         return tuple(_with_value(_ELEMENT, item, values, domains) for item in value)
     return next(values) if isinstance(value, str) and (name, value) in domains else value
