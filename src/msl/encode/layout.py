@@ -46,7 +46,7 @@ def _options(option: Node) -> Iterator[Node]:
     match option:
         case Choice(options=options):
             yield from options
-        case Marked(mark=mark, node=Choice(options=options)):
+        case Marked(mark=mark, node=Choice(options=options), params=()):
             yield from (Marked(mark, inner) for inner in options)
         case _:
             yield option

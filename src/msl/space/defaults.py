@@ -18,6 +18,7 @@ from msl.space.nodes import (
     Empty,
     IntRange,
     Listing,
+    Marked,
     Node,
     Param,
     Permute,
@@ -31,6 +32,7 @@ from msl.space.nodes import (
     children,
     with_children,
 )
+from msl.space.part_parameters import put_in, variable
 from msl.space.values import BlockValue, SymbolValue, Value
 
 
@@ -84,6 +86,10 @@ def closed(node: Node) -> Node:
             return Sequence((closed(member),) * low)
         case Symbol(params=params) | BlockUse(params=params):
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
+        case Marked(mark=mark, node=inner, params=params) if params:
+            fixed = {variable(mark, param.name): default_node(param) for param in params}
+            values = {name: node.value for name, node in fixed.items() if isinstance(node, Const)}
+            return Marked(mark, closed(put_in(inner, values)))  # type: ignore[arg-type]
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
             assert isinstance(bit, Const)

@@ -20,6 +20,7 @@ from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -286,6 +287,8 @@ class NodeWriter:
                 return _Text(_called(name_to_text(name), self._params(params, texts)))
             case BlockUse(block=block, params=params):
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
+            case Computed(formula=formula):
+                return _Text(amount_to_text(formula))
             case Marked(mark=mark, node=inner):
                 return _Text(part_name(mark)) if self._parts else texts[id(inner)]
             case Empty():
@@ -316,7 +319,7 @@ class NodeWriter:
 def is_single(node: Node) -> bool:
     """Whether a parameter is closed by `=`: one value, or one alternative whose own parameters may be open."""
     match node:
-        case Const() | Symbol() | BlockUse():
+        case Const() | Symbol() | BlockUse() | Computed():
             return True
         case Listing(elements=elements):
             return all(map(is_single, elements))
@@ -330,7 +333,7 @@ def amount_to_text(amount: Amount) -> str:
     if not isinstance(amount, Formula):
         return number_to_text(amount)
     if not amount.operands:
-        return amount.operation
+        return part_name(amount.operation)
     return computed_to_text(
         amount.operation, [amount_to_text(x) for x in amount.operands], list(map(_is_infix, amount.operands))
     )

@@ -244,7 +244,7 @@ class Blocks:
         fields, capabilities = option_fields(node), read_capabilities(node, module.source, self.report)
         params = declarer.params(fields, node.name.text)
         self._check_clashes(params, fields, module)
-        params = self._with_defaults(params, fields, module, node.name.text)
+        params = self.with_defaults(params, fields, module, node.name.text)
         if not sound or capabilities is None:
             return None
         task = node.task.text if node.task is not None else None
@@ -292,7 +292,7 @@ class Blocks:
                 labels[param.name] = Label(module.source, argument.span, "declared here")
         params = tuple(changed.get(param.name, param) for param in base.params)
         self._check_clashes(params, node.fields, module)
-        params = self._with_defaults(params, node.fields, module, node.name.text)
+        params = self.with_defaults(params, node.fields, module, node.name.text)
         block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
         return Declared(block, params, labels, derived=True, capabilities=base.capabilities)
 
@@ -318,7 +318,7 @@ class Blocks:
         self.report.diagnostics.extend(quiet.report.diagnostics)
         return replace(old, node=node, default=None, has_default=False)
 
-    def _with_defaults(
+    def with_defaults(
         self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str
     ) -> tuple[Param, ...]:
         return Defaults(module, self.report, self.narrower(module)).of(params, fields, owner)
