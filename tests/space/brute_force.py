@@ -43,7 +43,7 @@ Setting = tuple[tuple[str, Value], ...]
 #: The values of the parameters of the parts around a node.
 At = Mapping[str, object]
 #: How finely an open real is tried out.
-FINE = 240
+FINE = 60
 
 
 def _is_setting(step: Step) -> bool:

@@ -126,7 +126,9 @@ _mixed = st.one_of(
 )
 _terms = st.builds(Parameter, st.sampled_from([part_as_block(OUTER), part_as_block(INNER)]), st.sampled_from("kwbs"))
 _conditions = st.one_of(
-    st.builds(Comparison, st.sampled_from(["<", ">=", "==", "!="]), _terms, st.sampled_from([Literal(2), Literal(1.5)])),
+    st.builds(
+        Comparison, st.sampled_from(["<", ">=", "==", "!="]), _terms, st.sampled_from([Literal(2), Literal(1.5)])
+    ),
     st.builds(Comparison, st.sampled_from(["<", "=="]), _terms, st.builds(Parameter, st.just(A), st.just("u"))),
     st.builds(ValueIs, _terms, st.sampled_from([("x",), (True,), (None, 2)])),
 )

@@ -170,7 +170,10 @@ class Batch(Sequence[Outcome]):
         for mark, rows, steps in self._cube.parts:
             for row, came_to in zip(rows.tolist(), steps.objects(), strict=True):
                 parts[row].append((mark, came_to))
-        return [self._verdict(row, model, tuple(found)) for row, (model, found) in enumerate(zip(models, parts, strict=True))]
+        return [
+            self._verdict(row, model, tuple(found))
+            for row, (model, found) in enumerate(zip(models, parts, strict=True))
+        ]
 
     def _one(self, row: int) -> Outcome:
         if row in self._cube.outside:

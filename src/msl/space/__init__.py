@@ -2,6 +2,7 @@
 
 - What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
+- What are the models of a part with parameters? -> `part_parameters`
 - Is this model in the space? -> `membership`, `membership_of_values`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`

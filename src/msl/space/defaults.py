@@ -32,7 +32,7 @@ from msl.space.nodes import (
     children,
     with_children,
 )
-from msl.space.part_parameters import put_in, variable
+from msl.space.part_parameters import NO_VALUE, awaits, expanded, put_in, settings, variable
 from msl.space.values import BlockValue, SymbolValue, Value
 
 
@@ -87,14 +87,24 @@ def closed(node: Node) -> Node:
         case Symbol(params=params) | BlockUse(params=params):
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
         case Marked(mark=mark, node=inner, params=params) if params:
-            fixed = {variable(mark, param.name): default_node(param) for param in params}
-            values = {name: node.value for name, node in fixed.items() if isinstance(node, Const)}
-            return Marked(mark, closed(put_in(inner, values)))  # type: ignore[arg-type]
+            return Marked(mark, closed(_at_defaults(node)))
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
             assert isinstance(bit, Const)
             return _filled(size, bit)
     return with_children(node, [closed(child) for child in children(node)])
+
+
+def _at_defaults(part: Marked) -> Node:
+    """The steps of a part with its parameters at their defaults; where that gives no model, at the first that do."""
+    names = [variable(part.mark, param.name) for param in part.params]
+    defaults = [node.value if isinstance(node := default_node(p), Const) else None for p in part.params]
+    waits = awaits(part)
+    for setting in (tuple(defaults), *(() if waits else settings(part))):
+        steps = put_in(part.node, dict(zip(names, setting, strict=True)))
+        if waits or (steps := expanded(steps)) != NO_VALUE:
+            return steps
+    return part.node
 
 
 def _chosen(node: Node, default: Value | Formula) -> Node:

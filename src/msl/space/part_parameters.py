@@ -72,14 +72,17 @@ def variable(mark: str, name: str) -> str:
 
 def has_parameters(root: Node) -> bool:
     """Whether a space has parts with parameters, or values that follow from them."""
-    return any(isinstance(node, Computed) or (isinstance(node, Marked) and node.params) for node in bottom_up(root))
+    return any(
+        isinstance(node, Computed) or (isinstance(node, Marked) and node.params) or node == NO_VALUE
+        for node in bottom_up(root)
+    )
 
 
 # --- values put in ---
 
 
 def put_in(root: Node, values: Mapping[str, Value | RealRange]) -> Node:
-    """A node with the values of variables put in; its shape stays, with `NO_VALUE` where a formula leaves its domain."""
+    """A node with values put in. Its shape stays, with `NO_VALUE` where a formula leaves its domain."""
     return rebuilt(root, lambda node: _computed(node, values) if isinstance(node, Computed) else node)
 
 
@@ -259,7 +262,7 @@ def _with_open_reals(part: Marked, lists: list[list[Value] | None], open_at: lis
 def _pieces(
     domain: RealRange, name: str, formulas: list[Formula], known: Mapping[str, Value], most: int
 ) -> Iterator[float]:
-    """One value of a range for each piece on which all formulas are constant; each formula rises or falls throughout."""
+    """One value for each piece of a range on which all formulas, which rise or fall throughout, are constant."""
 
     def seen(value: float) -> tuple[object, ...]:
         return tuple(_outcome(formula, {**known, name: value}) for formula in formulas)

@@ -4,5 +4,6 @@
 - Ranges and formulas -> `number_ranges.Ranges`, `Bounds`
 - Which parameter does an argument belong to? -> `arguments.Naming`
 - The arguments of a use -> `narrow.Narrower`; ranges, vectors and lists in them -> `narrow_structured`
+- Values that follow from the parameters of a part -> `computed_values`
 - Is a value in a domain, and what to report if not? -> `contains`
 """

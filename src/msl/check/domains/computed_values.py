@@ -74,6 +74,10 @@ class ComputedValues:
     ) -> bool:
         """Whether every value that can be told without a table lies in the declared domain; reported if not."""
         known = {one.variable: one for one in used}
+        reals = [option for option in options_of(used[0].node) if isinstance(option, RealRange) and option.step is None]
+        if reals and isinstance(written, ast.Path) and _takes_whole_alone(computed.within):
+            self._outside(written, {used[0]: 0.5}, computed, place)
+            return False
         if depends_on(computed.formula, FACTS) or any(map(follows_table, bottom_up(computed.within))):
             return True
         if any(follows_table(node) for one in used for node in bottom_up(one.node)):
@@ -89,7 +93,8 @@ class ComputedValues:
     ) -> None:
         text = self.module.source.slice(written.span)
         at = " and ".join(f"`{one.name} = {_shown(value)}`" for one, value in values.items())
-        message = f"with {at}, `{text}` is no value of `{place.parameter}`, which is {domain_in_words(computed.within)}"
+        target = f"{place.owner.name}.{place.parameter}"
+        message = f"with {at}, `{text}` is no value of `{target}`, which is {domain_in_words(computed.within)}"
         (first, value), *_ = values.items()
         help = f"narrow `{first.name}` where `{first.part}` declares it"
         if isinstance(value, float) and _takes_whole_alone(computed.within):
@@ -131,4 +136,6 @@ def _takes_whole_alone(declared: Node) -> bool:
 
 
 def _shown(value: Value) -> str:
-    return {None: "none", True: "true", False: "false"}.get(value, str(value)) if not isinstance(value, int | float) or isinstance(value, bool) else f"{value:g}"
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

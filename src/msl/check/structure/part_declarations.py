@@ -106,7 +106,7 @@ class PartDeclarations:
 
     def _is_allowed(self, param: Param, written: ast.Argument, declaration: Declaration) -> None:
         for option in alternatives(param.node):
-            if isinstance(option, IntRange | RealRange | Bool) or (isinstance(option, Const)):
+            if isinstance(option, (IntRange | RealRange | Bool, Const)):
                 continue
             if isinstance(option, Symbol) and not option.params:
                 continue
@@ -155,9 +155,7 @@ class PartDeclarations:
         count = math.prod(domain_size(param.node) for param in tied)
         if count <= MOST_SETTINGS:
             return True
-        message = (
-            f"the parameters of `{declaration.name}` have {count:,} combinations of values; {MOST_SETTINGS:,} is the most"
-        )
+        message = f"the parameters of `{declaration.name}` have {count:,} combinations of values; {MOST_SETTINGS:,} is the most"
         help = "narrow the ranges, or give them a larger `step`"
         self._error("MSL176", declaration.node.name, declaration.module, message, help)
         return False
