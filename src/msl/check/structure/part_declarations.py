@@ -143,8 +143,8 @@ class PartDeclarations:
     def _cannot_be_solved(self, where: ast.Argument, param: Param, declaration: Declaration) -> None:
         source = declaration.module.source
         message = (
-            f"the real `{param.name}` can be one value of a model, or count within `floor` and `ceil`, and here it does "
-            "more"
+            f"the real `{param.name}` can be one value of a model, or count within `floor` and `ceil`, and here it "
+            "does more"
         )
         text = " ".join(source.slice(where.value.span).split())
         help = f"give it a step, as in `{param.name}: real 0..1 step 0.01`; `{text}` has infinitely many values"
