@@ -86,7 +86,7 @@ def closed(node: Node) -> Node:
             return Sequence((closed(member),) * low)
         case Symbol(params=params) | BlockUse(params=params):
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
-        case Marked(mark=mark, node=inner, params=params) if params:
+        case Marked(mark=mark, params=params) if params:
             return Marked(mark, closed(_at_defaults(node)))
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
