@@ -171,8 +171,7 @@ class PartDeclarations:
         count = math.prod(domain_size(param.node) for param in tied)
         if count <= MOST_SETTINGS:
             return True
-        message = f"the parameters of `{declaration.name}` have {count:,} combinations of values"
-        message += f"; {MOST_SETTINGS:,} is the most"
+        message = f"the parameters of `{declaration.name}` have {count:,} combinations, over {MOST_SETTINGS:,}"
         help = "narrow the ranges, or give them a larger `step`"
         self._error("MSL176", declaration.node.name, declaration.module, message, help)
         return False
