@@ -134,7 +134,7 @@ statements = st.one_of(
     st.builds(ast.Data, all_arguments),
     st.builds(ast.Block, names, names, st.none() | names, strings, all_arguments, st.none() | keys),
     st.builds(ast.Derive, names, paths, all_arguments, st.none() | keys),
-    st.builds(ast.Part, names, expressions),
+    st.builds(ast.Part, names, st.none() | all_arguments, expressions),
     st.builds(ast.Chain, names, expressions),
     st.builds(ast.Require, conditions, st.none() | conditions),
     st.builds(ast.Goal, st.booleans(), several(objectives, 1)),

@@ -21,7 +21,7 @@ from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
 from msl.space.formulas import Facts
-from msl.space.nodes import BlockUse, Node, bottom_up
+from msl.space.nodes import BlockUse, Marked, Node, Param, bottom_up
 from msl.space.spec import MODELS, Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
@@ -205,6 +205,10 @@ class _Checker:
 
     def bare(self, declaration: Declaration) -> BlockUse | None:
         return self.blocks.bare(declaration)
+
+    def parameters(self, part: Declaration) -> tuple[Param, ...]:
+        found = self.spaces.space(part)
+        return found.params if isinstance(found, Marked) else ()
 
     def contents(self, part: Declaration) -> tuple[BlockType, ...] | None:
         root = self.spaces.space(part)

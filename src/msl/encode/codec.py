@@ -158,6 +158,8 @@ class Batch(Sequence[Outcome]):
         if self._all is None:
             models = list(map(Model, self._column.objects()))
             self._all = self._judged(models) if self._watch else list(models)
+            for row, reason in self._cube.outside.items():
+                self._all[row] = NotInSpace(reason)
         return self._all
 
     def __iter__(self) -> Iterator[Outcome]:
@@ -179,7 +181,7 @@ class Batch(Sequence[Outcome]):
 
     def feasible(self) -> Flags:
         """Which rows are models of the space."""
-        if not self._watch:
+        if not self._watch and not self._cube.outside:
             return np.ones(len(self), dtype=bool)
         return np.array([isinstance(outcome, Model) for outcome in self.models()], dtype=bool)
 
@@ -188,9 +190,14 @@ class Batch(Sequence[Outcome]):
         for mark, rows, steps in self._cube.parts:
             for row, came_to in zip(rows.tolist(), steps.objects(), strict=True):
                 parts[row].append((mark, came_to))
-        return [self._verdict(model, tuple(found)) for model, found in zip(models, parts, strict=True)]
+        return [
+            self._verdict(row, model, tuple(found))
+            for row, (model, found) in enumerate(zip(models, parts, strict=True))
+        ]
 
     def _one(self, row: int) -> Outcome:
+        if row in self._cube.outside:
+            return NotInSpace(self._cube.outside[row])
         model = Model(self._column.at(row))
         if not self._watch:
             return model
@@ -199,8 +206,9 @@ class Batch(Sequence[Outcome]):
             place = int(np.searchsorted(rows, row))
             if place < len(rows) and rows[place] == row:
                 parts.append((mark, steps.at(place)))
-        return self._verdict(model, tuple(parts))
+        return self._verdict(row, model, tuple(parts))
 
-    def _verdict(self, model: Model, parts: tuple[tuple[str, tuple[Step, ...]], ...]) -> Outcome:
-        broken = self._watch.first_broken(self._watch.traits(Derivation(model, parts)))
+    def _verdict(self, row: int, model: Model, parts: tuple[tuple[str, tuple[Step, ...]], ...]) -> Outcome:
+        settings = tuple(self._cube.settings.get(row, ()))
+        broken = self._watch.first_broken(self._watch.traits(Derivation(model, parts, settings)))
         return model if broken is None else requirement_broken(broken)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from msl.diagnostics.user_error import UserError
 from msl.encode.scale import Scale, Shares, Values
-from msl.space.values import side_by_side
+from msl.space.values import BlockValue, side_by_side
 
 if TYPE_CHECKING:
     from msl.encode.priors import Steer
@@ -32,6 +32,11 @@ class Cube:
         self.size = len(vectors)
         #: What each use of a part that requirements speak of came to: its mark, for which rows, and the steps.
         self.parts: list[tuple[str, Rows, Kept]] = []
+        #: The values of the parameters of parts that were read last, by row.
+        self.variables: dict[str, NDArray[np.object_]] = {}
+        #: The settings of parts that requirements speak of, by row, and the rows that are no model, with the reason.
+        self.settings: dict[int, list[BlockValue]] = {}
+        self.outside: dict[int, str] = {}
         #: Which plan read which dimension; only the last row's where they differ.
         self.readers: dict[int, DimensionPlan] = {}
         #: The shares that priors and weights still have to steer, dimension by dimension; None if draws are done.

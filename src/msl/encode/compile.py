@@ -15,9 +15,10 @@ from msl.diagnostics.user_error import UserError
 from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of, shaped
 from msl.encode.priors import Steer, needs_table, prior_of, weights_of
 from msl.encode.scale import Scale, Steps, scale_of
-from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrangement_count
+from msl.encode.step_plan import Arranged, Fork, Part, Row, SetPart, Some, Times, arrangement_count
 from msl.encode.value_plan import (
     DecodePlan,
+    Derived,
     Fixed,
     Lengthened,
     Listed,
@@ -36,15 +37,16 @@ from msl.encode.value_plan import (
     symbol_maker,
 )
 from msl.record import paused_collector
-from msl.space.conditions import marks
+from msl.space.conditions import marks, observed_settings
 from msl.space.evaluate_conditions import holds
-from msl.space.formulas import Amount, Formula
+from msl.space.formulas import FACTS, Amount, Formula, depends_on
 from msl.space.lengths import most_elements, names_in, with_known_lengths
 from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -65,11 +67,13 @@ from msl.space.nodes import (
     Vector,
     bottom_up,
     children,
+    follows_table,
     is_ordered,
 )
+from msl.space.part_parameters import variable, without_open_reals
 from msl.space.spec import Space
 from msl.space.to_text import BlockNames, NodeWriter, part_name
-from msl.space.values import pipeline_value
+from msl.space.values import part_as_block, pipeline_value
 
 #: Beyond this, slots are given out for something that is no longer meant.
 MOST_DIMENSIONS = 1_000_000
@@ -94,7 +98,7 @@ def compile_space(space: Space, encoding: Encoding) -> Compiled:
     """Lays a space out; raises ValueError where it does not fit the cube."""
     if encoding not in ("shared", "separate"):
         raise UserError(f"an encoding is `shared` or `separate`, not {encoding!r}")
-    root = shaped(space.root)
+    root = shaped(without_open_reals(space.root, observed_settings(space.requirements)))
     if (depth := _depth(root)) > MOST_NESTED:
         raise UserError(f"choices and branches nest {depth} deep; {MOST_NESTED} is the most that can be encoded")
     compiler = _Compiler(space, encoding)
@@ -151,6 +155,7 @@ class _Compiler:
         self._facts = space.facts
         self._shares_slots = encoding == "shared"
         self._marks = frozenset(mark for requirement in space.requirements for mark in marks(requirement))
+        self._observed = observed_settings(space.requirements)
         self._speller = NodeWriter(BlockNames(), parameters=False, most=_LONGEST_LABEL)
         self._texts: dict[int, str] = {}
         self.meanings: list[Meaning] = []
@@ -168,6 +173,8 @@ class _Compiler:
             case BlockUse(block=block, params=params):
                 inside = self._grouped(place, node).under(block.name)
                 return self._record(params, slot, inside, step_maker(block))
+            case Marked(params=params) if params:
+                return self._part(node, slot, place)
             case Marked(mark=mark, node=inner):
                 named = part_name(mark)
                 plan, end = self.steps(inner, slot, replace(place.under(named), label=named))
@@ -195,6 +202,21 @@ class _Compiler:
             plan, slot = self.steps(node, slot, place)
             plans.append(plan)
         return tuple(plans), slot
+
+    def _part(self, part: Marked, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
+        """A part with parameters: each has its dimension, before those of the steps that use its value."""
+        named = part_name(part.mark)
+        own = self._grouped(replace(place.under(named), label=named), part)
+        params: list[ParamPlan] = []
+        for param in part.params:
+            plan, slot = self.value(param.node, slot, own.under(param.name))
+            if isinstance(plan, Number) and plan.steer is not None:
+                plan = replace(plan, is_asked=True)  # other values follow from it
+            params.append(ParamPlan(variable(part.mark, param.name), plan, None))
+        inner, end = self.steps(part.node, slot, replace(own, group=place.group, label=named))
+        inner = Part(part.mark, inner) if part.mark in self._marks else inner
+        block = part_as_block(part.mark) if part.mark in self._observed else None
+        return SetPart(tuple(params), inner, block), end
 
     def _subset(self, node: Node, members: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         levels = 2 ** len(members)
@@ -238,6 +260,11 @@ class _Compiler:
                 return _UNKNOWN, slot
             case Const(value=value):
                 return Fixed(value), slot
+            case Computed(formula=formula, within=within):
+                if depends_on(formula, FACTS) or any(map(follows_table, bottom_up(within))):
+                    self.follows_table = True
+                    return _UNKNOWN, slot
+                return Derived(formula, within, f"`{'.'.join(place.path[-2:])}`"), slot
             case IntRange() | RealRange() | Bool():
                 meaning, scale = self._number(node, slot, 1, place)
                 steer = self._steer(node, scale)

@@ -62,7 +62,7 @@ def _options(option: Node) -> Iterator[tuple[Node, float]]:
     match option:
         case Choice():
             yield from weighted_options(option)
-        case Marked(mark=mark, node=Choice() as choice):
+        case Marked(mark=mark, node=Choice() as choice, params=()):
             yield from ((Marked(mark, inner), weight) for inner, weight in weighted_options(choice))
         case _:
             yield option, 1.0

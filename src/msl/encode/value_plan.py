@@ -21,11 +21,12 @@ from msl.encode.priors import Steer
 from msl.encode.scale import Scale, Steps
 from msl.space.conditions import Condition, Sibling, terms
 from msl.space.evaluate_conditions import holds
-from msl.space.formulas import Facts
+from msl.space.formulas import Facts, Formula, depends_on
 from msl.space.lengths import length_beside
 from msl.space.membership_of_values import ABSENT
 from msl.space.model_traits import Params
-from msl.space.nodes import Sized
+from msl.space.nodes import Choice, Computed, Const, Node, Sized
+from msl.space.part_parameters import put_in
 from msl.space.values import BlockType, BlockValue, pipeline_value, symbol_value
 
 T = TypeVar("T")
@@ -201,6 +202,39 @@ def _cut_rows(lengths: list[int], *columns: list[Any]) -> list[Any]:
 
 def _rows_of(*columns: list[Any]) -> list[tuple[Any, ...]]:
     return list(zip(*columns, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A value that follows from the parameters of a part, which were read before it."""
+
+    formula: Formula
+    within: Node
+    path: str
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        places: dict[Any, int] = {}
+        table: list[Any] = []
+        names = [name for name in cube.variables if depends_on(self.formula, (name,))]
+        columns = [cube.variables[name][rows] for name in names]
+        found = np.empty(len(rows), dtype=np.int64)
+        for place, values in enumerate(zip(*columns, strict=True)):
+            key = tuple((type(value), value) for value in values)
+            if key not in places:
+                places[key] = len(table)
+                table.append(self._value(dict(zip(names, values, strict=True))))
+            found[place] = places[key]
+        for place, value in enumerate(table):
+            if isinstance(value, Choice):
+                reason = f"{self.path} comes to a value outside its domain"
+                cube.outside.update(dict.fromkeys(rows[found == place].tolist(), reason))
+        return Looked(tuple(value.value if isinstance(value, Const) else None for value in table), found)
+
+    def _value(self, values: dict[str, Any]) -> Node:
+        return put_in(Computed(self.formula, self.within), values)
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        """The dimensions are those of the parameters."""
 
 
 # --- one of several -----------------------------------------------------------------------------------

@@ -316,9 +316,10 @@ class Derive(Node):
 
 @record
 class Part(Node):
-    """`part NAME = space`"""
+    """`part NAME = space`, or `part NAME(name: domain, …) = space`; `parameters` is None where there is no `(`."""
 
     name: Name
+    parameters: tuple[Argument, ...] | None
     space: Expression
 
 

@@ -56,7 +56,7 @@ class _Arguments(tuple[ast.Argument, ...]):
 
 @record
 class _Fields:
-    """`{ … }`, before the block that owns it is built."""
+    """`{ … }` of a block, or `( … )` of a part, before what owns it is built."""
 
     arguments: _Arguments
     span: Span
@@ -149,7 +149,8 @@ class AstBuilder(Transformer[Token, Any]):
         return name
 
     def part(self, children: list[Any]) -> ast.Part:
-        return ast.Part(children[1], self._steps(children[3]), span=_span(children))
+        parameters = tuple(children[2].arguments) if isinstance(children[2], _Fields) else None
+        return ast.Part(children[1], parameters, self._steps(children[-1]), span=_span(children))
 
     def chain(self, children: list[Any]) -> ast.Chain:
         return ast.Chain(children[1], self._steps(children[3]), span=_span(children))
@@ -201,6 +202,9 @@ class AstBuilder(Transformer[Token, Any]):
     # --- arguments ---
 
     def fields(self, children: list[Any]) -> _Fields:
+        return _Fields(children[1], _span(children))
+
+    def parameters(self, children: list[Any]) -> _Fields:
         return _Fields(children[1], _span(children))
 
     def arguments(self, children: list[Any]) -> _Arguments:

@@ -232,7 +232,11 @@ class Printer:
                 head = f"block {node.name.text} = {path_text(node.base)} "
                 return join(head, self._fields(node, SPACE_OR_LINE))
             case ast.Part():
-                return self._bound(f"part {node.name.text} ", "=", node.space)
+                if node.parameters is None:
+                    return self._bound(f"part {node.name.text} ", "=", node.space)
+                end = self._start(node.space)
+                declared = self._enclosed("(", node.parameters, ")", end)
+                return join(f"part {node.name.text}", declared, self._bound(" ", "=", node.space))
             case ast.Chain():
                 return self._bound(f"chain {node.name.text} ", "=", node.space)
             case ast.Require():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from msl.runner.choose_winner import Candidate
@@ -168,7 +168,12 @@ def _part(node: Node) -> str | None:
 
 
 def _without_parameters(node: Node) -> Node:
-    return replace(node, params=()) if isinstance(node, BlockUse) and node.block != ON else node
+    match node:
+        case BlockUse(block=block) if block != ON:
+            return BlockUse(block)
+        case Marked(mark=mark, node=inner):
+            return Marked(mark, inner)
+    return node
 
 
 def _without_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:

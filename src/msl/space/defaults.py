@@ -14,6 +14,7 @@ from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -35,6 +36,7 @@ from msl.space.nodes import (
     children,
     with_children,
 )
+from msl.space.part_parameters import NO_VALUE, awaits, expanded, put_in, settings, variable
 from msl.space.values import BlockValue, SymbolValue, Value
 
 
@@ -62,7 +64,7 @@ def fit_default(param: Param) -> Param:
 def is_closed(node: Node) -> bool:
     """Whether a value has nothing open."""
     match node:
-        case Const() | Empty():
+        case Const() | Empty() | Computed():
             return True
         case Symbol() | BlockUse() | Listing() | Sized() | Pipeline() | Sequence() | Union() | Marked():
             return all(map(is_closed, children(node)))
@@ -76,6 +78,8 @@ def closed(node: Node) -> Node:
     match node:
         case IntRange(low=low) | RealRange(low=low):
             return Const(float(low) if isinstance(node, RealRange) and isinstance(low, int) else low)
+        case Computed():  # it follows from others
+            return node
         case Bool():
             return Const(False)
         case Choice(options=options):
@@ -92,11 +96,25 @@ def closed(node: Node) -> Node:
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
         case Sized(element=Bool()):
             return replace(node, element=Const(True))
+        case Marked(mark=mark, params=params) if params:
+            return Marked(mark, closed(_at_defaults(node)))
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
             assert isinstance(bit, Const)
             return _filled(size, bit)
     return with_children(node, [closed(child) for child in children(node)])
+
+
+def _at_defaults(part: Marked) -> Node:
+    """The steps of a part with its parameters at their defaults; where that gives no model, at the first that do."""
+    names = [variable(part.mark, param.name) for param in part.params]
+    defaults = [node.value if isinstance(node := default_node(p), Const) else None for p in part.params]
+    waits = awaits(part)
+    for setting in (tuple(defaults), *(() if waits else settings(part))):
+        steps = put_in(part.node, dict(zip(names, setting, strict=True)))
+        if waits or (steps := expanded(steps)) != NO_VALUE:
+            return steps
+    return part.node
 
 
 def _chosen(node: Node, default: Value | Formula) -> Node:

@@ -75,14 +75,19 @@ class Contents(Protocol):
 
 @record
 class Derivation:
-    """A model and how the space produced it: the steps of each marked part, once for every time it was used."""
+    """A model and how the space produced it: the steps of each marked part, once for every time it was used.
+
+    `settings` are the uses of parts with parameters, as `part_as_block` has them.
+    """
 
     model: Model
     parts: tuple[tuple[str, tuple[Step, ...]], ...] = ()
+    settings: tuple[BlockValue, ...] = ()
 
     def blocks(self, mark: str | None) -> Iterator[BlockValue]:
         if mark is None:
             yield from occurrences(self.model.steps)
+            yield from self.settings
         else:
             for part, steps in self.parts:
                 if part == mark:

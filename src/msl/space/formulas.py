@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from fractions import Fraction
 from typing import Literal
 
@@ -30,7 +30,7 @@ OPERANDS: Mapping[str, int | None] = {"min": None, "max": None, "sqrt": 1, "log"
 
 @record
 class Formula:
-    """An operation on amounts; a fact of the table is an operation without operands."""
+    """An operation on amounts; a fact of the table, or a parameter of a part, is an operation without operands."""
 
     operation: str
     operands: tuple[Amount, ...] = ()
@@ -109,6 +109,15 @@ def plain(value: Exact) -> int | float:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value
+
+
+def depends_on(amount: Amount, names: Container[str]) -> bool:
+    """Whether a formula uses one of these facts of a table or parameters of a part."""
+    if not isinstance(amount, Formula):
+        return False
+    if not amount.operands:
+        return amount.operation in names
+    return any(depends_on(operand, names) for operand in amount.operands)
 
 
 def limits(amount: Amount) -> tuple[float, float]:

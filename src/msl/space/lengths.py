@@ -10,7 +10,7 @@ from itertools import product
 from msl.space.conditions import Sibling, Term, nested_terms
 from msl.space.evaluate_conditions import term_beside
 from msl.space.formulas import limits
-from msl.space.nodes import Const, IntRange, Listing, Node, Param, Sized, alternatives
+from msl.space.nodes import Computed, Const, IntRange, Listing, Node, Param, Sized, alternatives
 from msl.space.values import Value
 
 #: Every element has a dimension of its own, and each length is counted by itself.
@@ -82,6 +82,11 @@ def _whole_values(node: Node) -> list[int] | None:
                 found.extend(range(math.ceil(first), math.floor(last) + 1, step))
             case Const(value=int(value)) if not isinstance(value, bool):
                 found.append(value)
+            case Computed(within=within):
+                values = _whole_values(within)
+                if values is None:
+                    return None
+                found.extend(values)
             case _:
                 return None
     return found

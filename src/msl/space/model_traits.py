@@ -28,6 +28,7 @@ from msl.space.conditions import (
     ValueIs,
     atoms,
     nested_terms,
+    observed_settings,
     terms,
 )
 from msl.space.evaluate_conditions import (
@@ -42,7 +43,8 @@ from msl.space.evaluate_conditions import (
     outcome_of,
 )
 from msl.space.formulas import Facts
-from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value
+from msl.space.nodes import Const, Marked
+from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value, part_as_block
 
 Params = tuple[tuple[str, Value], ...]
 
@@ -115,6 +117,7 @@ class Abstraction:
         self._precisions: dict[Key, dict[str, Precision]] = {}
         self._tested: dict[str, set[Key]] = {}
         self._broken: dict[Traits, Requirement | None] = {}
+        others = tuple(others)
         conditions = [c for r in (*self.requirements, *others) for c in (r.condition, r.when) if c is not None]
         for condition in conditions:
             self._observe(condition, values)
@@ -122,6 +125,8 @@ class Abstraction:
             if isinstance(parameter, Parameter):
                 own = self._precisions[parameter.block.key]
                 own[parameter.name] = precision.joined(own.get(parameter.name))
+        #: The parts whose parameters a requirement names.
+        self.observed_settings = observed_settings((*self.requirements, *others))
 
     def __bool__(self) -> bool:
         return bool(self.requirements)
@@ -158,6 +163,11 @@ class Abstraction:
     def observes_part(self, mark: str) -> bool:
         """Whether a requirement names this part."""
         return mark in self.parts or mark == WHOLE_VALUE
+
+    def setting_traits(self, part: Marked) -> Traits:
+        """The traits of a part at these values of its parameters."""
+        values = tuple((param.name, param.node.value) for param in part.params if isinstance(param.node, Const))
+        return self._of_blocks((BlockValue(part_as_block(part.mark), values),))  # type: ignore[arg-type]
 
     # --- traits of pieces of a model ---
 
@@ -208,7 +218,7 @@ class Abstraction:
         """The traits of one model."""
         if not self.requirements:
             return NO_TRAITS
-        traits = self._of_blocks(occurrences(derivation.model.steps))
+        traits = self._of_blocks(occurrences(derivation.model.steps)) | self._of_blocks(derivation.settings)
         for mark, steps in derivation.parts:
             if mark in self.parts:
                 outcome = self.outcome(mark, outcome_of(steps))

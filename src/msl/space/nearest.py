@@ -35,6 +35,7 @@ from msl.space.nodes import (
     children,
 )
 from msl.space.numbers import ends, level_count, level_value, tidy, whole_numbers
+from msl.space.part_parameters import expanded
 from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value, side_by_side, symbol_value
 
 #: What it costs to put a step in, to leave one out, or to replace one.
@@ -49,7 +50,7 @@ _Ways = dict[int, tuple[float, Steps]]
 
 def nearest_model(root: Node, model: Model) -> Model | None:
     """The nearest model of a resolved space without requirements; None if there is none."""
-    ways = _Nearest(model.steps).ways(root, 0)
+    ways = _Nearest(model.steps).ways(expanded(root), 0)
     left_out = [(cost + _STEP * (len(model.steps) - end), steps) for end, (cost, steps) in ways.items()]
     return Model(min(left_out, key=lambda way: way[0])[1]) if left_out else None
 

@@ -24,7 +24,7 @@ from typing import Generic, TypeVar
 
 from msl.record import record
 from msl.space.conditions import Condition, Term
-from msl.space.formulas import Amount, Formula
+from msl.space.formulas import FACTS, Amount, Formula, depends_on
 from msl.space.values import BlockType, Value
 
 # --- values of a parameter ------------------------------------------------------------------------
@@ -111,6 +111,17 @@ class Symbol:
     name: str
     params: tuple[Param, ...] = ()
     own: bool = False
+
+
+@record
+class Computed:
+    """A value that follows from the parameters of the part around it: one of them alone, or a formula over them.
+
+    `within` is the domain that it must lie in: models for which it does not are not in the space.
+    """
+
+    formula: Formula
+    within: Node
 
 
 @record
@@ -210,10 +221,11 @@ class Repeat:
 
 @record
 class Marked:
-    """A part that a requirement names: `mark` is its name there."""
+    """A part: `mark` is its name in requirements, `params` are its own parameters (`part_parameters`)."""
 
     mark: str
     node: Node
+    params: tuple[Param, ...] = ()
 
 
 Node = (
@@ -226,6 +238,7 @@ Node = (
     | Listing
     | Sized
     | Symbol
+    | Computed
     | BlockUse
     | Pipeline
     | Choice
@@ -241,7 +254,7 @@ Node = (
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below one, in order; a repeated member once."""
+    """The nodes directly below one, in order; a repeated member once, a part's steps before its parameters."""
     match node:
         case Symbol(params=params) | BlockUse(params=params):
             yield from (param.node for param in params)
@@ -249,8 +262,11 @@ def children(node: Node) -> Iterator[Node]:
             yield from below
         case Subset(members=below) | Permute(members=below) | Arrange(members=below):
             yield from below
-        case Repeat(member=child) | Marked(node=child) | Pipeline(node=child) | Sized(element=child):
+        case Repeat(member=child) | Pipeline(node=child) | Sized(element=child) | Computed(within=child):
             yield child
+        case Marked(node=child, params=params):
+            yield child
+            yield from (param.node for param in params)
 
 
 # --- facts of one node ---
@@ -304,6 +320,8 @@ def amounts(node: Node) -> tuple[Amount, ...]:
             return low, high
         case Const(value=Formula() as value):
             return (value,)
+        case Computed(formula=formula):
+            return (formula,) if depends_on(formula, FACTS) else ()
         case Vector(size=size, element=element):
             return size, *amounts(element)
         case Regions(count=count, width=width):
@@ -329,11 +347,17 @@ def bottom_up(root: Node) -> Iterator[Node]:
 
 def steps_up(root: Node) -> Iterator[Node]:
     """Like `bottom_up`, of steps alone: parameters are not entered."""
-    return _upwards(root, _steps_of)
+    return _upwards(root, step_children)
 
 
-def _steps_of(node: Node) -> Iterable[Node]:
-    return () if isinstance(node, BlockUse) else children(node)
+def step_children(node: Node) -> Iterable[Node]:
+    """The steps directly below a step, without parameters."""
+    match node:
+        case BlockUse():
+            return ()
+        case Marked(node=inner):
+            return (inner,)
+    return children(node)
 
 
 def _upwards(root: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
@@ -371,8 +395,13 @@ def with_children(node: Node, below: Sequence_[Node]) -> Node:
             return replace(node, element=below[0])
         case Repeat():
             return replace(node, member=below[0])
-        case Marked() | Pipeline():
+        case Pipeline():
             return replace(node, node=below[0])
+        case Computed():
+            return replace(node, within=below[0])
+        case Marked(params=params):
+            own = tuple(replace(param, node=inner) for param, inner in zip(params, below[1:], strict=True))
+            return replace(node, node=below[0], params=own)
     return node
 
 
@@ -397,7 +426,7 @@ def fold(root: Node, step: Callable[[Node, list[T]], T], parameters: bool = True
 
     Without `parameters`, blocks have no children: of steps alone.
     """
-    below = children if parameters else _steps_of
+    below = children if parameters else step_children
     results: dict[int, T] = {}
     for node in _upwards(root, below):
         results[id(node)] = step(node, [results[id(child)] for child in below(node)])

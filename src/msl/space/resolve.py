@@ -11,6 +11,7 @@ from msl.space.nodes import (
     Arrange,
     BlockUse,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -28,6 +29,7 @@ from msl.space.nodes import (
     weighted_options,
     with_children,
 )
+from msl.space.part_parameters import NO_VALUE, with_facts
 from msl.space.spec import Space
 
 
@@ -74,6 +76,10 @@ class _Resolver:
         match node:
             case Const(value=Formula() as formula):
                 return Const(self._number(formula))
+            case Computed(within=within):
+                domain = self.node(within)
+                found = NO_VALUE if domain is None else with_facts(replace(node, within=domain), self.facts)
+                return None if found == NO_VALUE else found
             case IntRange() | RealRange():
                 return self._range(node)
             case Vector(size=size, element=element):

@@ -14,7 +14,8 @@ from pathlib import PurePath
 
 from msl.record import record
 from msl.space.column_selectors import ON, Selector, selector_of
-from msl.space.conditions import Computed, Literal, Sibling, Term
+from msl.space.conditions import Computed as ComputedTerm
+from msl.space.conditions import Literal, Sibling, Term
 from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import FUNCTIONS, Amount, Formula
 from msl.space.nodes import (
@@ -22,6 +23,7 @@ from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -366,6 +368,8 @@ class NodeWriter:
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
             case Pipeline(node=inner):
                 return texts[id(inner)]
+            case Computed(formula=formula):
+                return _Text(amount_to_text(formula))
             case Marked(mark=mark, node=inner):
                 return _Text(part_name(mark)) if self._parts else texts[id(inner)]
             case Empty():
@@ -422,7 +426,7 @@ class NodeWriter:
 def is_single(node: Node) -> bool:
     """Whether a parameter is closed by `=`: one value, or one alternative whose own parameters may be open."""
     match node:
-        case Const() | Symbol() | BlockUse():
+        case Const() | Symbol() | BlockUse() | Computed():
             return True
         case Listing(elements=elements):
             return all(map(is_single, elements))
@@ -450,7 +454,7 @@ def amount_to_text(amount: Amount) -> str:
     if not isinstance(amount, Formula):
         return number_to_text(amount)
     if not amount.operands:
-        return amount.operation
+        return part_name(amount.operation)
     return computed_to_text(
         amount.operation, [amount_to_text(x) for x in amount.operands], list(map(_is_infix, amount.operands))
     )
@@ -522,8 +526,8 @@ def _cut(texts: list[str], room: int | None) -> list[str]:
 def term_to_text(length: Term) -> str:
     """The length of a vector: a parameter, or what is computed from such."""
     match length:
-        case Computed(operation=operation, operands=operands):
-            infix = [isinstance(operand, Computed) for operand in operands]
+        case ComputedTerm(operation=operation, operands=operands):
+            infix = [isinstance(operand, ComputedTerm) for operand in operands]
             return computed_to_text(operation, list(map(term_to_text, operands)), infix)
         case Literal(value=int(value)):
             return number_to_text(value)

@@ -39,6 +39,12 @@ class BlockType:
         return self.origin, self.name
 
 
+def part_as_block(mark: str) -> BlockType:
+    """A part with parameters as requirements see it: like a block, with the parameters that it declares."""
+    name = mark.rpartition(":")[2]
+    return BlockType(name, mark, "part", None, name)
+
+
 @record
 class SymbolValue:
     """A named alternative with parameters of its own, all fixed.

@@ -5,5 +5,6 @@
 - Which parameter does an argument belong to? -> `arguments.Naming`
 - The arguments of a use -> `narrow.Narrower`; ranges, vectors and lists in them -> `narrow_structured`
 - A learner that a block takes, or a pipeline -> `learners.LearnerReader`
+- Values that follow from the parameters of a part -> `computed_values`
 - Is a value in a domain, and what to report if not? -> `contains`
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from msl.check.domains.arguments import Naming, is_rest
+from msl.check.domains.computed_values import ComputedValues, parameters_in
 from msl.check.domains.contains import (
     Outside,
     Owner,
@@ -213,6 +214,8 @@ class Narrower:
 
     def one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
         """One value or alternative within the declared domain; `closes` fixes the parameters of the alternative."""
+        if used := parameters_in(expression, self.declarer.module):
+            return ComputedValues(self.declarer.module, self._report).value(declared, expression, used, place)
         match expression:
             case ast.Path():
                 return self._named(declared, expression, (), place, closes)

@@ -293,10 +293,14 @@ class Priors:
 
 @record
 class Bounds:
-    """Reads numbers and formulas in one file; anything else is reported and returned as None."""
+    """Reads numbers and formulas in one file; anything else is reported and returned as None.
+
+    Where a value is computed, the parameters of the part around it may be used.
+    """
 
     module: Module
     report: Report
+    computes: bool = False
 
     def amount(self, expression: ast.Condition) -> Amount | None:
         """A number, or a formula if it depends on the table."""
@@ -316,6 +320,14 @@ class Bounds:
                 return self._function(expression)
             case ast.Path() if len(expression.names) == 1 and expression.text in FACTS:
                 return Formula(expression.text)
+            case ast.Path(names=(only,)) if only.text in self.module.variables:
+                used = self.module.variables[only.text]
+                if self.computes:
+                    return Formula(used.variable)
+                message = f"`{used.name}` is a parameter of `{used.part}`, and no range or size can depend on it"
+                help = f"give it as a value, as in `parameter = {used.name}`"
+                self.report.error("MSL177", self.module.source, expression.span, message, "", help, (used.label,))
+                return None
             case ast.Path():
                 close = did_you_mean(expression.text, [*FACTS, *FUNCTIONS])
                 message = f"`{expression.text}` is not a number"

@@ -280,7 +280,7 @@ class Blocks:
         fields, capabilities = option_fields(node), read_capabilities(node, module.source, self.report)
         params = declarer.params(fields, node.name.text)
         self._check_clashes(params, fields, module)
-        params = self._with_defaults(params, fields, module, node.name.text)
+        params = self.with_defaults(params, fields, module, node.name.text)
         if not sound or capabilities is None:
             return None
         task = node.task.text if node.task is not None else None
@@ -337,7 +337,7 @@ class Blocks:
             ]
             Lengths(module.source, self.report).fit(params, tuple(counted), spans, node.name.span)
         self._check_clashes(params, node.fields, module)
-        params = self._with_defaults(params, node.fields, module, node.name.text)
+        params = self.with_defaults(params, node.fields, module, node.name.text)
         inherited = base.block.fidelity
         fidelity = self._fidelity(node, params, module)
         if node.fidelity is None and inherited is not None:
@@ -397,7 +397,7 @@ class Blocks:
         best = argument.best is not None and declarer.tries(argument, node)
         return replace(old, node=node, default=None, has_default=False, takes=taken_role(argument), best=best)
 
-    def _with_defaults(
+    def with_defaults(
         self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str
     ) -> tuple[Param, ...]:
         return Defaults(module, self.report, self.narrower(module)).of(params, fields, owner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePath
@@ -14,6 +14,8 @@ from msl.diagnostics.source import Refused, Source, Span, read_regular, real_pat
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
+from msl.record import record
+from msl.space.nodes import Node
 
 BUILT_IN = ("subset", "permute", "arrange", "repeat")
 _DECLARATIONS = (ast.Block, ast.Derive, ast.Part, ast.Chain)
@@ -63,6 +65,17 @@ class Declaration:
 _KINDS: dict[type, str] = {ast.Block: "block", ast.Derive: "derived", ast.Part: "part", ast.Chain: "chain"}
 
 
+@record
+class PartParameter:
+    """A parameter of the part that is being read: its name in formulas, its domain, and where it is declared."""
+
+    part: str
+    name: str
+    variable: str
+    node: Node
+    label: Label = field(compare=False)
+
+
 @dataclass(slots=True, eq=False)
 class Module:
     """One file: its text, its tree, what it declares and what it uses."""
@@ -80,6 +93,8 @@ class Module:
     misnamed: set[str] = field(default_factory=set)
     #: Whether another package declares its strategies, estimates or metrics here.
     is_offered: bool = False
+    #: The parameters of the part that is being read.
+    variables: Mapping[str, PartParameter] = field(default_factory=dict)
 
     @property
     def is_implied(self) -> bool:

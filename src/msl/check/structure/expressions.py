@@ -12,6 +12,7 @@ from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
+from msl.check.structure.part_declarations import PartDeclarations
 from msl.check.structure.roles import NO_LEARNER, broken_paths
 from msl.check.structure.table_columns import OnPlace, needs_on, read_selector
 from msl.diagnostics.diagnostic import Report
@@ -53,6 +54,7 @@ class Spaces:
         self.quiet = quiet
         self.blocks = blocks
         blocks.steps = self
+        self._parts = PartDeclarations(blocks, report)
         self.met: set[Declaration] = set()
         self._done: dict[Declaration, Node | None] = {}
         self._under_way: list[Declaration] = []
@@ -72,15 +74,18 @@ class Spaces:
         if declaration not in self._done:
             node = declaration.node
             assert isinstance(node, ast.Part | ast.Chain)
+            params = self._parts.declared(declaration)
             self._under_way.append(declaration)
             closes, self._closes = self._closes, False
-            built = self.expression(node.space, declaration.module)
+            built = None if params is None else self.expression(node.space, self._parts.scope(declaration, params))
             self._closes = closes
             self._under_way.pop()
             if built is not None and not self._is_within_reason(built, declaration):
                 built = None
-            if built is not None and declaration.kind == "part":
-                built = Marked(declaration.mark, built)
+            if built is not None and params is not None and declaration.kind == "part":
+                built = Marked(declaration.mark, built, params)
+                if params and not self._parts.check_uses(built, declaration):
+                    built = None
             self._done[declaration] = built
         return self._done[declaration]
 
@@ -203,6 +208,9 @@ class Spaces:
     def _named(self, path: ast.Path, module: Module) -> Node | None:
         if path.text in module.misnamed:
             return None
+        if path.text in module.variables:
+            self._value_as_step(path, module)
+            return None
         if path.text in BUILT_IN:
             message = f"`{path.text}` needs arguments"
             self._error("MSL065", path, module, message, f"write `{path.text}(…)`")
@@ -215,6 +223,12 @@ class Spaces:
         if self._closes and node is not None:
             node = closed(node)
         return self._as_step(node, path, module)
+
+    def _value_as_step(self, path: ast.Path, module: Module) -> None:
+        used = module.variables[path.text]
+        message = f"`{path.text}` is a parameter of `{used.part}`: a value, not a step"
+        help = f"give it to a block, as in `block(parameter = {path.text})`"
+        self.report.error("MSL178", module.source, path.span, message, "", help, (used.label,))
 
     def _call(self, call: ast.Call, module: Module) -> Node | None:
         if call.braces:
@@ -241,8 +255,13 @@ class Spaces:
             return None
         self.met.add(declaration)
         if not declaration.is_block:
+            part = self.space(declaration)
+            if part is None:
+                return None
+            if isinstance(part, Marked) and part.params:
+                return self._parts.call(part, declaration, call, module, self._closes)
             message = f"`{declaration.name}` is a {_kind(declaration)} and takes no arguments"
-            help = "only blocks take arguments: give them where the part is declared"
+            help = f"declare its parameters, as in `part {declaration.name}(k: int 1..9) = …`, and give them to blocks"
             self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
             return None
         use = self.blocks.call(declaration, call.arguments, module, call, not self.quiet, self._closes)
@@ -442,6 +461,8 @@ def _alternatives(option: Node) -> Iterator[Node]:
     """The blocks that an option chooses among; none if it is not just a choice of blocks."""
     match option:
         case BlockUse() | Empty():
+            yield option
+        case Marked(params=params) if params:
             yield option
         case Marked(node=inner):
             yield from _alternatives(inner)

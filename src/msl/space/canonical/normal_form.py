@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from msl.record import record
 from msl.space.canonical.content_hash import Entries, Entry, Key, content_hash
@@ -31,6 +32,7 @@ from msl.space.conditions import (
     ValueIs,
     atoms,
     marks,
+    observed_settings,
     terms,
 )
 from msl.space.evaluate_conditions import occurrences
@@ -41,6 +43,7 @@ from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -61,8 +64,9 @@ from msl.space.nodes import (
     Vector,
     bottom_up,
 )
+from msl.space.part_parameters import expanded, has_parameters
 from msl.space.spec import Space
-from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value, part_as_block
 
 #: Steps are put into one row up to this many. Beyond, nesting is kept: no two spaces become equal by it, and parts that
 #: double each other forty times over stay small.
@@ -129,9 +133,13 @@ class Nodes:
                 return block_key(self.entries, block, self._params(params), self._naming)
             case Pipeline(node=inner):
                 return self._pipeline(self._known(inner))
-            case Marked(mark=mark, node=inner):
-                name_of_part = self._naming.marks.get(mark)
-                return self._known(inner) if name_of_part is None else add("mark", name_of_part, self._known(inner))
+            case Computed(formula=formula, within=within):
+                return add("computed", amount_key(self.entries, formula), self._known(within))
+            case Marked(params=params) if params:
+                setting = block_key(self.entries, part_as_block(node.mark), self._params(params), self._naming)
+                return add("setting", setting, self._part_key(node))
+            case Marked():
+                return self._part_key(node)
             case Empty():
                 return self._empty
             case Choice(options=options):
@@ -193,6 +201,10 @@ class Nodes:
         if len(distinct) > 1 and not self._defaults:
             distinct = set(merge_records(self.entries, list(distinct), self._choice))
         return distinct.pop() if len(distinct) == 1 else self.entries.add("choice", *sorted(distinct))
+
+    def _part_key(self, part: Marked) -> Key:
+        name_of_part, inner = self._naming.marks.get(part.mark), self._known(part.node)
+        return inner if name_of_part is None else self.entries.add("mark", name_of_part, inner)
 
     def _optional(self, key: Key) -> Key:
         return self._choice([key, self._empty])
@@ -263,8 +275,16 @@ class NormalForm:
 
 def normal_form(space: Space) -> NormalForm:
     """The one form of a space and of everything that is spelt otherwise but means the same."""
+    space = without_parameters(space)
     survey = survey_of(space)
     return _form(space, survey, _canonical_names(space, survey))
+
+
+def without_parameters(space: Space) -> Space:
+    """A space with every part at each setting of its parameters, which stay where a requirement names them."""
+    if not has_parameters(space.root):
+        return space
+    return replace(space, root=expanded(space.root, observed_settings(space.requirements)))
 
 
 def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalForm:
@@ -319,6 +339,8 @@ def _blocks(space: Space) -> Iterator[BlockType]:
     for node in bottom_up(space.root):
         if isinstance(node, BlockUse):
             yield node.block
+        elif isinstance(node, Marked) and node.params:
+            yield part_as_block(node.mark)
         elif isinstance(node, Const) and isinstance(node.value, BlockValue | PipelineValue | SymbolValue | tuple):
             holder = BlockValue(_NO_BLOCK, (("", node.value),))
             yield from (found.block for found in occurrences((holder,)) if found is not holder)

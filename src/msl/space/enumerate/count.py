@@ -23,7 +23,9 @@ from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     Algebra,
     BlockUse,
+    Computed,
     IntRange,
+    Marked,
     Node,
     Param,
     RealRange,
@@ -38,6 +40,7 @@ from msl.space.nodes import (
     rebuilt,
 )
 from msl.space.numbers import level_count, value_count
+from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 from msl.space.values import Model, Step
 
@@ -122,8 +125,9 @@ class Models:
 def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Enumeration | None:
     """The chains of a space that meet its requirements; None if there are none."""
     abstraction = Abstraction(() if free else space.requirements, space.facts)
+    root = expanded(space.root, abstraction.observed_settings)
     try:
-        chains = ChainAutomaton(abstraction, space.facts, WorkLimit(work), steps, structures).chains(space.root)
+        chains = ChainAutomaton(abstraction, space.facts, WorkLimit(work), steps, structures).chains(root)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
     kept = [paths for seen, paths in chains.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
@@ -331,6 +335,10 @@ def _widened(node: Node) -> Node:
             return replace(node, size=_known_size(size), element=_widened(element))  # type: ignore[arg-type]  # a range stays one
         case Regions(count=count, width=width):
             return Regions(_known_size(count), _known_size(width))
+        case Computed(within=within):
+            return within
+        case Marked(params=params) if params:
+            return Marked(node.mark, node.node)
     return node
 
 

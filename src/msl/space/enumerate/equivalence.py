@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from functools import cmp_to_key
 from itertools import pairwise
@@ -24,6 +25,7 @@ from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     BlockUse,
     Choice,
+    Computed,
     Const,
     IntRange,
     Listing,
@@ -39,6 +41,7 @@ from msl.space.nodes import (
     rebuilt,
     with_children,
 )
+from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 
 
@@ -100,6 +103,7 @@ def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relatio
         Abstraction(old.requirements, old.facts, others=new.requirements),
         Abstraction(new.requirements, new.facts, others=old.requirements),
     )
+    old, new = (_without_parameters(space, abstractions[0].observed_settings) for space in (old, new))
     automaton = ChainAutomaton(abstractions[0], old.facts, limit, scales=scales)
     try:
         roots, is_exact = _for_every_table(old, new, scales)
@@ -119,6 +123,15 @@ def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relatio
     if lost and gained:
         return Relation.CHANGED
     return Relation.NARROWED if lost else Relation.WIDENED
+
+
+def _without_parameters(space: Space, observed: frozenset[str]) -> Space:
+    root = expanded(space.root, observed)
+    if root is space.root:
+        return space
+    if any(isinstance(node, Computed) for node in bottom_up(root)):
+        raise TooCostly(_ASK_FOR_TABLE)
+    return replace(space, root=root)
 
 
 def _terms(space: Space) -> Iterator[object]:

@@ -22,6 +22,7 @@ from msl.space.nodes import (
     Union,
     bottom_up,
     children,
+    step_children,
     steps_up,
 )
 
@@ -48,7 +49,7 @@ class NodeFacts:
         if id(node) not in self._lengths:
             for inner in steps_up(node):
                 if id(inner) not in self._lengths:
-                    below = [] if isinstance(inner, BlockUse) else [self._lengths[id(c)][1] for c in children(inner)]
+                    below = [self._lengths[id(child)][1] for child in step_children(inner)]
                     self._lengths[id(inner)] = inner, _length(inner, below)
         return self._lengths[id(node)][1]
 
@@ -82,8 +83,8 @@ def _own_text(node: Node) -> str:
             return repr((type(node), head, [(param.name, param.condition) for param in params]))
         case Repeat(low=low, high=high) | Arrange(low=low, high=high):
             return repr((type(node), low, high))
-        case Marked(mark=mark):
-            return repr((type(node), mark))
+        case Marked(mark=mark, params=params):
+            return repr((type(node), mark, [param.name for param in params]))
         case Listing() | Choice() | Pipeline() | Sequence() | Union() | Subset() | Permute():
             return repr(type(node))
     return repr(node)
