@@ -23,6 +23,7 @@ from msl import ModelSearch
 from msl.check.check_spec import check_source
 from msl.check.read_model import text_to_model
 from msl.diagnostics.source import Source
+from msl.diagnostics.user_error import UserError
 from msl.runner.spec_source import declared_task
 
 TINY = "search random(evaluations = 3)\nminimize {goal} by holdout(0.3)\n"
@@ -227,3 +228,31 @@ def test_a_frame_with_numbers_for_names_predicts_arrays_too() -> None:
     assert (search.predict(X) == search.predict(pd.DataFrame(X))).all()
     with pytest.raises(ValueError, match="several columns are called a"):
         search.fit(pd.DataFrame(X, columns=["a"] * X.shape[1]), y)
+
+
+def test_groups_are_those_of_a_column() -> None:
+    draw = np.random.default_rng(0)
+    X, groups = draw.normal(size=(60, 3)), draw.integers(0, 6, 60)
+    y = (X[:, 0] + draw.normal(size=60) > 0).astype(int)
+    spec = "use clop {} chain m = zarbi | naive minimize error by loo() search grid"
+    given = ModelSearch(spec.format("")).fit(X, y, groups=[f"g{group}" for group in groups])
+    frame = pl.DataFrame(X, schema=["a", "b", "c"]).with_columns(site=pl.Series(groups))
+    named = ModelSearch(spec.format("data(groups = site)")).fit(frame, y)
+    assert given.objectives_ == named.objectives_
+    assert given.summary_["fits"] == named.summary_["fits"]
+    assert given.summary_["fits"] < ModelSearch(spec.format("")).fit(X, y).summary_["fits"]
+
+
+@pytest.mark.parametrize(
+    ("options", "groups", "words"),
+    [
+        ("", [1, 2, 3], "one value for each of the 10 rows"),
+        ("", [None, *range(9)], "row 1 is missing"),
+        ("data(groups = c)", range(10), "says `groups`"),
+    ],
+)
+def test_groups_that_cannot_be(options: str, groups: Any, words: str) -> None:
+    frame = pl.DataFrame({"a": range(10), "b": range(10, 20), "c": [0, 1] * 5})
+    search = ModelSearch(f"use clop {options} chain m = zarbi | naive search random(evaluations = 2)")
+    with pytest.raises(UserError, match=words):
+        search.fit(frame, [0, 0, 1, 1, 0, 1, 0, 1, 1, 0], groups=list(groups))

@@ -113,8 +113,11 @@ class ModelSearch(BaseEstimator):
         self.chain = chain
         self.trusted = trusted
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too."""
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+        """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too.
+
+        Rows of one of the `groups` are never on both sides of a split, as with `data(groups = …)`.
+        """
         if self.task not in (None, *_TASKS):
             raise UserError(f"task must be classification, regression or None; got {self.task!r}")
         where, workers = executor_choice(self.jobs)
@@ -123,6 +126,8 @@ class ModelSearch(BaseEstimator):
         rows, target = self._training(X, y)
         options = self._options(statement_to_options(spec.data), rows)
         table = self._table(rows, target, options, declared_task(spec))
+        if groups is not None:
+            table = _with_groups(table, groups)
         spec, checked = checked_spec(source, table.facts, self.chain)
         request = RunRequest(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
         with tempfile.TemporaryDirectory() as forgotten:
@@ -254,3 +259,19 @@ def _task_of_spec(spec: str, chain: str | None) -> str | None:
         return declared_task(checked_spec(read_spec(spec), chain=chain)[0])
     except UserError:
         return None
+
+
+def _with_groups(table: Table, groups: Any) -> Table:
+    """The table with the group of each row, numbered by first appearance as those of a column are."""
+    options = table.schema.options
+    named = next((name for name in ("groups", "fold") if getattr(options, name) is not None), None)
+    if named is not None:
+        raise UserError(f"groups are given, and the spec says `{named}` in `data(…)`", "leave one of them out")
+    names = np.asarray(groups)
+    if names.shape != (len(table),):
+        raise UserError(f"groups must have one value for each of the {len(table)} rows; got the shape {names.shape}")
+    is_missing = [name is None or name != name for name in names.tolist()]
+    if any(is_missing):
+        raise UserError(f"the group of row {is_missing.index(True) + 1} is missing", "give each row a group")
+    _, first, codes = np.unique(names, return_index=True, return_inverse=True)
+    return replace(table, groups=np.argsort(np.argsort(first))[codes].astype(np.intp))

@@ -40,7 +40,7 @@ MISTAKES = [
     ("use clop\nchain m = svc\nsearch pso(swarms = 3)", "MSL096", "swarms", "`swarm`"),
     ("use clop\nchain m = svc\nsearch pso(swarm = 0)", "MSL091", "0", "1..10000"),
     ("use clop\nchain m = svc\nminimize ber by kfold(folds = 3)", "MSL142", "kfold", "`cv`"),
-    ("use clop\nchain m = svc\nminimize accuracy", "MSL150", "accuracy", "minimize error"),
+    ("use clop\nchain m = svc\nminimize zero_one_loss", "MSL150", "zero_one_loss", "minimize error"),
     ("use clop\nchain m = svc\nensemble voting(top = 3)", "MSL143", "voting", "`vote`"),
     ("use clop\nchain m = svc\nbudget(times = 3s)", "MSL096", "times", "`time`"),
     ("use clop\nchain m = svc\ndata(ignored = [a])", "MSL096", "ignored", "`ignore`"),

@@ -81,7 +81,7 @@ def test_a_start_outside_the_space_is_told(start: str, reason: str) -> None:
 
 
 def test_objectives_that_are_wrong_still_count() -> None:
-    assert codes("use clop\nchain m = svc\nminimize accuracy, features\nsearch cmdpso") == ["MSL150"]
+    assert codes("use clop\nchain m = svc\nminimize accurate, features\nsearch cmdpso") == ["MSL150"]
 
 
 # --- tasks ---

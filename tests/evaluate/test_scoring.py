@@ -31,6 +31,45 @@ def outputs_for(n_classes: int, kind: str, seed: int, rows: int = 60):
     return y, outputs, draw.integers(1, 4, rows).astype(float)
 
 
+def average_precision(y, outputs, kind, weights):
+    n_classes = outputs.shape[1]
+    if n_classes == 2:
+        margin = outputs[:, 1] - outputs[:, 0] if kind == "scores" else outputs[:, 1]
+        return metrics.average_precision_score(y, margin, sample_weight=weights)
+    found = [metrics.average_precision_score(y == c, outputs[:, c], sample_weight=weights) for c in range(n_classes)]
+    return np.mean(found)
+
+
+def brier(y, probabilities, weights):
+    n_classes = probabilities.shape[1]
+    if n_classes == 2:
+        return metrics.brier_score_loss(y, probabilities[:, 1], sample_weight=weights)
+    parts = [metrics.brier_score_loss(y == c, probabilities[:, c], sample_weight=weights) for c in range(n_classes)]
+    return np.sum(parts)
+
+
+def ece(y, probabilities, weights, bins):
+    """Written from the definition, bin by bin."""
+    weights = np.ones(len(y)) if weights is None else weights
+    confidence, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == y
+    total = 0.0
+    for number in range(bins):
+        low, high = number / bins, (number + 1) / bins
+        inside = (confidence > low) & (confidence <= high)
+        if inside.any():
+            share = weights[inside].sum() / weights.sum()
+            sure = np.average(confidence[inside], weights=weights[inside])
+            total += share * abs(sure - np.average(is_right[inside], weights=weights[inside]))
+    return total
+
+
+@pytest.mark.parametrize("bins", [1, 2, 7, 50])
+def test_the_bins_of_the_calibration_error_are_an_option(bins):
+    y, outputs, weights = outputs_for(3, "probabilities", 4, rows=200)
+    metric = metric_of(f"ece(bins = {bins})")
+    assert score(metric, y, outputs, weights) == pytest.approx(ece(y, outputs, weights, bins), abs=1e-12)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["probabilities", "scores"])
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -59,12 +98,24 @@ def test_metrics_of_classes(n_classes, kind, weighted, seed):
             y, predicted, labels=[n_classes - 1], average="macro", sample_weight=weights, zero_division=0
         ),
         "mcc": metrics.matthews_corrcoef(y, predicted, sample_weight=weights),
+        "accuracy": metrics.accuracy_score(y, predicted, sample_weight=weights),
+        "balanced_accuracy": metrics.balanced_accuracy_score(y, predicted, sample_weight=weights),
+        "precision": metrics.precision_score(y, predicted, average="macro", sample_weight=weights, zero_division=0),
+        "recall": metrics.recall_score(y, predicted, average="macro", sample_weight=weights, zero_division=0),
+        "positive_precision": metrics.precision_score(
+            y, predicted, labels=[n_classes - 1], average="macro", sample_weight=weights, zero_division=0
+        ),
+        "positive_recall": metrics.recall_score(
+            y, predicted, labels=[n_classes - 1], average="macro", sample_weight=weights, zero_division=0
+        ),
+        "average_precision": average_precision(y, outputs, kind, weights),
+        "brier": brier(y, probabilities, weights),
     }
     for name, value in expected.items():
         assert score(metric_named(name), y, outputs, weights) == pytest.approx(value, abs=1e-12), name
     plain = [metric for metric in shipped_metrics().values() if not metric.of_model and not metric.takes_costs]
     of_classes = {metric.name for metric in plain if metric.task == "classification"}
-    assert of_classes == {*expected, "ber_at_best_threshold", "exception_bits"}
+    assert of_classes == {*expected, "ber_at_best_threshold", "exception_bits", "ece"}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -77,6 +128,7 @@ def test_metrics_of_numbers(weighted):
         "rmse": metrics.root_mean_squared_error(y, outputs, sample_weight=weights),
         "mae": metrics.mean_absolute_error(y, outputs, sample_weight=weights),
         "r2": metrics.r2_score(y, outputs, sample_weight=weights),
+        "mape": metrics.mean_absolute_percentage_error(y, outputs, sample_weight=weights),
     }
     for name, value in expected.items():
         assert score(metric_named(name), y, outputs, weights) == pytest.approx(value, rel=1e-12), name

@@ -176,6 +176,8 @@ class _Checker:
         for declaration in self.module.declarations.values():
             if declaration.is_block:
                 self.blocks.declared(declaration)
+        for declaration in self.calls.own_metrics(self.module):
+            self.calls.own_metric(declaration)
 
     def _other_parts(self) -> None:
         """Check the parts and chains outside the searched chain, too; what they refer to counts as used."""
@@ -215,7 +217,8 @@ class _Checker:
     # --- objectives and search ---
 
     def _objectives(self) -> tuple[Objective, ...]:
-        reader = ObjectiveReader(self.module, self.report, self.calls, self.task, self.facts)
+        has_folds = self.data.fold is not None
+        reader = ObjectiveReader(self.module, self.report, self.calls, self.task, self.facts, has_folds)
         for goal in self.module.statements(ast.Goal):
             return reader.objectives(goal)
         return reader.default_objectives()
@@ -231,12 +234,13 @@ class _Checker:
         """Warns if a strategy evaluates models again, but the estimates have no other splits for it."""
         for search in self.module.statements(ast.Search):
             last = search.stages[-1]
-            is_ordered = self.data.order is not None
+            is_ordered = self.data.order is not None or self.data.fold is not None
             reevaluates = len(stages) == len(search.stages) and stages[-1].call.capabilities.reevaluates is not None
             if reevaluates and objectives and all(_has_one_way(each.estimate, is_ordered) for each in objectives):
                 name = stages[-1].call.name
                 estimate = objectives[0].estimate
                 where = " that have an order" if estimate.follows_order else ""
+                where = " that have folds" if self.data.fold is not None else where
                 message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
                 help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)

@@ -8,7 +8,16 @@ from dataclasses import replace
 
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import metric_meant
-from msl.check.names.scoring_declarations import COSTS, DEFAULT_METRICS, ROWS, metric_named, options_of, shipped_metrics
+from msl.check.names.scoring_declarations import (
+    CLASSES,
+    COSTS,
+    DEFAULT_METRICS,
+    GIVEN_BY_TABLE,
+    ROWS,
+    metric_named,
+    options_of,
+    shipped_metrics,
+)
 from msl.check.strategies import Calls
 from msl.diagnostics.diagnostic import Label, Report
 from msl.diagnostics.suggest import did_you_mean, listing
@@ -29,6 +38,8 @@ class ObjectiveReader:
     calls: Calls
     task: str | None
     facts: Facts | None = None
+    #: Whether `data(fold = …)` says what the folds are.
+    has_folds: bool = False
 
     def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
         """The objectives without errors; errors are reported."""
@@ -52,6 +63,8 @@ class ObjectiveReader:
         estimate = self.default_estimate() if by is None else self.calls.estimate(by, self.module)
         if loss is None or estimate is None:
             return None
+        if self.has_folds and (estimate := self._of_given_folds(estimate, by, by or written)) is None:
+            return None
         self._direction(loss, goal, written)
         self._estimate_fits(estimate, loss, by, by or written)
         text = self.module.source.slice(written.expression.span)
@@ -64,12 +77,36 @@ class ObjectiveReader:
         name = DEFAULT_METRICS[self.task]
         metric = self.calls.metric(ast.Path((ast.Name(name),)), self.module)
         assert metric is not None
-        return (Objective(name, Measured(name, metric), self.default_estimate()),)
+        estimate = self.default_estimate()
+        if self.has_folds and self.facts is not None:
+            estimate = _with_folds(estimate, self.facts.n_folds)
+        return (Objective(name, Measured(name, metric), estimate),)
 
     def default_estimate(self) -> Estimate:
         estimate = self.calls.estimate(ast.Path((ast.Name("cv"),)), self.module)
         assert estimate is not None
         return estimate
+
+    def _of_given_folds(self, estimate: Estimate, by: ast.Path | ast.Call | None, where: ast.Node) -> Estimate | None:
+        """The estimate with the folds of `data(fold = …)`; what contradicts them is reported."""
+        if not estimate.takes_folds:
+            message = f"`{estimate.name}` divides the rows itself, and `data(fold = …)` says how they are divided"
+            self._error("MSL298", where, message, "write `by cv()`, or leave `fold` out of `data(…)`")
+            return None
+        n_folds = None if self.facts is None else self.facts.n_folds
+        options = dict(estimate.options)
+        for argument in by.arguments if isinstance(by, ast.Call) else ():
+            name = "folds" if argument.key is None else argument.key.text
+            if name == "folds" and n_folds is not None and options["folds"] != n_folds:
+                has = "1 value" if n_folds == 1 else f"{n_folds} values"
+                message = f"the column of `data(fold = …)` has {has}, not {options['folds']}"
+                self._error("MSL298", argument, message, "write `cv()`: the column says how many folds there are")
+                return None
+            if (name in ("shuffle", "stratified") and options[name]) or (name == "repeats" and options[name] != 1):
+                message = f"`{name}` deals rows out anew, and `data(fold = …)` says in which fold each row is"
+                self._error("MSL298", argument, message, f"leave `{name}` out, or `fold`")
+                return None
+        return _with_folds(estimate, n_folds)
 
     def _of_model(self, loss: Loss) -> bool:
         return all(metric.of_model for metric in metrics_of(loss))
@@ -108,12 +145,13 @@ class ObjectiveReader:
     def _names(self) -> list[str]:
         """The metrics that a spec can name."""
         shipped = shipped_metrics()
-        return [name for name in self.calls.names("metric") if name not in shipped or shipped[name].is_named]
+        own = [declaration.name for declaration in self.calls.own_metrics(self.module)]
+        return [*own, *(n for n in self.calls.names("metric") if n not in shipped or shipped[n].is_named)]
 
     def _measured(self, written: ast.Path | ast.Call, alone: bool = False) -> Measured | None:
         path = written if isinstance(written, ast.Path) else written.path
         name = path.text
-        is_known = self.calls.knows("metric", name)
+        is_known = self.calls.knows("metric", name) or self.calls.declares_metric(path, self.module)
         metric = self._metric(written, path) if is_known else None
         if not is_known or (metric is not None and not metric.is_named):
             help = metric_meant(name, alone, lambda ours: metric_named(ours).larger_is_better)
@@ -138,7 +176,9 @@ class ObjectiveReader:
         if declared is None:
             return None
         arguments = written.arguments if isinstance(written, ast.Call) else ()
-        known: dict[str, Value] = {ROWS: None if self.facts is None else self.facts.n_samples}
+        facts = self.facts
+        known: dict[str, Value] = {ROWS: None if facts is None else facts.n_samples}
+        known[CLASSES] = None if facts is None else tuple(facts.classes)
         if any(param.name == COSTS for param in options_of(declared)):
             given = next((each for each in arguments if each.key is None or each.key.text == COSTS), None)
             costs = self._costs(given, written)
@@ -153,7 +193,7 @@ class ObjectiveReader:
         told = [
             f"{name} = {value_to_text(value)}"
             for name, value in metric.options
-            if name != ROWS and value != defaults.get(name)
+            if name not in GIVEN_BY_TABLE and value != defaults.get(name)
         ]
         return replace(metric, name=f"{metric.name}({', '.join(told)})") if told else metric
 
@@ -191,6 +231,12 @@ class ObjectiveReader:
         if self.task == "regression" and dict(estimate.options).get("kernel", "constant") != "constant":
             message = "`kernel = border` weighs rows by the border between classes, and this is regression"
             self._error("MSL151", where, message, "leave `kernel` out")
+        unweighted = next((metric for metric in metrics_of(loss) if metric.takes == "predictions"), None)
+        weighs = estimate.rows_repeat or dict(estimate.options).get("kernel", "constant") != "constant"
+        if unweighted is not None and weighs:
+            message = f"`{estimate.name}` gives rows weights here, and `{unweighted.name}` takes predictions alone"
+            help = "write `takes = weighted_predictions` in its declaration, and give the function `sample_weight`"
+            self._error("MSL297", where, message, help)
         path = by.path if isinstance(by, ast.Call) else by
         serves = None if path is None else self.calls.task("estimate", path, self.module)
         if serves is not None and self.task is not None and serves != self.task:
@@ -225,6 +271,14 @@ class ObjectiveReader:
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def _with_folds(estimate: Estimate, n_folds: int | None) -> Estimate:
+    """The estimate with so many folds, as the table has them."""
+    if n_folds is None:
+        return estimate
+    options = tuple((name, n_folds if name == "folds" else value) for name, value in estimate.options)
+    return replace(estimate, options=options)
 
 
 def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:

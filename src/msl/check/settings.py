@@ -21,7 +21,7 @@ from msl.space.spec import Budget, DataStatement
 _DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
 _DATA_SIGNS = ("separator", "decimal")
 _DATA_NAMES = (
-    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "header", *_DATA_SIGNS),
+    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "fold", "header", *_DATA_SIGNS),
     *("missing_target", "ragged"),
 )
 _DROP_OR_ERROR = {
@@ -78,6 +78,13 @@ class Settings:
             message = f"`{target}` is the target and cannot be ignored"
             self._error("MSL161", written["ignore"].value, message, "take it out of `ignore`")
         for name in ("groups", "order"):
+            if "fold" in values and name in values:
+                message = f"`fold` already says which rows are tested together, and so does `{name}`"
+                self._error("MSL161", written[name], message, "keep one of them")
+        if values.get("fold") in values.get("ignore", ()):
+            message = f"`{values['fold']}` has the folds and cannot be ignored; it is no feature anyway"
+            self._error("MSL161", written["ignore"].value, message, "take it out of `ignore`")
+        for name in ("groups", "order", "fold"):
             if target is not None and values.get(name) == target:
                 message = f"`{target}` is the target and cannot be `{name}` too"
                 self._error("MSL161", written[name].value, message, f"name another column, or leave `{name}` out")

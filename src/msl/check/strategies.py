@@ -9,9 +9,16 @@ from types import MappingProxyType
 from msl.check.domains.contains import Owner
 from msl.check.names.block_declarations import Blocks, Declared
 from msl.check.names.catalogues import OFFERED, Offer, offers
-from msl.check.names.library import Library, Module
+from msl.check.names.library import Declaration, Library, Module
 from msl.check.names.names_of_other_tools import call_meant
-from msl.check.names.scoring_declarations import WrongDeclaration, declared_estimate, declared_metric, options_of
+from msl.check.names.resolve_names import declarations_of, find
+from msl.check.names.scoring_declarations import (
+    WrongDeclaration,
+    check_own_metric,
+    declared_estimate,
+    declared_metric,
+    options_of,
+)
 from msl.check.names.strategy_declarations import READ_BY_SEARCH
 from msl.check.structure.chains import Channels
 from msl.check.structure.expressions import Spaces
@@ -41,6 +48,7 @@ class Calls:
 
     def __init__(self, library: Library, blocks: Blocks, report: Report) -> None:
         self.library, self.blocks, self.report = library, blocks, report
+        self._own_metrics: dict[Declaration, Declared | None] = {}
 
     def call(self, role: str, written: ast.Path | ast.Call, module: Module) -> Call | None:
         """A call with all options filled in; what a strategy starts from is read by `Searching`."""
@@ -82,7 +90,11 @@ class Calls:
             return None
         options = tuple((name, known.get(name, value)) for name, value in call.options)
         try:
-            return declared_metric(declared, options)
+            metric = declared_metric(declared, options)
+            if path.text in self.library.implied("metric").declarations or path.text in offers("metric"):
+                return metric
+            # Two files may declare a metric of one name, so the qualifier is part of it.
+            return replace(metric, name=path.text, declared_in=declared.block.origin, span=declared.block.span)
         except WrongDeclaration as wrong:
             assert declared is not None
             self._wrong_declaration("metric", declared, wrong, path, module)
@@ -91,6 +103,39 @@ class Calls:
     def knows(self, role: str, name: str) -> bool:
         """Whether a name ships or is offered; that it is declared as it should be is another question."""
         return name in self.library.implied(role).declarations or name in offers(role)
+
+    # --- metrics that a spec declares ---
+
+    def declares_metric(self, path: ast.Path, module: Module) -> bool:
+        """Whether a path names a metric that the file, or one that it uses, declares."""
+        return any(self._is_metric(declaration) for declaration in declarations_of(module, path))
+
+    def own_metric(self, declaration: Declaration) -> Declared | None:
+        """A metric that a file declares; what is wrong with it is reported once, where it is declared."""
+        if declaration not in self._own_metrics:
+            declared = self.blocks.declared(declaration)
+            try:
+                if declared is not None:
+                    check_own_metric(declared)
+            except WrongDeclaration as wrong:
+                label = declared.labels.get(wrong.field) if declared is not None else None
+                label = label or declaration.label
+                self.report.error("MSL296", label.source, label.span, wrong.message, "", wrong.help)
+                declared = None
+            self._own_metrics[declaration] = declared
+        return self._own_metrics[declaration]
+
+    def own_metrics(self, module: Module) -> list[Declaration]:
+        """The metrics that a file declares, if it is not a catalogue of metrics itself."""
+        if module.is_implied:
+            return []
+        return [declaration for declaration in module.declarations.values() if self._is_metric(declaration)]
+
+    def _is_metric(self, declaration: Declaration) -> bool:
+        if declaration.kind != "derived":
+            return declaration.role == "metric"
+        declared = self.blocks.declared(declaration)
+        return declared is not None and declared.block.role == "metric"
 
     def names(self, role: str) -> list[str]:
         """All that a spec can name, those that ship first."""
@@ -116,6 +161,10 @@ class Calls:
         if declaration is not None:
             return self.blocks.declared(declaration)
         names = list(catalogue.declarations)
+        if role == "metric" and self.declares_metric(path, module):
+            own = find(module, path, self.report, "a metric")
+            self.blocks.met.update(() if own is None else (own,))
+            return None if own is None else self.own_metric(own)
         if role in OFFERED:
             offered = offers(role)
             if path.text in offered:

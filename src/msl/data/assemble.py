@@ -42,6 +42,39 @@ def read_order(reading: Reading, name: str, given: Markers) -> Codes:
     return (column.rank("dense").to_numpy() - 1).astype(np.intp)
 
 
+#: More folds than these are numbers or names of rows, not folds.
+_MOST_FOLDS = 1000
+#: The mark, beside an empty cell, of rows that are never tested, as in `PredefinedSplit` of scikit-learn.
+_NEVER_TESTED = "-1"
+
+
+def read_folds(reading: Reading, name: str, given: Markers) -> Codes:
+    """The fold of each row, numbered in the natural order of their names; -1 for rows that are only fitted on."""
+    typed = type_column(name, reading.columns[name], None, given, reading.decimals)
+    values = typed.values
+    if typed.kind == "numeric":
+        if not values.drop_nulls().map_elements(float.is_integer, return_dtype=pl.Boolean).all():
+            message = f"the column `{name}` of the folds has numbers that are not whole"
+            raise DataError([problem("MSL350", message, "number the folds 0, 1, 2, …, or name them", column=name)])
+        values = values.cast(pl.Int64).cast(pl.String)
+    tested = sorted(set(values.drop_nulls().unique()) - {_NEVER_TESTED}, key=natural_order)
+    is_spare = values.is_null() | (values == _NEVER_TESTED)
+    if len(tested) > _MOST_FOLDS:
+        message = (
+            f"the column `{name}` of the folds has {len(tested):,} values, and there are at most {_MOST_FOLDS:,} folds"
+        )
+        raise DataError([problem("MSL350", message, "name the column that has the folds", column=name)])
+    if not tested or (len(tested) == 1 and not is_spare.any()):
+        what = f"one value, `{tested[0]}`" if tested else "no value but -1"
+        message = (
+            f"the column `{name}` of the folds has {what}, so that nothing can be tested on rows that were held out"
+        )
+        help = "have two folds or more; -1 or an empty cell marks rows that are never tested"
+        raise DataError([problem("MSL350", message, help, column=name)])
+    places: dict[str | None, int] = {fold: place for place, fold in enumerate(tested)}
+    return np.array([places.get(value, -1) for value in values], dtype=np.intp)
+
+
 def _moments(name: str, texts: pl.Series) -> pl.Series:
     """The ranks of dates and times in ISO format; in others the day and the month are ambiguous."""
     try:
@@ -71,12 +104,12 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     """The table of these columns."""
     names = list(reading.columns)
     raise_errors(_unknown_columns(reading, options))
-    not_features = {*(options.ignore or ()), options.groups, options.order}
+    not_features = {*(options.ignore or ()), options.groups, options.order, options.fold}
     candidates = [name for name in names if name not in not_features]
     if len(candidates) < 2:
         raise DataError([_no_features(reading, candidates)])
     target_name, target_reason = choose_target(candidates, options)
-    used = [*candidates, *filter(None, (options.groups, options.order))]
+    used = [*candidates, *filter(None, (options.groups, options.order, options.fold))]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
     wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
@@ -107,6 +140,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         y=target.values,
         groups=read_groups(reading, options.groups, given) if options.groups is not None else None,
         order=read_order(reading, options.order, given) if options.order is not None else None,
+        folds=read_folds(reading, options.fold, given) if options.fold is not None else None,
         source_names=tuple(names),
         origin=reading.origin,
         n_dropped=0 if kept is None else int((~kept).sum()),

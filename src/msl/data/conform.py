@@ -161,7 +161,8 @@ def _absent_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
 
 def _further_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
     options = schema.options
-    known = {*schema.names, schema.target, options.groups, options.order, *(options.ignore or ())}
+    beside_features = (schema.target, options.groups, options.order, options.fold)
+    known = {*schema.names, *beside_features, *(options.ignore or ())}
     further = [name for name in reading.columns if name not in known]
     if further:
         names = listed(f"`{name}`" for name in further)

@@ -16,7 +16,7 @@ _MOST_ALIKE = 4
 #: The middle of a longer message is left out: a name or a value in it may be megabytes long.
 _MOST_CHARACTERS = 1_000
 #: Errors whose codes come after those of warnings.
-_LATER_ERRORS = frozenset({"MSL360", "MSL361", "MSL362"})
+_LATER_ERRORS = frozenset({"MSL350", "MSL360", "MSL361", "MSL362"})
 
 #: Every code for data, in one line. Codes below MSL330 are errors, so are a few later ones; the others are warnings.
 MEANINGS: dict[str, str] = {
@@ -60,6 +60,7 @@ MEANINGS: dict[str, str] = {
     "MSL341": "a column has symbols that the model was not trained on",
     "MSL342": "a table has columns that the model was not trained on",
     "MSL343": "rows with more or fewer fields than there are columns are left out",
+    "MSL350": "the column of folds cannot be used",
     "MSL360": "the target looks like numbers, but would be taken for classes",
     "MSL361": "the table has more columns than can be read",
     "MSL362": "the name of a column is too long",

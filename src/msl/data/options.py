@@ -33,6 +33,8 @@ class DataOptions:
     numeric: tuple[str, ...] | None = None
     groups: str | None = None
     order: str | None = None
+    #: The column whose values are the folds of `cv`.
+    fold: str | None = None
     header: bool | None = None
     decimal: str | None = None
     separator: str | None = None
@@ -49,7 +51,7 @@ class DataOptions:
 
     def named_columns(self) -> dict[str, tuple[str, ...]]:
         """The columns that each option names."""
-        single = {"target": self.target, "groups": self.groups, "order": self.order}
+        single = {"target": self.target, "groups": self.groups, "order": self.order, "fold": self.fold}
         several = {"ignore": self.ignore, "categorical": self.categorical, "numeric": self.numeric}
         named = {option: (column,) for option, column in single.items() if column is not None}
         return named | {option: columns for option, columns in several.items() if columns}
@@ -87,7 +89,10 @@ class DataOptions:
     def _contradictions(self) -> Iterator[DataProblem]:
         named = self.named_columns()
         for one, other in combinations(named, 2):
-            if {one, other} <= {"target", "ignore", "groups", "order"} or {one, other} == {"categorical", "numeric"}:
+            if {one, other} <= {"target", "ignore", "groups", "order", "fold"} or {one, other} == {
+                "categorical",
+                "numeric",
+            }:
                 for column in sorted(set(named[one]) & set(named[other])):
                     yield problem(
                         "MSL314",

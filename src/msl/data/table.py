@@ -22,13 +22,13 @@ _ROWS_AT_ONCE = 4096
 
 
 def fingerprint_table(table: Table) -> str:
-    """SHA-256 of names, kinds, symbols, values, rows in their order, target, classes, groups and order.
+    """SHA-256 of names, kinds, symbols, values, rows in their order, target, classes, groups, order and folds.
 
     The format of the file, the order of its columns, its ignored columns and the spelling of its numbers leave it
     unchanged: features stand in the table in an order of their own, and numbers are digested by value.
     """
     schema = table.schema
-    arrays = {"X": table.X, "y": table.y, "groups": table.groups, "order": table.order}
+    arrays = {"X": table.X, "y": table.y, "groups": table.groups, "order": table.order, "folds": table.folds}
     outline = {
         "format": "msl table 1",
         "features": [[column.name, column.kind, column.categories] for column in schema.columns],
@@ -59,7 +59,7 @@ def _canonical(values: NDArray[Any]) -> bytes:
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Role = Literal["feature", "target", "groups", "order", "ignored"]
+Role = Literal["feature", "target", "groups", "order", "fold", "ignored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,8 @@ class Table:
     #: The group of each row as a number, and its place in time (equal where simultaneous).
     groups: Codes | None = None
     order: Codes | None = None
+    #: The fold of each row, from 0; -1 where a row is never tested.
+    folds: Codes | None = None
     #: The names of all columns as the source has them.
     source_names: tuple[str, ...] = ()
     origin: str = ""
@@ -129,7 +131,7 @@ class Table:
     warnings: tuple[DataProblem, ...] = ()
 
     def __post_init__(self) -> None:
-        for array in (self.X, self.y, self.groups, self.order):
+        for array in (self.X, self.y, self.groups, self.order, self.folds):
             if array is not None:
                 array.flags.writeable = False
 
@@ -166,6 +168,10 @@ class Table:
         if self.n_dropped:
             rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped:,} rows"
             found.append(f"{rows} without a value of the target `{self.target}` left out, {len(self):,} used")
+        if self.folds is not None:
+            spare = int((self.folds < 0).sum())
+            never = f"; {spare:,} rows are never tested" if spare else ""
+            found.append(f"folds: the {int(self.folds.max()) + 1} values of `{self.schema.options.fold}`{never}")
         return tuple(found)
 
     @cached_property
@@ -196,6 +202,7 @@ class Table:
             symbolic=tuple(column.name for column in self.schema.columns if column.kind == "symbolic"),
             incomplete=tuple(name for name, count in zip(self.names, self.missing_counts, strict=True) if count),
             classes=tuple(spell_label(label) for label in self.classes),
+            n_folds=None if self.folds is None else int(self.folds.max()) + 1,
         )
 
     def describe(self) -> tuple[ColumnSummary, ...]:
@@ -207,6 +214,7 @@ class Table:
         given = {*(options.categorical or ()), *(options.numeric or ())}
         places = {name: place for place, name in enumerate(self.names)}
         roles: dict[str | None, Role] = {self.target: "target", options.groups: "groups", options.order: "order"}
+        roles[options.fold] = "fold"
         for name in self.source_names:
             codes = tuple(each.code for each in self.warnings if each.column == name)
             if name in places:

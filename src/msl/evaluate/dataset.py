@@ -35,7 +35,7 @@ class Dataset:
         n_classes = len(table.classes)
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
-        population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order)
+        population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order, table.folds)
         return cls(table.X, table.y, n_classes, population, ColumnKinds(table.X.shape[1], symbolic, incomplete))
 
     @classmethod

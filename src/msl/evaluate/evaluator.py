@@ -48,7 +48,7 @@ class Losses:
             wanted = self._wanted.setdefault(objective.estimate, [])
             wanted.extend(metric for metric in metrics_of(objective.loss) if metric not in wanted)
         for metric in {metric: None for wanted in self._wanted.values() for metric in wanted}:
-            load_metric(metric)
+            load_metric(metric, trusted)
 
     def of(self, state: EvaluationState) -> tuple[dict[str, float], tuple[float, ...]]:
         """The metrics of a model and its losses. Raises LostRace, or whatever a block raises."""

@@ -7,7 +7,7 @@ let one pool hold rows that were scored several times. `catalogue/metrics.msl` d
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import are_probabilities, probabilities
-from msl.blocks.base.load import load_function
+from msl.blocks.base.load import load_function, load_own_function
 from msl.blocks.numerics.thresholds import least_ber
 from msl.evaluate.outcome import FitFigures, MetricFailed
 from msl.space.spec import Combined, Interval, Loss, Measured, Metric, Weight
@@ -31,13 +31,45 @@ def score(metric: Metric, y: NDArray[Any], outputs: Floats, weights: Floats | No
     if weights is None:
         weights = np.ones(len(y))
     truth = y if outputs.ndim == 2 else np.asarray(y, dtype=np.float64)
-    return _number(metric, _result(metric, metric.function, truth, outputs, weights))
+    if metric.takes == "outputs":
+        value = _number(metric, _result(metric, metric.function, truth, outputs, weights))
+    else:
+        value = _number(metric, _of_predictions(metric, truth, _predictions(outputs), weights))
+    if metric.declared_in is not None:
+        _check_range(metric, value)
+    return value
+
+
+def _predictions(outputs: Floats) -> NDArray[Any]:
+    return outputs.argmax(axis=1) if outputs.ndim == 2 else outputs
+
+
+def _of_predictions(metric: Metric, y: NDArray[Any], predicted: NDArray[Any], weights: Floats) -> object:
+    """The result of a function that takes predictions; without weights, a row that counts twice is there twice."""
+    if metric.takes == "weighted_predictions":
+        return _result(metric, metric.function, y, predicted, sample_weight=weights)
+    if (weights == weights[:1]).all():
+        return _result(metric, metric.function, y, predicted)
+    times = np.rint(weights).astype(np.intp)
+    if not np.array_equal(times, weights):
+        raise MetricFailed(f"rows have weights, and the metric `{metric.name}` takes predictions alone")
+    return _result(metric, metric.function, np.repeat(y, times), np.repeat(predicted, times))
+
+
+def _check_range(metric: Metric, value: float) -> None:
+    """Raises MetricFailed for a value outside the declared range: a race that relies on it could drop the winner."""
+    slack = 1e-9 * max(1.0, abs(value))
+    if value < metric.low - slack or value > metric.high + slack:
+        raise MetricFailed(
+            f"the metric `{metric.name}` returned {value:g}, and declares {metric.low:g} to {metric.high:g}"
+        )
 
 
 def row_terms(metric: Metric, y: NDArray[Any], outputs: Floats) -> Floats:
     """What each row adds to a metric that is additive over rows. Raises MetricFailed."""
     assert metric.row_function is not None
-    terms = np.asarray(_result(metric, metric.row_function, y, outputs))
+    given = outputs if metric.takes == "outputs" else _predictions(outputs)
+    terms = np.asarray(_result(metric, metric.row_function, y, given))
     if terms.shape != (len(y),):
         raise MetricFailed(f"the row function of the metric `{metric.name}` did not return one number per row")
     return terms.astype(np.float64, copy=False)
@@ -48,10 +80,10 @@ def model_metric(metric: Metric, figures: FitFigures, n_features: int, n_fits: i
     return _number(metric, _result(metric, metric.function, figures, n_features, n_fits or len(figures.seconds)))
 
 
-def _result(metric: Metric, target: str, *arguments: object) -> object:
+def _result(metric: Metric, target: str, *arguments: object, **keywords: object) -> object:
     function = load_function("metric", metric.name, target)
     try:
-        return function(*arguments, **dict(metric.options))
+        return function(*arguments, **keywords, **dict(metric.options))
     except Exception as reason:  # it may be of any package: the evaluation has failed, not the run
         raise MetricFailed(f"the metric `{metric.name}` raised {type(reason).__name__}: {reason}") from reason
 
@@ -64,8 +96,15 @@ def _number(metric: Metric, value: Any) -> float:
         raise MetricFailed(f"the metric `{metric.name}` returned {kind}, which is not a number") from None
 
 
-def load_metric(metric: Metric) -> None:
-    """Imports the functions of a metric. Raises CannotLoad."""
+def load_metric(metric: Metric, trusted: Collection[str] = ()) -> None:
+    """Imports the functions of a metric. Raises CannotLoad, or BlockProblem for one that a spec declares."""
+    if metric.declared_in is not None:
+        name, options = metric.name.partition("(")[0], [option for option, _ in metric.options]
+        weights = ["sample_weight"] if metric.takes == "weighted_predictions" else []
+        values = 3 if metric.takes == "outputs" else 2
+        load_own_function(name, metric.function, trusted, (values, [*weights, *options]))
+        if metric.row_function is not None:
+            load_own_function(name, metric.row_function, trusted, (2, options))
     load_function("metric", metric.name, metric.function)
     if metric.row_function is not None:
         load_function("metric", metric.name, metric.row_function)
@@ -98,6 +137,27 @@ def error(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     return float(weights[outputs.argmax(axis=1) != y].sum() / weights.sum())
 
 
+def accuracy(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    return float(weights[outputs.argmax(axis=1) == y].sum() / weights.sum())
+
+
+def balanced_accuracy(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    return 1.0 - ber(y, outputs, weights)
+
+
+def brier(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    return float((weights * brier_of_row(y, outputs)).sum() / weights.sum())
+
+
+def ece(y: NDArray[Any], outputs: Floats, weights: Floats, bins: int) -> float:
+    """A bin has its upper end and not its lower one; the first has both."""
+    certain = probabilities(outputs)
+    confidence, is_right = certain.max(axis=1), outputs.argmax(axis=1) == y
+    place = np.clip(np.ceil(confidence * bins).astype(np.intp) - 1, 0, bins - 1)
+    gaps = np.bincount(place, weights * (confidence - is_right), bins)
+    return float(np.abs(gaps).sum() / weights.sum())
+
+
 def logloss(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     certain = np.finfo(np.float64).eps
     chosen = np.clip(probabilities(outputs)[np.arange(len(y)), y], certain, 1.0 - certain)
@@ -115,6 +175,27 @@ def auc(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     return float(np.mean(areas)) if areas else float("nan")
 
 
+def average_precision(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """With two classes that of the last one; with more the mean over classes against the rest."""
+    n_classes = outputs.shape[1]
+    if n_classes == 2:
+        scores = outputs[:, 1] if are_probabilities(outputs) else outputs[:, 1] - outputs[:, 0]
+        return _binary_precision(y == 1, scores, weights)
+    found = [_binary_precision(y == c, outputs[:, c], weights) for c in range(n_classes) if (y == c).any()]
+    return float(np.mean(found)) if found else float("nan")
+
+
+def _binary_precision(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
+    """The precision at each threshold, weighted by the recall that it adds."""
+    levels, place = np.unique(-scores, return_inverse=True)
+    hits = np.bincount(place, weights * positive, len(levels))
+    taken = np.cumsum(np.bincount(place, weights, len(levels)))
+    if hits.sum() == 0.0:
+        return float("nan")
+    precise = np.divide(np.cumsum(hits), taken, out=np.zeros_like(taken), where=taken > 0.0)
+    return float((hits * precise).sum() / hits.sum())
+
+
 def _binary_auc(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
     """The probability that a positive row outranks a negative one; ties count half."""
     if (weights == weights[0]).all():
@@ -130,6 +211,38 @@ def _binary_auc(positive: NDArray[np.bool_], scores: Floats, weights: Floats) ->
     below = np.cumsum(down) - down
     total = up.sum() * down.sum()
     return float((up * (below + 0.5 * down)).sum() / total) if total else float("nan")
+
+
+def precision(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """The mean over the classes that occur in the truth or in the predictions; 0 for one that is never predicted."""
+    counts = confusion(y, outputs, weights)
+    return _mean_share(counts, counts.sum(axis=0))
+
+
+def recall(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """The mean over the classes that occur in the truth or in the predictions; 0 for one that does not occur."""
+    counts = confusion(y, outputs, weights)
+    return _mean_share(counts, counts.sum(axis=1))
+
+
+def _mean_share(counts: Floats, totals: Floats) -> float:
+    present = counts.sum(axis=0) + counts.sum(axis=1) > 0
+    shares = np.divide(counts.diagonal(), totals, out=np.zeros_like(totals), where=totals > 0)
+    return float(np.mean(shares[present]))
+
+
+def positive_precision(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """That of the last class, which is the positive one; 0 where it is never predicted."""
+    counts = confusion(y, outputs, weights)
+    predicted = counts[:, -1].sum()
+    return float(counts[-1, -1] / predicted) if predicted else 0.0
+
+
+def positive_recall(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    """That of the last class, which is the positive one; 0 where it does not occur."""
+    counts = confusion(y, outputs, weights)
+    true = counts[-1].sum()
+    return float(counts[-1, -1] / true) if true else 0.0
 
 
 def f1(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
@@ -184,6 +297,10 @@ def mae(y: Floats, outputs: Floats, weights: Floats) -> float:
     return float((weights * np.abs(y - outputs)).sum() / weights.sum())
 
 
+def mape(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float((weights * relative_absolute_error(y, outputs)).sum() / weights.sum())
+
+
 def pinball(y: Floats, outputs: Floats, weights: Floats, quantile: float) -> float:
     return float((weights * pinball_error(y, outputs, quantile)).sum() / weights.sum())
 
@@ -203,6 +320,16 @@ def wrong(y: NDArray[Any], outputs: Floats) -> Floats:
     return np.asarray(outputs.argmax(axis=1) != y, dtype=np.float64)
 
 
+def right(y: NDArray[Any], outputs: Floats) -> Floats:
+    return np.asarray(outputs.argmax(axis=1) == y, dtype=np.float64)
+
+
+def brier_of_row(y: NDArray[Any], outputs: Floats) -> Floats:
+    n_classes = outputs.shape[1]
+    squares = np.square(probabilities(outputs) - np.eye(n_classes)[y]).sum(axis=1)
+    return np.asarray(squares / 2.0 if n_classes == 2 else squares)
+
+
 def cost_of_row(y: NDArray[Any], outputs: Floats, costs: Costs) -> Floats:
     return np.asarray(np.asarray(costs, dtype=np.float64)[y, outputs.argmax(axis=1)])
 
@@ -213,6 +340,10 @@ def squared_error(y: Floats, outputs: Floats) -> Floats:
 
 def absolute_error(y: Floats, outputs: Floats) -> Floats:
     return np.asarray(np.abs(y - outputs))
+
+
+def relative_absolute_error(y: Floats, outputs: Floats) -> Floats:
+    return np.asarray(np.abs(y - outputs) / np.maximum(np.abs(y), np.finfo(np.float64).eps))
 
 
 def pinball_error(y: Floats, outputs: Floats, quantile: float) -> Floats:

@@ -27,6 +27,7 @@ from msl.evaluate.splits import (
     SplitsByUnit,
     bootstrap_splits,
     fold_splits,
+    given_splits,
     holdout_split,
     time_splits,
 )
@@ -42,7 +43,10 @@ def holdout(population: SplitGroups, options: Options, rng: np.random.Generator)
 
 
 def cv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
-    """Every row is scored once in each repeat. Folds along an order are not random, so they are not repeated."""
+    """Every row is scored once in each repeat. Folds of the table, or along an order, are not random, so they are not
+    repeated."""
+    if population.folds is not None:
+        return given_splits(population.folds)
     if population.order is not None:
         return time_splits(population, int(options["folds"]))
     return fold_splits(_dealt_by(population, options), int(options["folds"]), int(options["repeats"]), rng)
@@ -87,8 +91,23 @@ def check_estimate(estimate: Estimate, population: SplitGroups) -> None:
             )
         if len(np.unique(population.order)) < 2:
             raise UserError("all rows have the same place in the order, and none comes later; leave `order` out")
+    if population.folds is not None:
+        _check_folds(population.folds, population.classes)
     if population.groups is not None and len(np.unique(population.groups)) < 2:
         raise UserError("all rows are of one group, and none would be left to test on; leave `groups` out")
+
+
+def _check_folds(folds: Rows, classes: Rows | None) -> None:
+    """Raises ValueError if a fold leaves rows of a single class to fit on."""
+    if classes is None:
+        return
+    for split in given_splits(folds):
+        if len(np.unique(classes[split.train])) < 2:
+            number = int(folds[split.test[0]]) + 1
+            raise UserError(
+                f"without fold {number} of `data(fold = …)` all rows are of one class, so that nothing can be fitted; "
+                "deal the classes out to several folds"
+            )
 
 
 def _check_balanced(population: SplitGroups) -> None:

@@ -69,6 +69,12 @@ def fold_splits(population: SplitGroups, folds: int, repeats: int, rng: np.rando
     return splits
 
 
+def given_splits(folds: Rows) -> list[Split]:
+    """The folds of the table, each scored by a model of all other rows; rows of no fold are only fitted on."""
+    tested = [fold for fold in np.unique(folds) if fold >= 0]
+    return [Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in tested]
+
+
 def deal(population: SplitGroups, folds: int, rng: np.random.Generator) -> Rows:
     """The fold of each row."""
     if population.groups is None:
@@ -195,12 +201,16 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SplitGroups:
-    """Rows by their classes (None for regression), groups and moments (None where the table has none)."""
+    """Rows by their classes (None for regression), groups, moments and folds (None where the table has none).
+
+    A fold of -1 is never tested.
+    """
 
     n_rows: int
     classes: Rows | None = None
     groups: Rows | None = None
     order: Rows | None = None
+    folds: Rows | None = None
 
     @property
     def strata(self) -> Rows:
@@ -213,7 +223,7 @@ class SplitGroups:
         def cut(values: Rows | None) -> Rows | None:
             return None if values is None else values[rows]
 
-        return SplitGroups(len(rows), cut(self.classes), cut(self.groups), cut(self.order))
+        return SplitGroups(len(rows), cut(self.classes), cut(self.groups), cut(self.order), cut(self.folds))
 
     def subsample(self, share: float, rng: np.random.Generator, balanced: bool = False) -> Rows:
         """A share of the rows: whole groups, or stratified, with at least two rows of a class that has two.

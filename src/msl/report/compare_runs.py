@@ -13,6 +13,7 @@ from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from msl.blocks.base.block import Floats
+from msl.blocks.base.load import BlockProblem
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.check.read_model import text_to_model
 from msl.data.table import Table
@@ -20,7 +21,7 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.cross_validate import SplitOutputs
 from msl.evaluate.dataset import Dataset
-from msl.evaluate.metrics import score
+from msl.evaluate.metrics import load_metric, score
 from msl.evaluate.outcome import failure_of
 from msl.evaluate.resampling import Resampling, ResamplingPlan
 from msl.language import ast
@@ -222,6 +223,10 @@ def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str
     dataset = Dataset.of(table)
     estimate = objective.estimate if objective is not None and objective.estimate.held_out == "folds" else _FOLDS
     metric = _metric(objective, dataset.task)
+    try:
+        load_metric(metric, trusted)
+    except BlockProblem as problem:
+        raise NoFolds(f"{problem.message}; {problem.help}") from None
     trial = ResamplingPlan(dataset, [estimate], first.seed).resampling(estimate, 0, 1.0, 0)
     found = {one.run.id: _losses(one, dataset, trial, metric, trusted) for one in winners}
     return FoldLosses(metric.name, _written(estimate), first.seed, found)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from msl.blocks.base.load import BlockProblem, load_class
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.metrics import load_metric
 from msl.record import record
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
@@ -161,9 +162,14 @@ def _objective_record(objective: Objective) -> Mapping[str, object]:
 
 def _of_other_packages(objective: Objective) -> Mapping[str, object]:
     """The versions of packages that metrics or the estimate come from, because results depend on them."""
-    targets = [objective.estimate.target, *(metric.function for metric in metrics_of(objective.loss))]
+    metrics = metrics_of(objective.loss)
+    targets = [objective.estimate.target, *(metric.function for metric in metrics)]
+    targets += [metric.row_function for metric in metrics if metric.row_function is not None]
     packages = frozenset(target.partition(":")[0].partition(".")[0] for target in targets) - {"msl"}
-    return {"packages": dict(versions_of_packages(packages))} if packages else {}
+    # The name of a metric that a spec declares does not stand for one function.
+    own = [repr(metric) for metric in metrics if metric.declared_in is not None]
+    found: dict[str, object] = {"packages": dict(versions_of_packages(packages))} if packages else {}
+    return {**found, "declared": own} if own else found
 
 
 def _stage_record(stage: Any) -> Mapping[str, object]:
@@ -201,6 +207,20 @@ def block_problems(space: Space, task: str, trusted: Collection[str] = ()) -> li
                 _check_class(node, task, trusted)
             except BlockProblem as problem:
                 problems[node.block.key] = UnusableBlock(node.block, problem.code, problem.message, problem.help)
+    return list(problems.values())
+
+
+def metric_problems(objectives: Iterable[Objective], trusted: Collection[str] = ()) -> list[UnusableBlock]:
+    """The metrics that a spec declares whose functions cannot be loaded or called, each once."""
+    problems: dict[str, UnusableBlock] = {}
+    for metric in (metric for objective in objectives for metric in metrics_of(objective.loss)):
+        if metric.declared_in is None or metric.name in problems:
+            continue
+        try:
+            load_metric(metric, trusted)
+        except BlockProblem as problem:
+            block = BlockType(metric.name, metric.declared_in, "metric", metric.task, metric.function, metric.span)
+            problems[metric.name] = UnusableBlock(block, problem.code, problem.message, problem.help)
     return list(problems.values())
 
 

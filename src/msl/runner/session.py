@@ -22,7 +22,7 @@ from msl.runner.choose_winner import choose_winner
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
 from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
 from msl.runner.loop import Progress, SearchResult, search
-from msl.runner.plan import Plan, block_problems
+from msl.runner.plan import Plan, block_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
 from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
 from msl.runner.versions import versions_of_packages
@@ -163,6 +163,7 @@ def run_plan(
     plan = request.plan
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
+    unusable += metric_problems(plan.spec.objectives, plan.job.trusted)
     if unusable:
         raise UserError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:

@@ -72,6 +72,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         numeric=statement.numeric or None,
         groups=statement.groups,
         order=statement.order,
+        fold=statement.fold,
         header=statement.header,
         separator=statement.separator,
         decimal=statement.decimal,

@@ -150,6 +150,8 @@ class Facts:
     incomplete: tuple[str, ...] = ()
     #: The classes as they are spelt, in the order of their codes.
     classes: tuple[str, ...] = ()
+    #: How many folds `data(fold = …)` names; None without it.
+    n_folds: int | None = None
 
     def __post_init__(self) -> None:
         if self.n_samples < 1 or self.n_features < 1:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from msl.diagnostics.source import Span
 from msl.record import record
 from msl.space.conditions import Requirement
 from msl.space.formulas import Amount, Exact, Facts, Formula, apply, plain
@@ -33,7 +34,7 @@ class Metric:
     `function` is a target `module:function`. For a metric of outputs it is called as `f(y, outputs, weights)`: true
     classes as integers and one score per class, or numbers and numbers, and the weight of each row. For a metric of the
     model itself (`needs` is one of `OF_MODEL`) it is called as `f(figures, n_features, n_fits)`. `options` follow as
-    keywords.
+    keywords. `takes` says if the function is called in a simpler way.
     """
 
     #: With its options where a spec gives some, as in `pinball(quantile = 0.9)`, so that a name stands for one metric.
@@ -51,6 +52,9 @@ class Metric:
     additive_over_rows: str | None = None
     #: The terms, as `f(y, outputs)`; a metric of the model needs none.
     row_function: str | None = None
+    #: What the function is called with: `outputs` as above, `predictions` as `f(y_true, y_pred)` (codes of classes, or
+    #: numbers), or `weighted_predictions` as `f(y_true, y_pred, sample_weight=weights)`.
+    takes: str = "outputs"
     #: Whether it depends only on how often each class was predicted as which.
     from_confusion: bool = False
     #: `outputs`, `probabilities` (how certain a classifier is, not only which class it predicts), or one of `OF_MODEL`.
@@ -71,6 +75,9 @@ class Metric:
     takes_costs: bool = False
     #: The value of each option that it declares.
     options: tuple[tuple[str, Value], ...] = ()
+    #: Where a spec declares it: the file and the place of its name. Its package has to be trusted then.
+    declared_in: str | None = field(default=None, compare=False, repr=False)
+    span: Span = field(default=Span(0, 0), compare=False, repr=False)
 
     @property
     def of_model(self) -> bool:
@@ -203,6 +210,8 @@ class Estimate(Call):
     fixed_splits: bool = field(default=False, repr=False, compare=False)
     #: Whether it fits on earlier rows and scores on later ones where the table has an order; others refuse such tables.
     follows_order: bool = field(default=False, repr=False, compare=False)
+    #: Whether the folds are those of `data(fold = …)` where the table has such a column; others refuse such tables.
+    takes_folds: bool = field(default=False, repr=False, compare=False)
     #: The weight of the training error in the estimate: that of pool 0, if it is not 0.
     training_weight: float = field(default=0.0, repr=False, compare=False)
     #: Whether a pool may score a row several times, to be counted as one row.
@@ -302,6 +311,7 @@ class DataStatement:
     numeric: tuple[str, ...] = ()
     groups: str | None = None
     order: str | None = None
+    fold: str | None = None
     header: bool | None = None
     separator: str | None = None
     decimal: str | None = None

@@ -226,7 +226,8 @@ class CannotLoad(UserError):
 def load_function(kind: str, name: str, target: str) -> Callable[..., Any]:
     """The function of a metric or an estimate (`kind`) with this name. Raises CannotLoad.
 
-    Targets come from declarations of installed packages only, which the checker has read.
+    Targets come from declarations that the checker has read: of installed packages, or of a spec, where
+    `load_own_function` has made sure that the package is trusted.
     """
     module, _, attribute = target.partition(":")
     try:
@@ -236,3 +237,34 @@ def load_function(kind: str, name: str, target: str) -> Callable[..., Any]:
     if not callable(found):
         raise CannotLoad(f"the {kind} `{name}` is not a function but {type(found).__name__}")
     return found
+
+
+def load_own_function(name: str, target: str, trusted: Collection[str], arguments: tuple[int, Sequence[str]]) -> None:
+    """Loads the function of a metric that a spec declares. Raises BlockProblem if it is not trusted, cannot be imported
+    or cannot be called with so many values and these keywords."""
+    module, _, attribute = target.partition(":")
+    package = module.partition(".")[0]
+    if package not in TRUSTED and package not in trusted:
+        message = f"`{name}` is a function of `{package}`, which is not trusted"
+        raise BlockProblem("MSL401", message, f"if you trust its code, add `--trust {package}`", name)
+    try:
+        imported = importlib.import_module(module)
+    except Exception as reason:  # a module may raise anything while it is imported
+        raise BlockProblem("MSL402", f"`{name}`: {reason}", _import_help(reason), name) from None
+    found = getattr(imported, attribute, None)
+    if found is None:
+        message = f"`{name}`: `{module}` has no `{attribute}`"
+        raise BlockProblem("MSL402", message, "mend the function in its declaration", name)
+    if not callable(found) or isinstance(found, type):
+        raise BlockProblem("MSL403", f"`{name}`: `{target}` is not a function", "name a function", name)
+    values, keywords = arguments
+    try:
+        signature = inspect.signature(found)
+        signature.bind(*[None] * values, **dict.fromkeys(keywords))
+    except ValueError:  # a function written in C has no signature
+        return
+    except TypeError as reason:
+        told = f"{values} values" + (f" and {', '.join(f'`{each}`' for each in keywords)}" if keywords else "")
+        message = f"`{name}`: `{target}` cannot be called with {told}: {reason}"
+        help = f"it is `{attribute}{signature}`; `takes` in the declaration says how it is called"
+        raise BlockProblem("MSL404", message, help, name) from None

@@ -121,7 +121,7 @@ class Blocks:
             help = f"write `{wanted.text}`, or `{role.names[0].text}.{wanted.text}`"
             self.report.error("MSL033", module.source, role.span, message, "", help)
             return None
-        if not self._known_role(wanted, module):
+        if not self._known_role(wanted, module, in_chain=True):
             return None
         found = [use for other in modules for use in self._of_role(other, wanted.text)]
         for qualifier, used in module.uses.items():
@@ -233,11 +233,13 @@ class Blocks:
             self.report.error("MSL031", module.source, node.task.span, f"`{node.task.text}` is not a task", "", help)
             sound = False
         if _TARGET.fullmatch(node.target.value) is None:
-            message = f'"{node.target.value}" does not name a class'
+            message = f'"{node.target.value}" does not name a {"function" if node.role.text == "metric" else "class"}'
             help = 'write `"package.module:Class"`, or `"package.module:Class*"` for a Classifier and a Regressor'
             module_name, dot, class_name = node.target.value.rpartition(".")
             if dot and _TARGET.fullmatch(f"{module_name}:{class_name}"):
                 help = f'a colon goes before the class: write `"{module_name}:{class_name}"`'
+            if node.role.text == "metric":
+                help = help.replace("class", "function").replace("Class", "function").partition(", or ")[0]
             self.report.error("MSL032", module.source, node.target.span, message, "", help)
             sound = False
         declarer = self.declarer(module)
@@ -337,8 +339,9 @@ class Blocks:
             help = "give them different names, or keep one of them"
             self.report.error("MSL092", module.source, field.key.span, message, "", help, also)
 
-    def _known_role(self, role: ast.Name, module: Module) -> bool:
-        known = [*CHAIN_ROLES, *SLOT_ROLES]
+    def _known_role(self, role: ast.Name, module: Module, in_chain: bool = False) -> bool:
+        """Whether a role can be declared, or be meant by `any ROLE` in a chain. Files may declare metrics."""
+        known = [*CHAIN_ROLES, *SLOT_ROLES, *(() if in_chain else ("metric",))]
         if role.text in known or (role.text in ENGINE_ROLES and module.is_implied):
             return True
         help = did_you_mean(role.text, known) or f"roles are {listing(known)}"

@@ -30,6 +30,7 @@ _ROLES = {
     **dict.fromkeys(("estimator", "model", "predictor"), "learner"),
     **dict.fromkeys(("scaler", "preprocessor", "preprocessing", "encoder", "imputer"), "transformer"),
     **dict.fromkeys(("feature_selector", "feature_selection", "filter", "extractor"), "selector"),
+    **dict.fromkeys(("measure", "score", "scorer", "scoring", "objective", "loss"), "metric"),
 }
 _CALLS = {
     "strategy": {
@@ -101,6 +102,7 @@ _OPTIONS = {
         **dict.fromkeys(("numerical", "continuous", "numeric_features"), "numeric"),
         **dict.fromkeys(("sep", "delimiter"), "separator"),
         **dict.fromkeys(("group", "subject"), "groups"),
+        **dict.fromkeys(("folds", "fold_column", "fold_col", "test_fold", "split", "splits"), "fold"),
         **dict.fromkeys(("time", "date", "sort"), "order"),
         **dict.fromkeys(("pos_label", "positive_class"), "positive"),
     },
@@ -366,11 +368,20 @@ def _blocks(catalogue: str) -> dict[str, str]:
 
 _NAMES = {
     "error": "error_rate zero_one_loss misclassification",
+    "accuracy": "acc accuracy_score",
+    "balanced_accuracy": "balanced_accuracy_score bac",
+    "precision": "precision_score precision_macro",
+    "recall": "recall_score recall_macro sensitivity tpr",
+    "average_precision": "average_precision_score pr_auc auprc",
+    "brier": "brier_score brier_score_loss neg_brier_score",
+    "ece": "calibration calibration_error expected_calibration_error",
+    "mape": "mean_absolute_percentage_error neg_mean_absolute_percentage_error MAPE",
     "ber": "balanced_error balanced_error_rate",
     "logloss": "log_loss neg_log_loss cross_entropy crossentropy nll deviance",
     "auc": "roc_auc roc_auc_score roc_auc_ovr roc_auc_ovo roc_auc_ovr_weighted auroc AUC",
     "f1": "f1_score f1_macro f1_weighted f1_micro macro_f1 F1 fscore f_score",
     "mcc": "matthews matthews_corrcoef phi",
+    "pinball": "mean_pinball_loss quantile_loss",
     "mse": "mean_squared_error neg_mean_squared_error squared_error l2 MSE",
     "rmse": "root_mean_squared_error neg_root_mean_squared_error RMSE",
     "mae": "mean_absolute_error neg_mean_absolute_error absolute_error l1 MAE",
@@ -379,20 +390,12 @@ _NAMES = {
     "fit_time": "time training_time",
 }
 _OURS = {name: ours for ours, names in _NAMES.items() for name in names.split()}
-#: Metrics that are 1 minus one of ours.
-_OPPOSITES = {
-    **dict.fromkeys("accuracy acc accuracy_score".split(), "error"),
-    **dict.fromkeys("balanced_accuracy balanced_accuracy_score bac".split(), "ber"),
-}
 #: Metrics that do not exist here, and the closest one.
 _CLOSE = {
-    **dict.fromkeys(
-        "precision recall sensitivity specificity jaccard fbeta f2 precision_macro recall_macro".split(), "f1"
-    ),
-    **dict.fromkeys("average_precision pr_auc auprc gini ks".split(), "auc"),
-    **dict.fromkeys("brier brier_score neg_brier_score ece calibration".split(), "logloss"),
+    **dict.fromkeys("specificity jaccard fbeta f2".split(), "f1"),
+    **dict.fromkeys("gini ks".split(), "auc"),
     **dict.fromkeys("kappa cohen_kappa cohen_kappa_score".split(), "mcc"),
-    **dict.fromkeys("mean_absolute_percentage_error mape median_absolute_error huber smape".split(), "mae"),
+    **dict.fromkeys("median_absolute_error huber smape".split(), "mae"),
     **dict.fromkeys("rmsle msle mean_squared_log_error neg_mean_squared_log_error".split(), "rmse"),
     **dict.fromkeys("explained_variance pearson pearsonr correlation".split(), "r2"),
 }
@@ -400,10 +403,10 @@ _CLOSE = {
 
 def metric_meant(name: str, alone: bool, is_larger_better: Callable[[str], bool]) -> str | None:
     """What to write for a metric that other tools call by another name; `alone` if it is the only objective."""
-    ours = _OPPOSITES.get(name) or _OURS.get(name)
+    ours = _OURS.get(name)
     if ours is not None:
         word = "maximize" if is_larger_better(ours) else "minimize"
         if alone:
             return f"write `{word} {ours}`"
-        return f"write `{ours}`, its opposite" if name in _OPPOSITES else f"write `{ours}`"
+        return f"write `{ours}`"
     return f"there is none of that name; the closest is `{_CLOSE[name]}`" if name in _CLOSE else None

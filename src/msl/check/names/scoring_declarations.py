@@ -23,6 +23,10 @@ from msl.space.values import Value
 COSTS = "costs"
 #: The option of metrics that depend on the number of rows of the table, which nobody has to give.
 ROWS = "rows"
+#: The option of metrics that depend on the names of the classes, which nobody has to give.
+CLASSES = "classes"
+#: Options that the table gives.
+GIVEN_BY_TABLE = (ROWS, CLASSES)
 #: The metric of a spec that names none.
 DEFAULT_METRICS = {"classification": "ber", "regression": "rmse"}
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
@@ -35,6 +39,7 @@ _FACTS: Mapping[str, Mapping[str, tuple[str | None, ...] | str]] = {
         "high": _NUMBER,
         "additive_over_rows": (None, "mean", "class_mean", "root_mean"),
         "row_function": _FUNCTION,
+        "takes": ("outputs", "predictions", "weighted_predictions"),
         "from_confusion": _TRUTH,
         "needs": ("outputs", "probabilities", *OF_MODEL),
         "relative_to": (None, "all_features"),
@@ -48,10 +53,21 @@ _FACTS: Mapping[str, Mapping[str, tuple[str | None, ...] | str]] = {
         "held_out": (None, "one", "folds", "rows"),
         "fixed_splits": _TRUTH,
         "follows_order": _TRUTH,
+        "takes_folds": _TRUTH,
         "training_weight": _NUMBER,
         "rows_repeat": _TRUTH,
         "shortcut": (None, "loo", "gcv"),
     },
+}
+#: What only the metrics of MSL and of packages state: others stand for them, or they look at the fit.
+_NOT_OWN = ("relative_to", "of_positive", "on_test", "is_named", "complement")
+#: What people write for a field of a metric.
+_MEANT = {
+    **dict.fromkeys(("larger", "greater_is_better", "higher_is_better", "bigger", "maximize"), "larger_is_better"),
+    **dict.fromkeys(("min", "minimum", "lower"), "low"),
+    **dict.fromkeys(("max", "maximum", "upper", "best"), "high"),
+    **dict.fromkeys(("signature", "arguments", "input", "inputs"), "takes"),
+    **dict.fromkeys(("needs_proba", "needs_probabilities", "response_method", "probabilities"), "needs"),
 }
 
 
@@ -73,13 +89,12 @@ def declared_metric(declared: Declared, options: tuple[tuple[str, Value], ...] =
     """The metric with these options. Raises WrongDeclaration for a fact that there is not, or that cannot be.
 
     An option is declared with `:`, as in `quantile: real 0..1 default 0.5`; `costs = none` takes a matrix of costs, and
-    `rows = none` is the number of rows of the table.
+    `rows = none` and `classes = none` are the number of rows of the table and the names of its classes.
     """
-    facts = _stated(declared)
     for option in options_of(declared):
-        if isinstance(option.node, Const) and option.name not in (COSTS, ROWS):
-            help = did_you_mean(option.name, _FACTS["metric"]) or f"it can state {listing(_FACTS['metric'], 20)}"
-            raise WrongDeclaration(option.name, f"a metric states no `{option.name}`", help)
+        if isinstance(option.node, Const) and option.name not in (COSTS, *GIVEN_BY_TABLE):
+            raise WrongDeclaration(option.name, f"a metric states no `{option.name}`", _meant_field(option))
+    facts = _stated(declared)
     block = declared.block
     takes_costs = any(option.name == COSTS for option in options_of(declared))
     metric = Metric(block.name, block.target, block.task, takes_costs=takes_costs, options=options, **facts)
@@ -88,7 +103,41 @@ def declared_metric(declared: Declared, options: tuple[tuple[str, Value], ...] =
     if metric.additive_over_rows is not None and metric.row_function is None and not metric.of_model:
         help = 'add `row_function = "package.module:function"`'
         raise WrongDeclaration("additive_over_rows", "it is not said what each row adds to the metric", help)
+    if metric.takes != "outputs" and metric.needs != "outputs":
+        help = "leave `takes` out: the outputs have a probability for each class"
+        raise WrongDeclaration("takes", f"predictions are no {metric.needs}", help)
+    if metric.takes == "predictions" and metric.from_confusion:
+        help = "write `takes = weighted_predictions`, or leave `from_confusion` out"
+        raise WrongDeclaration("from_confusion", "the cells of a confusion matrix are rows with weights", help)
     return metric
+
+
+def _meant_field(option: Param) -> str:
+    """What to write for a field with `=` that a metric does not have."""
+    meant = _MEANT.get(option.name)
+    if meant is None:
+        fields = [name for name in _FACTS["metric"] if name not in _NOT_OWN]
+        own = f"an option of the function is written `{option.name}: …`, with a domain and a default"
+        return did_you_mean(option.name, fields) or f"it can state {listing(fields, 20)}; {own}"
+    value = {"larger_is_better": "true", "takes": "predictions", "needs": "probabilities"}.get(meant, "…")
+    return f"write `{meant} = {value}`"
+
+
+def check_own_metric(declared: Declared) -> None:
+    """Raises WrongDeclaration for a metric that a spec declares and that cannot be."""
+    name = declared.block.name
+    if find_metric(name) is not None:
+        raise WrongDeclaration("", f"`{name}` is already a metric", "choose another name")
+    if declared.block.target.endswith("*"):
+        raise WrongDeclaration("", "a metric is a function, and `*` stands for two classes", "remove the `*`")
+    declared_metric(declared)
+    stated = {param.name: param.node for param in declared.params}
+    for field in _NOT_OWN:
+        if field in stated:
+            raise WrongDeclaration(field, f"a metric of a spec states no `{field}`", "remove it")
+    if stated.get("needs") in [Const(kind) for kind in OF_MODEL]:
+        help = "write `needs = probabilities`, or leave it out"
+        raise WrongDeclaration("needs", "a metric of a spec looks at the outputs of models, not at their fits", help)
 
 
 def declared_estimate(declared: Declared, options: tuple[tuple[str, Any], ...]) -> Estimate:
@@ -126,7 +175,8 @@ def _checked(name: str, value: object, allowed: tuple[str | None, ...] | str) ->
         case _:
             if isinstance(value, str) and (allowed == _TEXT or _TARGET.fullmatch(value)):
                 return value
-    raise WrongDeclaration(name, f"`{name}` is {allowed}", f"write `{name} = …`")
+    example = {_TRUTH: "true", _NUMBER: "0", _FUNCTION: '"package.module:function"'}.get(str(allowed), "…")
+    raise WrongDeclaration(name, f"`{name}` is {allowed}", f"write `{name} = {example}`")
 
 
 # --- metrics by name, for code that has no spec at hand ---------------------------------------------------------------

@@ -148,11 +148,12 @@ def _print_warnings(table: Table) -> None:
 
 def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
     """Classes that cannot be imported, are not trusted, or do not fit, reported at their declaration before a run."""
-    from msl.runner.plan import block_problems
+    from msl.runner.plan import block_problems, metric_problems
 
     assert loaded.table is not None
     found = []
-    for problem in block_problems(loaded.spec.space, loaded.table.task, trusted):
+    blocks = block_problems(loaded.spec.space, loaded.table.task, trusted)
+    for problem in [*blocks, *metric_problems(loaded.spec.objectives, trusted)]:
         own = [source for source in loaded.checked.sources if source.path == problem.block.origin]
         source = own[0] if own else loaded.source
         span = problem.block.span if own else Span(0, min(1, len(source.text)))
