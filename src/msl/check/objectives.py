@@ -91,7 +91,7 @@ class ObjectiveReader:
         """The estimate with the folds of `data(fold = …)`; what contradicts them is reported."""
         if not estimate.takes_folds:
             message = f"`{estimate.name}` divides the rows itself, and `data(fold = …)` says how they are divided"
-            self._error("MSL298", where, message, "write `by cv()`, or leave `fold` out of `data(…)`")
+            self._error("MSL298", where, message, "write `cv()`, or leave `fold` out of `data(…)`")
             return None
         n_folds = None if self.facts is None else self.facts.n_folds
         options = dict(estimate.options)
