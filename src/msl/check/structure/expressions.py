@@ -145,7 +145,7 @@ class Spaces:
     def _several(self, expression: ast.Expression, module: Module) -> None:
         text = _shortened(module.source.slice(expression.span))
         message = f"`=` takes one value, and `{text}` is several"
-        self._error("MSL089", expression, module, message, "write `:` in place of `=` to search them, or keep one")
+        self._error("MSL089", expression, module, message, "use `:` in place of `=` to search them, or keep one")
 
     # --- expressions ---
 
