@@ -200,7 +200,7 @@ def test_a_share_of_the_rows_is_the_same_for_all_models():
 )
 def test_racing_only_replaces_a_loss_by_its_bound(goal):
     dataset = two_moons()
-    models = models_of(QUICK_PSMS, dataset, 12, seed=5)
+    models = models_of(QUICK_PSMS, dataset, 24, seed=5)
     exact = [evaluator(goal, dataset).evaluate(model) for model in models]
     judge = evaluator(goal, dataset)
     best = math.inf
