@@ -34,6 +34,7 @@ FILES = {
         "test_conformance.py",
         "test_extremes.py",
         "test_kills.py",
+        "test_own_metrics.py",
         "test_run.py",
         "test_run_streams.py",
         "test_summary.py",
