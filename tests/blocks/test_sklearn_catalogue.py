@@ -18,6 +18,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import KBinsDiscretizer, minmax_scale, scale
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from msl.blocks.base.load import _SINCE as SINCE
@@ -134,6 +135,8 @@ def literal(node: ast.Node, sizes: Sizes) -> Any:
     match node:
         case ast.Nothing():
             return None
+        case ast.AnyOf():  # of learners: the one that stands for them all
+            return DecisionTreeClassifier()
         case ast.Boolean(value=value) | ast.String(value=value):
             return value
         case ast.Path(names=(ast.Name(text=name),)) if not hasattr(sizes, name):
@@ -294,14 +297,14 @@ def declared_names(catalogue: str, roles: set[str] | None = None) -> list[str]:
 def test_names_of_chain_blocks_are_unique_over_all_catalogues() -> None:
     names = [
         name
-        for catalogue in ("clop", "sbm", "kms", "rbf", "sklearn")
+        for catalogue in ("clop", "sbm", "kms", "rbf", "sklearn", "compose")
         for name in declared_names(catalogue, CHAIN_ROLES)
     ]
     assert sorted(names) == sorted(set(names))
 
 
 def test_no_name_is_taken_by_another_catalogue_in_any_role() -> None:
-    others = {name for catalogue in ("clop", "sbm", "kms", "rbf") for name in declared_names(catalogue)}
+    others = {name for catalogue in ("clop", "sbm", "kms", "rbf", "compose") for name in declared_names(catalogue)}
     assert not others & set(declared_names("sklearn"))
 
 

@@ -11,6 +11,8 @@ from msl.diagnostics.source import Source
 #: Spaces for the examples that are statements of their own; `gcv` is for models that are linear in their weights.
 SPACE = "use clop\nchain model = naive\n"
 NUMBERS = "use clop\nchain model = kridge\n"
+#: A model for `start`, which reads it from a file.
+MODEL = "use clop\nchain best = naive\n"
 WHOLE = ("learner", "transformer", "selector", "post")
 STATEMENTS = ("strategy", "estimate", "combiner")
 
@@ -28,5 +30,6 @@ def test_the_example_of_a_step_is_a_sound_spec(entry: Entry) -> None:
     "entry", [pytest.param(one, id=f"{one.catalogue}.{one.name}") for one in all_entries() if one.role in STATEMENTS]
 )
 def test_the_example_of_a_statement_can_be_added_to_a_spec(entry: Entry) -> None:
-    found = check_source(Source("<example>", (NUMBERS if entry.name == "gcv" else SPACE) + entry.example))
+    text = (NUMBERS if entry.name == "gcv" else SPACE) + entry.example
+    found = check_source(Source("<example>", text), read_file=lambda path: MODEL)
     assert not [one.message for one in found.diagnostics if one.is_error]

@@ -41,8 +41,9 @@ def read_page(code: str) -> Page:
         settings = dict(item.split("=", 1) for item in options.split())
         if language == "facts":
             values = dict(line.split("=", 1) for line in body.split())
+            names = {key: tuple(values.pop(key).split(",")) for key in ("columns", "symbolic") if key in values}
             sizes = {key: int(value) for key, value in values.items() if key != "task"}
-            facts = Facts(**sizes, task=values["task"])  # type: ignore[arg-type]
+            facts = Facts(**sizes, **names, task=values["task"])  # type: ignore[arg-type]
         elif "file" in settings:
             beside[settings["file"]] = body
         else:
@@ -86,6 +87,7 @@ def test_the_right_example_is_right(code: str) -> None:
 def test_every_code_in_the_sources_has_a_page() -> None:
     sources = Path(msl.__file__).parent.rglob("*.py")
     used = {code for source in sources for code in _CODE.findall(source.read_text(encoding="utf-8"))}
-    of_language = {code for code in used if code < "MSL300"}
+    # From 300 on codes are about tables; the checker reports only those of columns that a spec selects.
+    of_language = {code for code in used if code < "MSL300" or "MSL340" <= code < "MSL350"}
     assert of_language == set(titles())
     assert len(of_language) >= 60

@@ -89,3 +89,20 @@ class Single(TransformerMixin, BaseEstimator):
 
 class SVC(Telling):
     """A class whose name another package has too."""
+
+
+class Layered(ClassifierMixin, BaseEstimator):
+    """Takes as many layers as it is told, each a dictionary."""
+
+    def __init__(self, n_layers: int = 1, units: Any = (8,), layers: Any = ({"name": "pool"},)) -> None:
+        self.n_layers, self.units, self.layers = n_layers, units, layers
+
+    def fit(self, X: Any, y: Any) -> Any:
+        if len(self.units) != self.n_layers or [layer["name"] for layer in self.layers] == []:
+            raise ValueError("not as many layers as told")
+        self.tree_ = DecisionTreeClassifier(max_depth=sum(self.units), random_state=0).fit(X, y)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.tree_.predict(X)

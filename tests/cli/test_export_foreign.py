@@ -78,6 +78,27 @@ def test_what_came_through_kwargs_is_kept(tmp_path: Path, kind: str) -> None:
     predicted(tmp_path, options, "wine.csv")
 
 
+LAYERED = """block layered: learner "foreign_blocks:Layered" {
+  n_layers: int 1..2,
+  units: vector(n_layers) of int 1..2,
+  layers: vector(n_layers) of (conv { width: 3 | 5 } | pool {}),
+}
+"""
+
+
+def test_layers_run_again_and_are_kept(tmp_path: Path) -> None:
+    chain = "chain m = layered(n_layers = 2, units = [1, 2], layers = [conv { width = 3 }, pool {}]) | layered\n"
+    options = finished(tmp_path, f"{LAYERED}{chain}search random(evaluations = 5)\nensemble vote(top = 2)\n")
+    command = ["run", str(tmp_path / "spec.msl"), str(tmp_path / "wine.csv"), "--on", "inprocess", *options]
+    code, out, err = run_msl(*command)
+    assert code == 0, err
+    assert "0 new" in out + err
+    text, _ = exported(tmp_path, options)
+    assert "units=(" in text
+    assert "{'name': 'pool'}" in text or "{'name': 'conv', 'width': " in text
+    predicted(tmp_path, options, "wine.csv")
+
+
 def test_containers_of_the_standard_library_need_no_trust(tmp_path: Path) -> None:
     options = finished(tmp_path, "chain m = telling(min_samples_leaf = 9, rest = default)\nsearch grid\n")
     assert run_msl("predict", "@", str(tmp_path / "wine.csv"), *options)[0] == 0

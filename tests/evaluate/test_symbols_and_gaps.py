@@ -52,7 +52,8 @@ def folds_of(judge: Evaluator):
 
 
 def test_the_table_says_what_its_columns_are(dataset):
-    assert dataset.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1))
+    names = ("colour", "size", "weight")
+    assert dataset.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1), names=names)
 
 
 def test_as_a_careful_user_of_scikit_learn_would_do_it(dataset):
@@ -64,6 +65,19 @@ def test_as_a_careful_user_of_scikit_learn_would_do_it(dataset):
     )
     rows = np.where(np.isnan(dataset.X) & (np.arange(3) == 0), -1, dataset.X)
     predicted = cross_val_predict(make_pipeline(encoder, GaussianNB()), rows, dataset.y, cv=folds_of(judge))
+    assert judge.evaluate(model).losses[0] == pytest.approx(1 - balanced_accuracy_score(dataset.y, predicted))
+
+
+def test_columns_with_steps_of_their_own_are_fitted_inside_the_folds(dataset):
+    judge = evaluator(GOAL, dataset)
+    steps = '(on ["s*"] (impute(rest = default)) & on rest (one_hot(rest = default)))'
+    model = only_model(f"use sklearn\nchain c = {steps} >> gaussian_nb(rest = default)", dataset)
+    encoder = make_column_transformer(
+        (SimpleImputer(keep_empty_features=True), [1]), (OneHotEncoder(sparse_output=False), [0, 2])
+    )
+    encoder.set_params(onehotencoder__handle_unknown="infrequent_if_exist", onehotencoder__max_categories=100)
+    by_hand = make_pipeline(encoder, GaussianNB())
+    predicted = cross_val_predict(by_hand, dataset.X, dataset.y, cv=folds_of(judge))
     assert judge.evaluate(model).losses[0] == pytest.approx(1 - balanced_accuracy_score(dataset.y, predicted))
 
 
@@ -81,6 +95,8 @@ CHAINS = (
     " >> gaussian_nb(rest = default)",
     "((columns(kind = symbolic) >> target_encode(rest = default)) & columns(kind = numeric)) >> naive",
     "(missing_indicator & passthrough) >> naive",
+    "(on numbers (impute(rest = default)) & on symbols (one_hot(rest = default)) & on [size, colour] (none)) >> naive",
+    "(on [weight] (log1p) & on rest (on symbols (ordinal(rest = default)) & on rest (none))) >> knn(rest = default)",
     "ordinal(rest = default) >> decision_tree(rest = default)",
 )
 

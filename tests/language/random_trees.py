@@ -37,13 +37,31 @@ def arithmetic(operands: st.SearchStrategy) -> st.SearchStrategy:
         return ast.Arithmetic(operators, (first, *(operand for _, operand in more)))
 
     rest = st.lists(st.tuples(st.booleans(), operands), min_size=1, max_size=3)
-    return st.builds(build, st.sampled_from(["+-", "*/"]), operands, rest)
+    powers = st.builds(lambda *both: ast.Arithmetic(("^",), both), operands, operands)
+    return st.builds(build, st.sampled_from(["+-", "*/"]), operands, rest) | powers
 
 
 def negative(operands: st.SearchStrategy) -> st.SearchStrategy:
     """A minus before a plain number makes a negative number, so such a node is never read."""
     foldable = lambda node: isinstance(node, ast.Number) and node.unit is None  # noqa: E731
     return st.builds(ast.Negative, operands.filter(lambda node: not foldable(node)))
+
+
+def ranges_with_priors(inner: st.SearchStrategy) -> st.SearchStrategy:
+    """A prior follows a number: behind `default`, a call would be an alternative."""
+    numbers = st.integers(1, 9).map(ast.Number)
+    name = st.sampled_from(["normal", "lognormal"]).map(lambda text: ast.Path((ast.Name(text),)))
+    arguments = several(inner, 0, 3).map(lambda values: tuple(ast.Argument(None, False, value) for value in values))
+    prior = st.builds(ast.Call, name, arguments)
+    kinds = st.sampled_from([None, "int", "real"])
+    return st.builds(ast.Range, kinds, numbers, numbers, st.booleans(), st.none() | numbers, prior)
+
+
+def weighted_choices(items: tuple[ast.Node, ...]) -> st.SearchStrategy:
+    """Alternatives, at least the first with a weight."""
+    weights = st.integers(1, 9).map(ast.Number)
+    more = st.lists(st.none() | weights, min_size=len(items) - 1, max_size=len(items) - 1)
+    return st.builds(lambda first, rest: ast.Choice(items, (first, *rest)), weights, more)
 
 
 def expressions_over(inner: st.SearchStrategy) -> st.SearchStrategy:
@@ -54,14 +72,19 @@ def expressions_over(inner: st.SearchStrategy) -> st.SearchStrategy:
         calls(inner),
         several(inner, 0).map(ast.ListOf),
         st.builds(ast.Range, st.sampled_from([None, "int", "real"]), inner, inner, st.booleans(), st.none() | inner),
+        ranges_with_priors(inner),
         st.builds(ast.Vector, inner, inner),
+        st.builds(
+            ast.On, st.sampled_from("numbers rest age".split()).map(ast.Name) | several(inner, 0).map(ast.ListOf), inner
+        ),
         arithmetic(inner),
         negative(inner),
     )
 
 
 def chains(inner: st.SearchStrategy) -> st.SearchStrategy:
-    return st.one_of(several(inner).map(kind) for kind in (ast.Choice, ast.Sequence, ast.Union))
+    plain = st.one_of(several(inner).map(kind) for kind in (ast.Choice, ast.Sequence, ast.Union))
+    return plain | several(inner).flatmap(weighted_choices)
 
 
 def calls(inner: st.SearchStrategy) -> st.SearchStrategy:
@@ -71,9 +94,13 @@ def calls(inner: st.SearchStrategy) -> st.SearchStrategy:
 def arguments(inner: st.SearchStrategy, conditions: st.SearchStrategy | None = None) -> st.SearchStrategy:
     tests = paths if conditions is None else conditions
     opening = st.builds(ast.Argument, keys, st.just(True), inner, st.none() | inner, st.none() | tests)
-    closing = st.builds(ast.Argument, keys, st.just(False), inner)
+    braced = st.builds(ast.Call, plain_paths, several(opening, 0), st.just(True))
+    closing = st.builds(ast.Argument, keys, st.just(False), inner | braced)
     positional = st.builds(ast.Argument, st.none(), st.just(False), inner)
-    return several(opening | closing | positional, 0)
+    ranges = st.builds(ast.Range, st.sampled_from([None, "int", "real"]), whole_numbers, whole_numbers)
+    word = st.just(ast.Name("best"))
+    tried = st.builds(ast.Argument, keys, st.just(True), ranges, st.none() | inner, st.none() | tests, word)
+    return several(opening | closing | positional | tried, 0)
 
 
 expressions = st.recursive(leaves, expressions_over, max_leaves=12)
@@ -105,9 +132,9 @@ statements = st.one_of(
     st.builds(ast.Edition, whole_numbers),
     st.builds(ast.Use, several(use_items, 1)),
     st.builds(ast.Data, all_arguments),
-    st.builds(ast.Block, names, names, st.none() | names, strings, all_arguments),
-    st.builds(ast.Derive, names, paths, all_arguments),
-    st.builds(ast.Part, names, expressions),
+    st.builds(ast.Block, names, names, st.none() | names, strings, all_arguments, st.none() | keys),
+    st.builds(ast.Derive, names, paths, all_arguments, st.none() | keys),
+    st.builds(ast.Part, names, st.none() | all_arguments, expressions),
     st.builds(ast.Chain, names, expressions),
     st.builds(ast.Require, conditions, st.none() | conditions),
     st.builds(ast.Goal, st.booleans(), several(objectives, 1)),

@@ -18,6 +18,7 @@ from msl.language.ast_builder import AstBuilder
 from msl.language.literals import UNITS
 from msl.language.parser import MOST_TOKENS
 from msl.language.tokens import FUNCTION_WORDS, RESERVED, STATEMENTS, Grammar, token_span
+from msl.space.column_selectors import KINDS, REST
 from msl.space.formulas import FUNCTIONS
 
 EDITORS = Path(__file__).parents[2] / "editors" / "vscode"
@@ -42,6 +43,16 @@ def test_every_reserved_word_is_highlighted_once() -> None:
 def test_functions_and_combinators_are_highlighted() -> None:
     assert set(words("function")) == {*FUNCTIONS, *BUILT_IN, "regions"}
     assert set(words("function")) >= FUNCTION_WORDS
+
+
+def test_the_words_for_columns_are_highlighted() -> None:
+    rule = re.compile(RULES["columns"]["match"])
+    for kind in (*KINDS, REST):
+        found = rule.search(f"a & on {kind} (b)")
+        assert found is not None
+        assert found.groups() == ("on", kind)
+    assert rule.search("on [age] (b)") is not None
+    assert rule.search("on >> svc") is None
 
 
 def test_units_are_part_of_numbers() -> None:

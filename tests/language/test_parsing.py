@@ -43,7 +43,12 @@ def test_the_good_corpus_is_read(path: Path) -> None:
     assert not file.broken
 
 
-_OF_OTHERS = {"MSL034", "MSL035", "MSL036"}  # merges left open, and what other languages and tools write
+#: Merges left open, what other languages and tools write, and own words in wrong places.
+_OF_OTHERS = {"MSL034", "MSL035", "MSL036", "MSL197", "MSL285", "MSL289"}
+
+
+#: Priors and weights: some of their mistakes are in the syntax, some in the numbers.
+_OF_BOTH = {"MSL157", "MSL158", "MSL159"}
 
 
 def syntax_codes(text: str) -> list[str]:
@@ -56,7 +61,7 @@ def syntax_codes(text: str) -> list[str]:
 def test_the_bad_corpus_gives_the_codes_it_announces(path: Path) -> None:
     text = path.read_bytes().decode("utf-8")
     file, diagnostics = text_to_ast(Source(path.name, text))
-    assert [diagnostic.code for diagnostic in diagnostics] == syntax_codes(text)
+    assert [one.code for one in diagnostics if one.code not in _OF_BOTH] == syntax_codes(text)
     assert diagnostics or not file.broken
 
 
@@ -90,6 +95,8 @@ def check_piece(piece: str, node: ast.Expression) -> None:
     space, more = text_to_ast(Source("a.msl", f"part x = {piece}"))
     readings = [] if diagnostics else [condition.statements[0].condition]  # type: ignore[union-attr]
     readings += [] if more else [space.statements[0].space]  # type: ignore[union-attr]
+    value, wrong = text_to_ast(Source("a.msl", f"part x = f(p: {piece})"))  # braces are for values alone
+    readings += [] if wrong else [value.statements[0].space.arguments[0].value]  # type: ignore[union-attr]
     assert node in readings
 
 
@@ -127,6 +134,10 @@ A, B, C = path("a"), path("b"), path("c")
         ("-3", ast.Number(-3)),
         ("-3s", ast.Negative(ast.Number(3, "s"))),
         ("- a", ast.Negative(A)),
+        ("-2^2", ast.Negative(ast.Arithmetic(("^",), (ast.Number(2), ast.Number(2))))),
+        ("2^-a", ast.Arithmetic(("^",), (ast.Number(2), ast.Negative(A)))),
+        ("a^b^a", ast.Arithmetic(("^",), (A, ast.Arithmetic(("^",), (B, A))))),
+        ("a*b^2", ast.Arithmetic(("*",), (A, ast.Arithmetic(("^",), (B, ast.Number(2)))))),
         ("a..b", ast.Range(None, A, B)),
         ("int 1..9 step 2", ast.Range("int", ast.Number(1), ast.Number(9), step=ast.Number(2))),
         ("vector(a) of int 1..9", ast.Vector(A, ast.Range("int", ast.Number(1), ast.Number(9)))),

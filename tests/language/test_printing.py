@@ -70,7 +70,7 @@ def check_no_pair_can_go(text: str) -> None:
 @settings(max_examples=100)
 @given(expressions)
 def test_no_parenthesis_of_a_space_can_go(space: ast.Expression) -> None:
-    check_no_pair_can_go(ast_to_text(ast.Part(ast.Name("x"), space)))
+    check_no_pair_can_go(ast_to_text(ast.Part(ast.Name("x"), None, space)))
 
 
 @settings(max_examples=100)

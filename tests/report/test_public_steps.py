@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline, make_union
 
-from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare
+from msl.blocks.base.build import ColumnKinds, model_to_chain
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
+from msl.check.read_model import text_to_model
+from msl.diagnostics.source import Source
 from msl.export.python_code import EstimatorCode
-from msl.export.python_file import has_public_form, public_form
+from msl.export.python_file import Exportable, export_python, has_public_form, public_form
 
 RNG = np.random.default_rng(3)
 NUMBERS = RNG.normal(size=(80, 3)) * [1.0, 1e6, 1e-3]
@@ -29,6 +32,7 @@ STEPS = [
     (Passthrough(), HOLED),
     (Columns(kind="numeric", symbolic_columns=[1, 4]), HOLED),
     (Columns(kind="symbolic", symbolic_columns=[1, 4]), HOLED),
+    (TableColumns(columns=[1, 3, 4]), HOLED),
     (KeepFeatures(features=[True, False, True, False, True]), HOLED),
     (KeepFeatures(), HOLED),
 ]
@@ -68,3 +72,24 @@ def test_what_only_ours_can_do_has_no_public_form() -> None:
     in_place.fit_arrays(HOLED, y, 2)
     assert not has_public_form(many)
     assert not has_public_form(in_place)
+
+
+def test_columns_with_steps_of_their_own_are_a_column_transformer_by_name() -> None:
+    text = (
+        "(on [a, c] (impute(strategy = mean, keep_empty_features = true) >> max_abs)"
+        " & on rest (none)) >> logistic(C = 1, class_weight = none, max_iter = 2000)"
+    )
+    model, _ = text_to_model(text, Source("spec.msl", "use sklearn"))
+    assert model is not None
+    names, y = ("a", "b", "c"), (NUMBERS[:, 0] > 0).astype(int)
+    chain = model_to_chain(model, "classification", 0, (), ColumnKinds(3, names=names))
+    chain.fit_arrays(NUMBERS, y, 2)
+    ranges = np.column_stack([NUMBERS.min(axis=0), NUMBERS.max(axis=0)])
+    code = export_python(Exportable("t", text, chain, names, {}, "y", ("no", "yes"), (), ",", ranges))
+    assert "make_column_transformer(" in code
+    assert "COLUMNS.index(each) for each in ['a', 'c']" in code
+    assert "msl" not in code.split("import numpy", 1)[1].split("def make_model", 1)[0]
+    made: dict[str, Any] = {"__name__": "exported"}
+    exec(code, made)
+    public = made["make_model"]().fit(NUMBERS, y)
+    np.testing.assert_allclose(public.predict_proba(NUMBERS), chain.outputs(NUMBERS), rtol=1e-9)

@@ -200,6 +200,8 @@ def test_thinning_spares_the_lonely() -> None:
         ("keep(features = [true, false]) >> knn", ("keep", "knn")),
         ("none", ()),
         ('rf(note = "a >> b(c")', ("rf",)),
+        ('(on [age, "income (*"] (log(b = 1) >> pca) & on rest (none)) >> svc', ("log", "pca", "svc")),
+        ("on numbers ((a & b)) >> svc", ("a", "b", "svc")),
     ],
 )
 def test_the_steps_of_a_model(model: str, steps: tuple[str, ...]) -> None:

@@ -67,3 +67,12 @@ def test_alternatives_that_share_a_block_are_told_apart(tmp_path: Path) -> None:
     assert [one.block for one in found] == ["standardize >> naive", "normalize >> naive", "naive"]
     assert sum(one.asked for one in found) == len(models)
     assert all(one.asked for one in found)
+
+
+def test_the_same_step_for_other_columns_is_another_alternative(tmp_path: Path) -> None:
+    chain = "chain m = (on numbers (scale) | on symbols (scale) | scale)? >> learn"
+    text = SPACE.replace("chain m = scale >> learn", chain) + "minimize ber by cv(folds = 2)\n"
+    case = searched(tmp_path, text + "search random(evaluations = 12)\n", write_classes(tmp_path))
+    models = list(dict.fromkeys(model for model, _ in case.found.evaluator.evaluated.values()))
+    found = {one.block for one in count_choices(case.plan, models, candidates_of(case.plan, case.found))}
+    assert {"on numbers (scale)", "none"} <= found

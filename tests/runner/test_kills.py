@@ -32,6 +32,8 @@ SEARCHES = {
     "occam_ga": (ERROR, "occam_ga(population = 6, generations = 4)"),
     "nspso": (TWO, "nspso(swarm = 4, iterations = 5)"),
     "cmdpso": (TWO, "cmdpso(swarm = 4, iterations = 5)"),
+    "best": (ERROR, "auto(evaluations = 20)"),
+    "best, then confirmed": (ERROR, "random(evaluations = 8) then confirm(top = 3, repeats = 2)"),
     "stages": (ERROR, "random(evaluations = 8) then pso(swarm = 3, iterations = 3) then pattern(evaluations = 8)"),
 }
 
@@ -71,7 +73,8 @@ def killed_at(request: RunRequest, folder: Path, moment: int) -> None:
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_run_survives_being_killed(tmp_path: Path, name: str) -> None:
     goal, search = SEARCHES[name]
-    request = commissioned(tmp_path, f"{ONE}{goal}search {search}\n", write_classes(tmp_path, 45))
+    space = ONE.replace("k: int", "k: best int") if name.startswith("best") else ONE
+    request = commissioned(tmp_path, f"{space}{goal}search {search}\n", write_classes(tmp_path, 45))
     ticks: list[Progress] = []
     run_plan(request, tmp_path / "whole", progress=ticks.append)
     whole = content(tmp_path / "whole")

@@ -181,6 +181,8 @@ def test_capabilities_are_stated_for_every_strategy_that_ships() -> None:
     """`least` is what each makes in a space without end, `most` in one of seven models."""
     found = {}
     for name in catalogues.shipped_strategies():
+        if name == "start":  # it evaluates what it is given
+            continue
         search = f"random then {name}" if name == "confirm" else name
         spec = checked(ONE, search).spec or checked(TWO, search).spec
         assert spec is not None, name

@@ -147,7 +147,7 @@ def test_what_has_no_order_is_never_blended() -> None:
 def test_uniform_mutation_hits_its_genes_at_its_rate() -> None:
     dimensions = np.array([True, False, True])
     points = np.full((5000, 3), 0.5)
-    mutated = uniform(points, 0.05, dimensions, np.random.default_rng(0))
+    mutated = uniform(SearchSpace.continuous(3), points, 0.05, dimensions, np.random.default_rng(0))
     changed = mutated != points
     assert not changed[:, 1].any()
     assert 0.04 < changed[:, [0, 2]].mean() < 0.06

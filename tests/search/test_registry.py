@@ -31,7 +31,7 @@ def test_every_strategy_of_the_catalogue_can_be_loaded() -> None:
     for name in catalogues.shipped_strategies():
         assert f'block {name}: strategy "msl.search:{name}"' in text
         assert load_strategy(name).__name__ == name
-    assert text.count(": strategy ") == len(catalogues.shipped_strategies()) == 12
+    assert text.count(": strategy ") == len(catalogues.shipped_strategies()) == 13
 
 
 @pytest.mark.usefixtures("offered")

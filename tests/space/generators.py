@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from msl.space.column_selectors import Selector, on_columns
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -40,10 +41,13 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
+    Prior,
     RealRange,
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -72,6 +76,7 @@ constants = st.sampled_from(
     [
         *(Const(value) for value in (1, 2, 3, 1.0, 0.5, True, "x", "y", None, (1, 2))),
         Const(SymbolValue("x", (("u", 1),))),
+        Const(SymbolValue("x", (("u", 1),), own=True)),
         Const(BlockValue(NEAR, (("u", 2),))),
     ]
 )
@@ -82,7 +87,10 @@ finite_numbers = st.sampled_from(
         IntRange(1, 5, step=2),
         IntRange(2, 2),
         IntRange(1, 6, log=True),
+        IntRange(1, 4, prior=Prior("normal", 2, 0.5)),
+        IntRange(1, 6, log=True, prior=Prior("lognormal", 3, 0.7)),
         RealRange(0, 1, step=0.5),
+        RealRange(0, 1, step=0.5, prior=Prior("normal", 0.9, 0.4)),
         RealRange(0.5, 0.5),
         Bool(),
     ]
@@ -92,6 +100,10 @@ open_numbers = st.sampled_from(
         RealRange(0, 1),
         RealRange(-3.0, 7.5),
         RealRange(1e-4, 100, log=True),
+        RealRange(0, 1, prior=Prior("normal", 0.2, 0.1)),
+        RealRange(1e-4, 100, log=True, prior=Prior("lognormal", 0.1, 2)),
+        RealRange(0.5, 100, prior=Prior("lognormal", 3, 1)),
+        RealRange(0, 1, prior=Prior("normal", 60, 0.1)),
         RealRange(1e-30, 1e-20, log=True),
         RealRange(1_000_000.0, 1_000_001.0),
         RealRange(1 / 3, 2 / 3),
@@ -125,11 +137,36 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
         return draw(st.one_of(*plain))
     inner = domains(finite=finite, depth=depth - 1)
     nested: list[st.SearchStrategy[Node]] = [
-        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1)),
+        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1), st.booleans()),
         st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
-        st.builds(Choice, st.lists(inner, min_size=1, max_size=3).map(tuple)),
+        choices(inner, 1, 3),
+        st.builds(Pipeline, _rows(finite, depth - 1)),
     ]
     return draw(st.one_of(*plain, *nested))
+
+
+def _rows(finite: bool, depth: int) -> st.SearchStrategy[Node]:
+    """Short rows of steps, as the value of a parameter."""
+    blocks = st.sampled_from([NEAR, FAR, SCALER, ALIAS])
+    use = st.builds(BlockUse, blocks, st.just(()) | st.deferred(lambda: parameters(finite, depth)))
+    step = st.one_of(use, use, st.builds(Choice, st.tuples(use, st.one_of(use, st.just(Empty())))))
+    marked = st.one_of(step, st.builds(Marked, st.sampled_from(MARKS), step))
+    return st.one_of(
+        marked,
+        st.builds(Sequence, st.tuples(marked, use)),
+        st.builds(Choice, st.tuples(use, st.builds(Sequence, st.tuples(step, use)))),
+        st.builds(Sequence, st.tuples(st.builds(Union, st.tuples(use, step)), use)),
+        st.builds(Subset, st.tuples(use, marked)),
+    )
+
+
+@st.composite
+def choices(draw: st.DrawFn, options: st.SearchStrategy[Node], least: int, most: int) -> Choice:
+    """A choice, one in three with weights."""
+    found = tuple(draw(st.lists(options, min_size=least, max_size=most)))
+    if draw(st.integers(0, 2)):
+        return Choice(found)
+    return Choice(found, tuple(draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in found))
 
 
 _sibling_conditions = st.sampled_from(
@@ -142,6 +179,24 @@ _sibling_conditions = st.sampled_from(
         ValueIs(Sibling("u"), (NEAR, 2)),
         Negation(ValueIs(Sibling("u"), ("x",))),
         IsTrue(Sibling("v")),
+        Comparison("<", Sibling("u.u"), Literal(2)),
+        ValueIs(Sibling("u.v"), (1, "x", True)),
+    ]
+)
+#: What tells the length of a list, and the lengths that it gives.
+_counts = st.sampled_from(
+    [IntRange(0, 2), IntRange(1, 2), Choice((Const(1), Const(2))), Const(2), IntRange(1, 3, step=2)]
+)
+_lengths = st.sampled_from([Sibling("n"), Sibling("n"), Computed("+", (Sibling("n"), Literal(1)))])
+_elements = st.sampled_from(
+    [
+        Bool(),
+        IntRange(1, 2),
+        IntRange(1, 2, log=True),
+        Const(1),
+        Choice((Symbol("x", (Param("u", IntRange(1, 2)),), own=True), Symbol("y", (), own=True))),
+        Choice((Symbol("x", (Param("u", Bool()),)), Const("y"))),
+        BlockUse(NEAR, (Param("u", IntRange(1, 2)),)),
     ]
 )
 
@@ -154,7 +209,22 @@ def parameters(draw: st.DrawFn, finite: bool = True, depth: int = 1) -> tuple[Pa
     for name in NAMES[:count]:
         condition = draw(st.none() | _sibling_conditions) if found else None
         found.append(Param(name, draw(domains(finite=finite, depth=depth)), condition=condition))
+    if draw(st.integers(0, 5)) == 0:
+        element = draw(_elements if finite else st.one_of(_elements, open_numbers))
+        conditions = st.none() if not found else st.none() | _sibling_conditions
+        found.append(Param("n", draw(_counts), condition=draw(conditions)))
+        found.append(Param("list", Sized(draw(_lengths), element), condition=draw(conditions)))
     return tuple(found)
+
+
+# --- columns by name, pattern, kind and rest ---
+
+selectors = st.sampled_from(["numbers", "symbols", "rest", ("age",), ("age", "income_*"), ("numbers",)])
+
+
+def selecting(selector: Selector, inner: Node) -> Node:
+    """`on selector (inner)`."""
+    return Sequence((on_columns(selector), inner))
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
@@ -165,11 +235,10 @@ def _uses(finite: bool) -> st.SearchStrategy[Node]:
 
 
 def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
-    three = st.lists(inner, min_size=1, max_size=3).map(tuple)
     two = st.lists(inner, min_size=1, max_size=2).map(tuple)
     bounds = st.sampled_from([(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)])
     return st.one_of(
-        st.builds(Choice, three),
+        choices(inner, 1, 3),
         inner.map(lambda node: Choice((node, Empty()))),
         st.builds(Sequence, two),
         st.builds(Union, two),
@@ -178,6 +247,7 @@ def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.tuples(bounds, two).map(lambda p: Arrange(min(p[0][0], len(p[1])), min(p[0][1], len(p[1])), p[1])),
         st.tuples(bounds, inner).map(lambda p: Repeat(*p[0], p[1])),
         st.builds(Marked, st.sampled_from(MARKS), inner),
+        st.builds(selecting, selectors, inner),
     )
 
 
@@ -192,7 +262,8 @@ def steps(finite: bool = True) -> st.SearchStrategy[Node]:
 # --- requirements -----------------------------------------------------------------------------------------------------
 
 _marks = st.sampled_from([None, None, *MARKS])
-_parameters = st.builds(Parameter, st.sampled_from([*BLOCKS, NEAR]), st.sampled_from(NAMES), _marks)
+_paths = st.sampled_from([*NAMES, *NAMES, "n", "u.u", "u.v", "v.u.u"])
+_parameters = st.builds(Parameter, st.sampled_from([*BLOCKS, NEAR]), _paths, _marks)
 _terms = st.one_of(
     _parameters,
     st.sampled_from([Literal(1), Literal(2.0), FactTerm("n_features")]),

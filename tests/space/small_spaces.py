@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from msl.space.column_selectors import on_columns
 from msl.space.conditions import (
     AllOf,
     AnyOf,
@@ -39,8 +40,10 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -60,10 +63,23 @@ constants = st.sampled_from(
 )
 ranges = st.sampled_from([IntRange(1, 2), IntRange(1, 3), IntRange(1, 3, step=2), IntRange(2, 2), Bool()])
 symbols = st.builds(Symbol, st.sampled_from("xy"), st.sampled_from([(), (Param("u", IntRange(1, 2)),)]))
+_lone = st.builds(BlockUse, st.sampled_from([A, B, A2]), st.sampled_from([(), (Param("u", IntRange(1, 2)),)]))
+_optional = st.builds(Choice, st.tuples(_lone, st.one_of(_lone, st.just(Empty()))))
+pipelines = st.builds(
+    Pipeline,
+    st.one_of(
+        _lone,
+        _optional,
+        st.builds(Sequence, st.tuples(_optional, _lone)),
+        st.builds(Choice, st.tuples(_lone, st.builds(Sequence, st.tuples(_lone, _lone)))),
+        st.builds(Marked, st.sampled_from(MARKS), _optional),
+    ),
+)
 domains = st.one_of(
     constants,
     ranges,
     symbols,
+    pipelines,
     st.builds(Listing, st.tuples(st.sampled_from([IntRange(1, 2), Const(1)]))),
     st.builds(Choice, st.lists(st.one_of(constants, ranges, symbols), min_size=1, max_size=3).map(tuple)),
 )
@@ -77,6 +93,7 @@ _params = st.one_of(
         )
     ),
 )
+selectors = st.sampled_from(["numbers", "rest", ("age",), ("age", "income_*")])
 uses = st.builds(BlockUse, st.sampled_from([A, B, A2]), _params)
 
 
@@ -93,6 +110,7 @@ def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.tuples(bounds, two).map(lambda p: Arrange(min(p[0][0], len(p[1])), min(p[0][1], len(p[1])), p[1])),
         st.tuples(bounds, inner).map(lambda p: Repeat(*p[0], p[1])),
         st.builds(Marked, st.sampled_from(MARKS), inner),
+        st.builds(lambda selector, node: Sequence((on_columns(selector), node)), selectors, inner),
     )
 
 
@@ -162,12 +180,18 @@ class _Respeller:
                 return Choice(self.shuffled([Const(True), Const(False)]))
             case Const(value=int(value)) if not isinstance(value, bool) and self.flip():
                 return IntRange(value, value, log=self.flip() and value > 0)
-            case Symbol(name=name, params=()) if self.flip():
+            case Symbol(name=name, params=(), own=False) if self.flip():
                 return Const(name)
             case Symbol(params=params):
                 return replace(node, params=self.params(params))
             case BlockUse(block=block, params=params):
                 return BlockUse(self.block(block), self.params(params))
+            case Pipeline(node=Choice(options=options)) if self.flip():
+                return Choice(self.shuffled([Pipeline(option) for option in self.nodes(options)]))
+            case Pipeline(node=BlockUse() as alone) if self.flip():
+                return self.node(alone)
+            case Pipeline(node=inner):
+                return Pipeline(self.node(inner))
             case Listing(elements=elements):
                 return Listing(tuple(self.nodes(elements)))
             case Marked(mark=mark, node=inner):
@@ -211,7 +235,8 @@ class _Respeller:
 
     def params(self, params: tuple[Param, ...]) -> tuple[Param, ...]:
         spelt = [replace(param, node=self._node(param.node), default=1, has_default=self.flip()) for param in params]
-        in_any_order = all(param.condition is None for param in params)  # a condition looks at what comes before it
+        asks = any(param.condition is not None or isinstance(param.node, Sized) for param in params)
+        in_any_order = not asks  # a condition and a length look at what comes before them
         return tuple(self.draw(st.permutations(spelt))) if in_any_order else tuple(spelt)
 
     def requirement(self, requirement: Requirement) -> Requirement:

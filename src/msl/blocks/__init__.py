@@ -10,7 +10,8 @@ What is a class called in saved files? public: the table of public names
 When is a block evaluated again?       revision: a digest of the source that its result depends on
 
 Blocks by subject: preprocessing, selection (of features), similarity (nearest neighbours), kernels, learners (trees,
-boosting, naive Bayes, networks), calibration (and decisions by costs) and voting_ensemble. What they compute with is
+boosting, naive Bayes, networks), calibration (and decisions by costs), composite (stacking, voting, predictions as
+columns) and voting_ensemble. What they compute with is
 in numerics.
 """
 

@@ -54,8 +54,12 @@ HOMES: dict[str, str] = {
         ("msl.blocks.learners.naive_bayes", "GaussianBayes NaiveBayes"),
         ("msl.blocks.calibration", "Bias LeastRisk"),
         ("msl.blocks.learners.logitboost", "LogitBoost"),
+        (
+            "msl.blocks.composite",
+            "OutOfFoldPredictions StackClassifier StackRegressor VoteClassifier VoteRegressor",
+        ),
         ("msl.blocks.base.chain", "Branch ChainClassifier ChainRegressor"),
-        ("msl.blocks.preprocessing.prepare", "Passthrough Columns"),
+        ("msl.blocks.preprocessing.prepare", "Passthrough Columns TableColumns"),
         ("msl.blocks.voting_ensemble", "CommitteeClassifier CommitteeRegressor"),
         ("msl.blocks.similarity.distances", "Euclidean Manhattan Minkowski Chebyshev Canberra Angle Mahalanobis"),
         ("msl.blocks.selection.selectors", "SVCElimination"),
@@ -91,7 +95,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.similarity.reference_points", "ReferencePoints"),
         ("msl.blocks.selection.relief", "ReliefRanker ReliefFRanker"),
         ("msl.blocks.kernels.ridge", "KRidgeRegressor KRidgeClassifier"),
-        ("msl.blocks.preprocessing.scalers", "Normalize Standardize ShiftScale RangeScale"),
+        ("msl.blocks.preprocessing.scalers", "Log1p Normalize Standardize ShiftScale RangeScale"),
         ("msl.blocks.learners.logitboost", "ShallowTrees"),
         (
             "msl.blocks.similarity.knn",

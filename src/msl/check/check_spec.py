@@ -16,12 +16,12 @@ from msl.check.structure.expressions import Spaces, blocks_in
 from msl.check.structure.step_order import Structure
 from msl.diagnostics.diagnostic import Diagnostic, Label, Report, in_reading_order
 from msl.diagnostics.source import Source, Span
-from msl.diagnostics.suggest import alternatives
+from msl.diagnostics.suggest import alternatives, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
 from msl.space.formulas import Facts
-from msl.space.nodes import BlockUse, Node
+from msl.space.nodes import BlockUse, Marked, Node, Param, bottom_up
 from msl.space.spec import MODELS, Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
 from msl.space.values import BlockType
 
@@ -106,12 +106,19 @@ class _Checker:
         chain = Chains(self.module, self.report).chosen(self.wanted)
         self._declared_blocks()
         root = self.spaces.space(chain) if chain is not None else None
+        self._root = root
         self._searched = {} if root is None else blocks_in(root)
         requirements = self._requirements(chain)
         self._other_parts()
         structure = None if root is None or chain is None else Structure(self.report, chain, root, self._searched)
         if structure is not None:
             structure.is_proven()
+        selecting = None
+        if root is not None and self.spaces.on_places:
+            from msl.check.structure.table_columns import OnColumns
+
+            selecting = OnColumns(self.report, root, self.spaces.on_places)
+            selecting.are_proven()
         objectives = self._objectives()
         self.task = self.task or task_of(objectives)
         if structure is not None:
@@ -122,8 +129,12 @@ class _Checker:
 
                 report_verdicts(requirements, structure.root, self.facts, self.module, self.report)
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
+        if root is not None and chain is not None and self._may_use_best:
+            self._can_try(root, chain, written)
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
+        if root is not None:
+            self._scalable(root, stages)
         self._is_weighable(objectives, stages)
         ensemble = self._ensemble(stages)
         settings = Settings(self.module, self.report)
@@ -136,6 +147,8 @@ class _Checker:
         space = Space(structure.root, tuple(required.requirement for required in requirements))
         if self.facts is not None:
             space, self.removals = structure.resolved(space, self.facts)
+            if selecting is not None:
+                selecting.fit(self.facts)
         if requirements and not self.report.failed:
             from msl.check.constraints.requirements import leave_a_model
 
@@ -193,12 +206,20 @@ class _Checker:
     def bare(self, declaration: Declaration) -> BlockUse | None:
         return self.blocks.bare(declaration)
 
+    def parameters(self, part: Declaration) -> tuple[Param, ...]:
+        found = self.spaces.space(part)
+        return found.params if isinstance(found, Marked) else ()
+
     def contents(self, part: Declaration) -> tuple[BlockType, ...] | None:
         root = self.spaces.space(part)
         return None if root is None else tuple(blocks_in(root).values())
 
     def is_searched(self, block: BlockType) -> bool:
         return block.key in self._searched
+
+    def searched_values(self, block: BlockType, parameter: str) -> list[Node]:
+        uses = [node for node in bottom_up(self._root) if isinstance(node, BlockUse)] if self._root is not None else []
+        return [p.node for use in uses if use.block.key == block.key for p in use.params if p.name == parameter]
 
     def _requirements(self, chain: Declaration | None) -> list[Required]:
         """The requirements of this file, and of every file whose parts or chain are searched."""
@@ -225,10 +246,32 @@ class _Checker:
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
-        self._starts = searching.starts
+        self._starts, self._files = searching.starts, searching.files
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
+
+    @property
+    def _may_use_best(self) -> bool:
+        """Whether a file has the word `best` at all: most have not, and their spaces need not be searched for it."""
+        return any("best" in module.source.text for module in self.library.modules)
+
+    def _can_try(self, root: Node, chain: Declaration, objectives: int) -> None:
+        """Whether the values of `best` parameters can be tried within one evaluation."""
+        from msl.space.best import best_parameters, deciding_siblings
+
+        found = best_parameters(root)
+        if found and objectives > 1:
+            goal = next(iter(self.module.statements(ast.Goal)))
+            message = (
+                f"`best` takes the value of `{found[0]}` with the lowest loss, but there are {objectives} objectives"
+            )
+            help = "open the parameter without `best`, or join the objectives: `0.8 * a + 0.2 * b`"
+            self.report.error("MSL287", self.module.source, goal.span, message, "", help)
+        for name, other in deciding_siblings(root)[:1]:
+            message = f"`{other}` depends on `{name}`, so the values of `{name}` cannot be tried with `best`"
+            source, span = chain.module.source, chain.node.name.span
+            self.report.error("MSL288", source, span, message, "", f"open `{name}` without `best`")
 
     def _confirmable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Warns if a strategy evaluates models again, but the estimates have no other splits for it."""
@@ -244,6 +287,19 @@ class _Checker:
                 message = f"`{estimate.name}` has one way to split rows{where}, so there is nothing to confirm"
                 help = f"leave `{name}` out" if where else f"estimate by `cv` or `holdout`, or leave `{name}` out"
                 self.report.warning("MSL233", self.module.source, last.span, message, "", help)
+
+    def _scalable(self, root: Node, stages: tuple[Stage, ...]) -> None:
+        """Warns if a stage scales down the resource of models, but some of them have none."""
+        for search in self.module.statements(ast.Search):
+            pairs = list(zip(search.stages, stages, strict=False)) if len(stages) == len(search.stages) else []
+            for written, stage in pairs:
+                if dict(stage.call.options).get("resource") == "fidelity" and (lacking := _without_resource(root)):
+                    names = listing([block.name for block in lacking])
+                    message = f"`{stage.call.name}` scales down the resource of models, but {names} declares none"
+                    help = (
+                        "these have fewer rows instead; write `resource = auto` if that is meant, or declare `fidelity`"
+                    )
+                    self.report.warning("MSL292", self.module.source, written.span, message, "", help)
 
     def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
         """Whether the complexity of every learner is known, where it decides."""
@@ -297,7 +353,14 @@ class _Checker:
         """The stages with their starts resolved for the table; a start that is not in the space is reported."""
         spans = {id(start): span for start, span in self._starts}
         resolved = []
-        for stage in stages:
+        for place, stage in enumerate(stages):
+            if place in self._files:
+                from msl.check.start_models import models_of_space
+
+                given, span = self._files[place]
+                models = models_of_space(given, space, self.facts, span, self.module, self.report)
+                capabilities = replace(stage.call.capabilities, queries=(len(models), len(models)))
+                stage = replace(stage, call=replace(stage.call, capabilities=capabilities), models=models)
             if stage.start is not None:
                 start = stage.start
                 if self.facts is not None:
@@ -321,6 +384,12 @@ class _Checker:
             self.report.error("MSL147", self.module.source, span, message, "", help)
 
 
+def _without_resource(root: Node) -> list[BlockType]:
+    from msl.space.fidelity import without_resource
+
+    return without_resource(root)
+
+
 def _prefers_simple(stage: Stage) -> bool:
     """Whether the complexity of models decides in a stage."""
     decides = stage.call.capabilities.complexity
@@ -339,7 +408,7 @@ def _has_one_way(estimate: Estimate, is_ordered: bool) -> bool:
 
 def _why_not_in(space: Space, start: Node) -> str | None:
     """Why a closed node is not in a space; None if it is, or if this depends on the table."""
-    from msl.check.read_model import closed_steps
+    from msl.check.strategies import closed_steps
     from msl.space.membership import Membership, NotInSpace
     from msl.space.values import Model
 

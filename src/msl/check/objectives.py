@@ -138,6 +138,9 @@ class ObjectiveReader:
         if operation == "/" and right == Weight(0.0):
             self._error("MSL150", where, "this divides by zero", "change the number")
             return None
+        if operation == "^" and not (isinstance(left, Weight) and isinstance(right, Weight)):
+            self._error("MSL150", where, "an objective has no powers of metrics", "multiply the metric by itself")
+            return None
         if not (isinstance(left, Weight) and isinstance(right, Weight)):
             return Combined(operation, (left, right))
         return Weight(float(plain(apply(operation, [left.value, right.value]))))
@@ -313,7 +316,8 @@ def task_of(objectives: tuple[Objective, ...]) -> str | None:
 _OF_SKLEARN = frozenset(
     """
     ARDRegression AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor BayesianRidge BernoulliNB
-    CategoricalNB ComplementNB DecisionTreeClassifier DecisionTreeRegressor DummyClassifier DummyRegressor ElasticNet
+    CalibratedClassifierCV CategoricalNB ComplementNB TransformedTargetRegressor TunedThresholdClassifierCV
+    DecisionTreeClassifier DecisionTreeRegressor DummyClassifier DummyRegressor ElasticNet
     ElasticNetCV ExtraTreeClassifier ExtraTreeRegressor ExtraTreesClassifier ExtraTreesRegressor GammaRegressor
     GaussianNB GaussianProcessClassifier GaussianProcessRegressor GradientBoostingClassifier GradientBoostingRegressor
     HistGradientBoostingClassifier HistGradientBoostingRegressor HuberRegressor KNeighborsClassifier KNeighborsRegressor

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msl.check.names.block_declarations import Blocks
 from msl.check.names.library import Library, Module, ReadFile
-from msl.check.strategies import node_value
+from msl.check.strategies import closed_steps, node_value
 from msl.check.structure.expressions import Spaces
 from msl.diagnostics.diagnostic import Diagnostic, Report
 from msl.diagnostics.source import Source, Span
 from msl.language import ast
 from msl.language.parser import text_to_ast
-from msl.space.nodes import BlockUse, Choice, Empty, Marked, Node, Permute, Sequence, Union, children
-from msl.space.values import BlockValue, Branches, Model, Step
+from msl.space.nodes import BlockUse, Choice, Node, children
+from msl.space.values import Model
 
 
 def text_to_model(text: str, spec: Source, read_file: ReadFile | None = None) -> tuple[Model | None, list[Diagnostic]]:
@@ -69,32 +69,14 @@ def _closed_model(node: Node, source: Source, span: Span, report: Report) -> Mod
     try:
         return Model(closed_steps(node))
     except TypeError:
-        opened = ", ".join(f"`{name}`" for name in dict.fromkeys(_open_parameters(node)))
+        opened = ", ".join(f"`{name}`" for name in dict.fromkeys(open_parameters(node)))
         message = "this model has open parameters" + (f": {opened}" if opened else "")
         report.error("MSL067", source, span, message, "", "a model fixes every parameter with `=`")
         return None
 
 
-def closed_steps(node: Node) -> tuple[Step, ...]:
-    """The steps of a node without open parameters; raises TypeError if there are any."""
-    match node:
-        case BlockUse():
-            value = node_value(node)
-            assert isinstance(value, BlockValue)
-            return (value,)
-        case Sequence(steps=steps):
-            return tuple(step for below in steps for step in closed_steps(below))
-        case Permute(members=(only,)) | Marked(node=only):
-            return closed_steps(only)
-        case Union(branches=branches):
-            filled = tuple(inner for branch in branches if (inner := closed_steps(branch)))
-            return (Branches(filled),) if len(filled) > 1 else filled[0] if filled else ()
-        case Empty():
-            return ()
-    raise TypeError("still open")
-
-
-def _open_parameters(node: Node) -> list[str]:
+def open_parameters(node: Node) -> list[str]:
+    """The open parameters of steps by name, and `|` for each choice between steps."""
     found: list[str] = []
     if isinstance(node, BlockUse):
         for param in node.params:
@@ -106,5 +88,5 @@ def _open_parameters(node: Node) -> list[str]:
         found.append("|")
     else:
         for child in children(node):
-            found.extend(_open_parameters(child))
+            found.extend(open_parameters(child))
     return found

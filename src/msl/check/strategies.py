@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msl.check.domains.contains import Owner
 from msl.check.names.block_declarations import Blocks, Declared
@@ -30,9 +31,25 @@ from msl.language import ast
 from msl.record import record
 from msl.space.defaults import closed, default_node
 from msl.space.evaluate_conditions import holds
-from msl.space.nodes import BlockUse, Const, Listing, Node, Param, Symbol
+from msl.space.nodes import (
+    BlockUse,
+    Const,
+    Empty,
+    Listing,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    Pipeline,
+    Sequence,
+    Symbol,
+    Union,
+)
 from msl.space.spec import DEFAULT_SEARCH, PLAIN, Call, Estimate, Metric, Space, Stage
-from msl.space.values import BlockValue, Value, symbol_value
+from msl.space.values import BlockValue, Step, Value, pipeline_value, side_by_side, symbol_value
+
+if TYPE_CHECKING:  # most searches start from no file
+    from msl.check.start_models import Given
 
 #: How people call what a role gives, one of it and several, and the code of a name that is none.
 _WORDS = {
@@ -197,14 +214,34 @@ def node_value(node: Node) -> Value:
     match node:
         case Const(value=value):
             return value  # type: ignore[return-value]
-        case Symbol(name=name, params=params):
+        case Symbol(name=name, params=params, own=own):
             closed = tuple(p if _closed(p.node) else replace(p, node=default_node(p)) for p in params)
-            return symbol_value(name, _values(closed))
+            return symbol_value(name, _values(closed), own)
         case BlockUse(block=block, params=params):
             return BlockValue(block, _values(params))
         case Listing(elements=elements):
             return tuple(node_value(element) for element in elements)
+        case Pipeline(node=inner):
+            return pipeline_value(closed_steps(inner))
     raise TypeError(f"{type(node).__name__} is still open")
+
+
+def closed_steps(node: Node) -> tuple[Step, ...]:
+    """The steps of a node without open parameters; raises TypeError if there are any."""
+    match node:
+        case BlockUse():
+            value = node_value(node)
+            assert isinstance(value, BlockValue)
+            return (value,)
+        case Sequence(steps=steps):
+            return tuple(step for below in steps for step in closed_steps(below))
+        case Permute(members=(only,)) | Marked(node=only):
+            return closed_steps(only)
+        case Union(branches=branches):
+            return side_by_side(closed_steps(branch) for branch in branches)
+        case Empty():
+            return ()
+    raise TypeError("still open")
 
 
 def _values(params: tuple[Param, ...]) -> tuple[tuple[str, Value], ...]:
@@ -240,9 +277,11 @@ class Searching:
     root: Node | None
     #: The models to start from and where they are written, to be looked for in the space once it is known.
     starts: list[tuple[Node, Span]] = field(default_factory=list)
+    #: The same for the models of files, by the stage that evaluates them and where that is written.
+    files: dict[int, tuple[list[Given], Span]] = field(default_factory=dict)
 
     def stages(self, search: ast.Search, objectives: int) -> tuple[Stage, ...]:
-        stages = [self._stage(written) for written in search.stages]
+        stages = [self._stage(written, place) for place, written in enumerate(search.stages)]
         for written, stage in zip(search.stages, stages, strict=True):
             if stage is not None:
                 self._objectives_fit(stage, written, objectives)
@@ -255,7 +294,10 @@ class Searching:
         call = self.calls.call("strategy", ast.Path((name,)), self.module)
         return () if call is None else (Stage(call),)
 
-    def _stage(self, written: ast.Path | ast.Call) -> Stage | None:
+    def _stage(self, written: ast.Path | ast.Call, place: int) -> Stage | None:
+        path = written if isinstance(written, ast.Path) else written.path
+        if path.text == "start":
+            return self._from_files(written, path, place)
         call = self.calls.call("strategy", written, self.module)
         if call is None or not isinstance(written, ast.Call):
             return None if call is None else Stage(call)
@@ -266,6 +308,15 @@ class Searching:
             Channels(self.module, self.report, self.root).read(given["channels"]) if "channels" in given else None
         )
         return Stage(call, start, channels)
+
+    def _from_files(self, written: ast.Path | ast.Call, path: ast.Path, place: int) -> Stage | None:
+        """`start("portfolio.msl")`, whose arguments are no options."""
+        from msl.check.start_models import read_files
+
+        call = self.calls.call("strategy", path, self.module)
+        given = read_files(written, self.module, self.calls.library, self.calls.blocks, self.report)
+        self.files[place] = (given, written.span)
+        return None if call is None else Stage(call, models=tuple(one.node for one in given))
 
     def _given(self, written: ast.Call, names: frozenset[str]) -> dict[str, ast.Argument]:
         """The arguments with these names, each once, with `=`."""

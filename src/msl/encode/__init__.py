@@ -5,4 +5,5 @@ what each dimension means             codec.space_to_layout, layout.Layout
 random models, all models             sample.sample, sample.enumerate_models
 how a node gets its dimensions        compile, which makes plans (value_plan, step_plan) that read columns
 numbers as positions in [0, 1]        scale
+draws by priors and weights           priors
 """

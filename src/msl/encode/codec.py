@@ -38,13 +38,16 @@ def space_to_codec(space: Space, encoding: Encoding = "shared") -> Codec:
     compiled = compile_space(space, encoding)
     if compiled.plan is None:
         raise NeedsTable("bounds of this space depend on the table: resolve it against one first")
-    return Codec(Space(compiled.root, space.requirements, space.facts), compiled.layout, compiled.plan)
+    whole = Space(compiled.root, space.requirements, space.facts)
+    return Codec(whole, compiled.layout, compiled.plan, compiled.is_steered)
 
 
 class Codec:
     """Made by `space_to_codec`."""
 
-    def __init__(self, space: Space, layout: Layout, plan: DecodePlan) -> None:
+    def __init__(self, space: Space, layout: Layout, plan: DecodePlan, is_steered: bool = False) -> None:
+        #: Whether priors or weights steer draws.
+        self.is_steered = is_steered
         self.space = space
         self.layout = layout
         self._plan = plan
@@ -69,6 +72,23 @@ class Codec:
         cube = Cube(as_vectors(vectors, self.n_dimensions))
         column = self._plan.read(cube, all_rows(cube.size))
         return Batch(self._watch, cube, column)
+
+    def steered(self, vectors: ArrayLike, fresh: Flags | None = None) -> Shares:
+        """Uniform vectors as the priors and weights of the space would draw them.
+
+        `fresh` says which of the numbers are drawn; the others, such as those that a mutation left, stay as they are.
+        """
+        array = as_vectors(vectors, self.n_dimensions)
+        if not self.is_steered:
+            return array
+        cube = Cube(array)
+        cube.fresh = np.ones(array.T.shape, dtype=bool) if fresh is None else np.ascontiguousarray(fresh.T)
+        self._plan.read(cube, all_rows(cube.size))
+        return cube.shares
+
+    def without_requirements(self) -> Codec:
+        """The codec of the same cube for all models of the structure."""
+        return Codec(Space(self.space.root, (), self.space.facts), self.layout, self._plan, self.is_steered)
 
     def model(self, vector: ArrayLike) -> Model:
         """The model of one vector; raises NotInSpace if a requirement rejects it."""
@@ -138,6 +158,8 @@ class Batch(Sequence[Outcome]):
         if self._all is None:
             models = list(map(Model, self._column.objects()))
             self._all = self._judged(models) if self._watch else list(models)
+            for row, reason in self._cube.outside.items():
+                self._all[row] = NotInSpace(reason)
         return self._all
 
     def __iter__(self) -> Iterator[Outcome]:
@@ -159,7 +181,7 @@ class Batch(Sequence[Outcome]):
 
     def feasible(self) -> Flags:
         """Which rows are models of the space."""
-        if not self._watch:
+        if not self._watch and not self._cube.outside:
             return np.ones(len(self), dtype=bool)
         return np.array([isinstance(outcome, Model) for outcome in self.models()], dtype=bool)
 
@@ -168,9 +190,14 @@ class Batch(Sequence[Outcome]):
         for mark, rows, steps in self._cube.parts:
             for row, came_to in zip(rows.tolist(), steps.objects(), strict=True):
                 parts[row].append((mark, came_to))
-        return [self._verdict(model, tuple(found)) for model, found in zip(models, parts, strict=True)]
+        return [
+            self._verdict(row, model, tuple(found))
+            for row, (model, found) in enumerate(zip(models, parts, strict=True))
+        ]
 
     def _one(self, row: int) -> Outcome:
+        if row in self._cube.outside:
+            return NotInSpace(self._cube.outside[row])
         model = Model(self._column.at(row))
         if not self._watch:
             return model
@@ -179,8 +206,9 @@ class Batch(Sequence[Outcome]):
             place = int(np.searchsorted(rows, row))
             if place < len(rows) and rows[place] == row:
                 parts.append((mark, steps.at(place)))
-        return self._verdict(model, tuple(parts))
+        return self._verdict(row, model, tuple(parts))
 
-    def _verdict(self, model: Model, parts: tuple[tuple[str, tuple[Step, ...]], ...]) -> Outcome:
-        broken = self._watch.first_broken(self._watch.traits(Derivation(model, parts)))
+    def _verdict(self, row: int, model: Model, parts: tuple[tuple[str, tuple[Step, ...]], ...]) -> Outcome:
+        settings = tuple(self._cube.settings.get(row, ()))
+        broken = self._watch.first_broken(self._watch.traits(Derivation(model, parts, settings)))
         return model if broken is None else requirement_broken(broken)

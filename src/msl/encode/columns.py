@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from msl.diagnostics.user_error import UserError
 from msl.encode.scale import Scale, Shares, Values
-from msl.space.values import side_by_side
+from msl.space.values import BlockValue, side_by_side
 
 if TYPE_CHECKING:
+    from msl.encode.priors import Steer
     from msl.encode.value_plan import DimensionPlan
 
 
@@ -31,8 +32,28 @@ class Cube:
         self.size = len(vectors)
         #: What each use of a part that requirements speak of came to: its mark, for which rows, and the steps.
         self.parts: list[tuple[str, Rows, Kept]] = []
+        #: The values of the parameters of parts that were read last, by row.
+        self.variables: dict[str, NDArray[np.object_]] = {}
+        #: The settings of parts that requirements speak of, by row, and the rows that are no model, with the reason.
+        self.settings: dict[int, list[BlockValue]] = {}
+        self.outside: dict[int, str] = {}
         #: Which plan read which dimension; only the last row's where they differ.
         self.readers: dict[int, DimensionPlan] = {}
+        #: The shares that priors and weights still have to steer, dimension by dimension; None if draws are done.
+        self.fresh: Flags | None = None
+
+    @property
+    def shares(self) -> Shares:
+        """The vectors as they are: clipped, and steered where they were fresh."""
+        return np.ascontiguousarray(self._shares.T)
+
+    def steer(self, slots: slice, rows: Rows, steer: Steer) -> None:
+        """Moves the fresh shares of some dimensions and rows to where a prior draws them."""
+        if self.fresh is None:
+            return
+        places = np.ix_(np.arange(slots.start, slots.stop), rows)
+        shares = self._shares[places]
+        self._shares[places] = self._snapped[places] = np.where(self.fresh[places], steer(shares), shares)
 
     @property
     def snapped(self) -> Shares:

@@ -13,11 +13,14 @@ from typing import Any, Literal
 
 from msl.diagnostics.user_error import UserError
 from msl.encode.layout import Encoding, Kind, Layout, Meaning, layout_of, shaped
+from msl.encode.priors import Steer, needs_table, prior_of, weights_of
 from msl.encode.scale import Scale, Steps, scale_of
-from msl.encode.step_plan import Arranged, Fork, Part, Row, Some, Times, arrangement_count
+from msl.encode.step_plan import Arranged, Fork, Part, Row, SetPart, Some, Times, arrangement_count
 from msl.encode.value_plan import (
     DecodePlan,
+    Derived,
     Fixed,
+    Lengthened,
     Listed,
     Maker,
     Number,
@@ -25,6 +28,7 @@ from msl.encode.value_plan import (
     ParamPlan,
     Pick,
     PickFixed,
+    Piped,
     Record,
     Units,
     asked_siblings,
@@ -33,14 +37,16 @@ from msl.encode.value_plan import (
     symbol_maker,
 )
 from msl.record import paused_collector
-from msl.space.conditions import marks
+from msl.space.conditions import marks, observed_settings
 from msl.space.evaluate_conditions import holds
-from msl.space.formulas import Amount, Formula
+from msl.space.formulas import FACTS, Amount, Formula, depends_on
+from msl.space.lengths import most_elements, names_in, with_known_lengths
 from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -49,20 +55,25 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
     Vector,
     bottom_up,
     children,
+    follows_table,
     is_ordered,
 )
+from msl.space.part_parameters import variable, without_open_reals
 from msl.space.spec import Space
 from msl.space.to_text import BlockNames, NodeWriter, part_name
+from msl.space.values import part_as_block, pipeline_value
 
 #: Beyond this, slots are given out for something that is no longer meant.
 MOST_DIMENSIONS = 1_000_000
@@ -78,6 +89,8 @@ class Compiled:
     root: Node
     layout: Layout
     plan: DecodePlan | None
+    #: Whether priors or weights steer its draws.
+    is_steered: bool
 
 
 @paused_collector()
@@ -85,13 +98,13 @@ def compile_space(space: Space, encoding: Encoding) -> Compiled:
     """Lays a space out; raises ValueError where it does not fit the cube."""
     if encoding not in ("shared", "separate"):
         raise UserError(f"an encoding is `shared` or `separate`, not {encoding!r}")
-    root = shaped(space.root)
+    root = shaped(without_open_reals(space.root, observed_settings(space.requirements)))
     if (depth := _depth(root)) > MOST_NESTED:
         raise UserError(f"choices and branches nest {depth} deep; {MOST_NESTED} is the most that can be encoded")
     compiler = _Compiler(space, encoding)
     plan, end = compiler.steps(root, 0, _Place())
     layout = layout_of(encoding, end, compiler.meanings, compiler.labels)
-    return Compiled(root, layout, None if compiler.follows_table else plan)
+    return Compiled(root, layout, None if compiler.follows_table else plan, compiler.is_steered)
 
 
 def _depth(root: Node) -> int:
@@ -142,11 +155,13 @@ class _Compiler:
         self._facts = space.facts
         self._shares_slots = encoding == "shared"
         self._marks = frozenset(mark for requirement in space.requirements for mark in marks(requirement))
+        self._observed = observed_settings(space.requirements)
         self._speller = NodeWriter(BlockNames(), parameters=False, most=_LONGEST_LABEL)
         self._texts: dict[int, str] = {}
         self.meanings: list[Meaning] = []
         self.labels: list[str] = []
         self.follows_table = False
+        self.is_steered = False
 
     # --- steps ---
 
@@ -158,6 +173,8 @@ class _Compiler:
             case BlockUse(block=block, params=params):
                 inside = self._grouped(place, node).under(block.name)
                 return self._record(params, slot, inside, step_maker(block))
+            case Marked(params=params) if params:
+                return self._part(node, slot, place)
             case Marked(mark=mark, node=inner):
                 named = part_name(mark)
                 plan, end = self.steps(inner, slot, replace(place.under(named), label=named))
@@ -185,6 +202,21 @@ class _Compiler:
             plan, slot = self.steps(node, slot, place)
             plans.append(plan)
         return tuple(plans), slot
+
+    def _part(self, part: Marked, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
+        """A part with parameters: each has its dimension, before those of the steps that use its value."""
+        named = part_name(part.mark)
+        own = self._grouped(replace(place.under(named), label=named), part)
+        params: list[ParamPlan] = []
+        for param in part.params:
+            plan, slot = self.value(param.node, slot, own.under(param.name))
+            if isinstance(plan, Number) and plan.steer is not None:
+                plan = replace(plan, is_asked=True)  # other values follow from it
+            params.append(ParamPlan(variable(part.mark, param.name), plan, None))
+        inner, end = self.steps(part.node, slot, replace(own, group=place.group, label=named))
+        inner = Part(part.mark, inner) if part.mark in self._marks else inner
+        block = part_as_block(part.mark) if part.mark in self._observed else None
+        return SetPart(tuple(params), inner, block), end
 
     def _subset(self, node: Node, members: tuple[Node, ...], slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         levels = 2 ** len(members)
@@ -228,9 +260,15 @@ class _Compiler:
                 return _UNKNOWN, slot
             case Const(value=value):
                 return Fixed(value), slot
+            case Computed(formula=formula, within=within):
+                if depends_on(formula, FACTS) or any(map(follows_table, bottom_up(within))):
+                    self.follows_table = True
+                    return _UNKNOWN, slot
+                return Derived(formula, within, f"`{'.'.join(place.path[-2:])}`"), slot
             case IntRange() | RealRange() | Bool():
                 meaning, scale = self._number(node, slot, 1, place)
-                return self._with_slot(slot, lambda at: Number(at, scale, meaning), scale), _after(slot)
+                steer = self._steer(node, scale)
+                return self._with_slot(slot, lambda at: Number(at, scale, meaning, steer), scale), _after(slot)
             case Vector(size=size, element=element):
                 return self._vector(size, element, slot, place)
             case Regions(count=count, width=width):
@@ -243,11 +281,15 @@ class _Compiler:
                 if all(isinstance(plan, Fixed) for plan in plans):
                     return Fixed(tuple(plan.value for plan in plans)), slot  # type: ignore[attr-defined]
                 return Listed(tuple(plans)), slot
-            case Symbol(name=name, params=params):
-                inside = replace(place, path=place.path[:-1], full=(*place.full, name))
-                return self._record(params, slot, inside, symbol_maker(name))
+            case Symbol(name=name, params=params, own=own):
+                path = place.path if own else place.path[:-1]
+                inside = replace(place, path=path, full=(*place.full, name))
+                return self._record(params, slot, inside, symbol_maker(name, own))
             case BlockUse(block=block, params=params):
                 return self._record(params, slot, place.under(block.name), block_maker(block))
+            case Pipeline(node=inner):
+                plan, end = self.steps(inner, slot, replace(place, label=""))
+                return (Fixed(pipeline_value(plan.value)) if isinstance(plan, Fixed) else Piped(plan)), end
             case Choice():
                 return self._choice(node, slot, place, self.value)
             case Marked(node=inner):
@@ -263,6 +305,7 @@ class _Compiler:
             case _:
                 kind = "real"
         is_known = isinstance(node, Bool) or not (isinstance(node.low, Formula) or isinstance(node.high, Formula))
+        self.follows_table = self.follows_table or (not isinstance(node, Bool) and needs_table(node))
         scale: Scale | None = None
         if is_known:
             scale = self._scale(node, place)
@@ -270,6 +313,11 @@ class _Compiler:
         line: Literal["", "linear", "log"] = "" if isinstance(node, Bool) else "log" if node.log else "linear"
         levels, ends = (None, None) if scale is None else (scale.levels, scale.ends)
         return self._meaning(slot, place, kind, self._text(node), levels, line, width, ends=ends), scale
+
+    def _steer(self, node: IntRange | RealRange | Bool, scale: Scale | None) -> Steer | None:
+        steer = None if scale is None or isinstance(node, Bool) else prior_of(node, scale)
+        self.is_steered = self.is_steered or steer is not None
+        return steer
 
     def _scale(self, node: IntRange | RealRange | Bool, place: _Place) -> Scale:
         try:
@@ -286,7 +334,8 @@ class _Compiler:
         meaning, scale = self._number(element, slot, width, place)
         if width is None or scale is None:
             return _UNKNOWN, _after(slot, width)
-        return self._with_slot(slot, lambda at: Numbers(at, width, scale, meaning), scale), _after(slot, width)
+        steer = self._steer(element, scale)
+        return self._with_slot(slot, lambda at: Numbers(at, width, scale, meaning, steer), scale), _after(slot, width)
 
     def _regions(self, count: Amount, width: Amount, slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
         many = 1 if isinstance(count, Formula) else int(count)  # one stands for all in a table of what it means
@@ -312,9 +361,11 @@ class _Compiler:
     def _choice(
         self, node: Choice, slot: Slot, place: _Place, inner: _Inner, part: str = ""
     ) -> tuple[DecodePlan, Slot]:
-        levels = len(node.options)
+        levels, steer = len(node.options), weights_of(node)
+        self.is_steered = self.is_steered or steer is not None
         own = place.under(part) if part else place
-        meaning = self._meaning(slot, own, "ordered" if is_ordered(node) else "choice", self._text(node), levels)
+        kind: Kind = "ordered" if is_ordered(node) else "choice"
+        meaning = self._meaning(slot, own, kind, self._text(node), levels)
         plans: list[DecodePlan] = []
         start = end = _after(slot)
         for option in node.options:
@@ -324,21 +375,39 @@ class _Compiler:
             end = None if end is None or after is None else max(end, after)
         if all(isinstance(plan, Fixed) for plan in plans):
             table = tuple(plan.value for plan in plans)  # type: ignore[attr-defined]
-            return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), meaning)), end
-        return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), meaning)), end
+            return self._with_slot(slot, lambda at: PickFixed(at, table, Steps(levels), meaning, steer)), end
+        return self._with_slot(slot, lambda at: Pick(at, tuple(plans), Steps(levels), meaning, steer)), end
 
     def _record(self, params: tuple[Param, ...], slot: Slot, place: _Place, make_all: Maker) -> tuple[DecodePlan, Slot]:
         plans: list[ParamPlan] = []
-        for position, param in enumerate(params):
-            plan, slot = self.value(param.node, slot, place.under(param.name))
+        for position, param in enumerate(params := with_known_lengths(params)):
+            sized = param.node if isinstance(param.node, Sized) else None
+            if sized is None:
+                plan, slot = self.value(param.node, slot, place.under(param.name))
+            else:
+                plan, slot = self._sized(sized, params[:position], slot, place.under(param.name))
             asks: tuple[str, ...] = ()
-            if param.condition is not None:
-                names = asked_siblings(param.condition)
-                asks = tuple(p.name for p in params[:position] if p.name in names or _holds_any(p.node, names))
-            plans.append(ParamPlan(param.name, plan, param.condition, asks))
+            if param.condition is not None or sized is not None:
+                names = set() if param.condition is None else asked_siblings(param.condition)
+                names |= set() if sized is None else names_in(sized.length)
+                asks = tuple(p.name for p in params[:position] if _is_asked(p, names))
+            plans.append(ParamPlan(param.name, plan, param.condition, asks, sized))
         if all(isinstance(param.plan, Fixed) for param in plans):
             return Fixed(make_all([self._fixed(plans)])[0]), slot
+        asked = {name for param in plans for name in param.asks}
+        for number, one in enumerate(plans):
+            if one.name in asked and isinstance(one.plan, Number) and one.plan.steer is not None:
+                plans[number] = replace(one, plan=replace(one.plan, is_asked=True))
         return Record(make_all, tuple(plans), self._facts), slot
+
+    def _sized(self, node: Sized, siblings: tuple[Param, ...], slot: Slot, place: _Place) -> tuple[DecodePlan, Slot]:
+        """As many elements as the longest list has; those that a shorter one lacks are out of use."""
+        plans = []
+        for number in range(most_elements(node, siblings)):
+            element = replace(place, path=(*place.path[:-1], f"{place.path[-1]}[{number + 1}]"))
+            plan, slot = self.value(node.element, slot, element)
+            plans.append(plan)
+        return Lengthened(tuple(plans)), slot
 
     def _fixed(self, params: list[ParamPlan]) -> tuple[tuple[str, Any], ...]:
         found: dict[str, Any] = {}
@@ -369,7 +438,18 @@ class _Compiler:
         if ends is None and kind in ("choice", "ordered", "subset", "order", "arrangement") and levels is not None:
             ends = (0.5, levels + 0.5)  # options are counted from 1
         meaning = Meaning(
-            slot, width, alternative, path, kind, range_, scale, levels, place.group, place.names, unit, ends
+            slot,
+            width,
+            alternative,
+            path,
+            kind,
+            range_,
+            scale,
+            levels,
+            place.group,
+            place.names,
+            unit,
+            ends,
         )
         self.meanings.append(meaning)
         return meaning
@@ -400,6 +480,12 @@ def _common_part(options: tuple[Node, ...]) -> str:
     """The part that a choice is, or would be if it had no empty option; each option then stands in it by itself."""
     names = {part_name(o.mark) if isinstance(o, Marked) else "" for o in options if not isinstance(o, Empty)}
     return names.pop() if len(names) == 1 else ""
+
+
+def _is_asked(param: Param, names: set[str]) -> bool:
+    """Whether a sibling is named, or something inside its value."""
+    inside = any(name.startswith(f"{param.name}.") for name in names)
+    return param.name in names or inside or _holds_any(param.node, names)
 
 
 def _holds_any(node: Node, names: set[str]) -> bool:

@@ -8,7 +8,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from msl.space.nodes import Arrange, Choice, Empty, Marked, Node, Permute, Repeat, Sequence, Subset, Union, rebuilt
+from msl.space.nodes import (
+    Arrange,
+    Choice,
+    Empty,
+    Marked,
+    Node,
+    Permute,
+    Repeat,
+    Sequence,
+    Subset,
+    Union,
+    choice_of,
+    rebuilt,
+    weighted_options,
+)
 
 
 def shaped(root: Node) -> Node:
@@ -18,9 +32,11 @@ def shaped(root: Node) -> Node:
 
 def _shaped(node: Node) -> Node:
     match node:
-        case Choice(options=options):
-            flat = tuple(inner for option in options for inner in _options(option))
-            return flat[0] if len(flat) == 1 else Choice(flat)
+        case Choice():
+            pairs = [
+                (inner, weight * own) for option, weight in weighted_options(node) for inner, own in _options(option)
+            ]
+            return pairs[0][0] if len(pairs) == 1 else choice_of(pairs)
         case Sequence(steps=steps):
             row = tuple(inner for step in steps for inner in (step.steps if isinstance(step, Sequence) else (step,)))
             return _one_or_all(_with_steps(row), Sequence)
@@ -41,15 +57,15 @@ def _shaped(node: Node) -> Node:
     return node
 
 
-def _options(option: Node) -> Iterator[Node]:
+def _options(option: Node) -> Iterator[tuple[Node, float]]:
     """An option, or the options of a nested choice, each marked with the part that the choice was in."""
     match option:
-        case Choice(options=options):
-            yield from options
-        case Marked(mark=mark, node=Choice(options=options)):
-            yield from (Marked(mark, inner) for inner in options)
+        case Choice():
+            yield from weighted_options(option)
+        case Marked(mark=mark, node=Choice() as choice, params=()):
+            yield from ((Marked(mark, inner), weight) for inner, weight in weighted_options(choice))
         case _:
-            yield option
+            yield option, 1.0
 
 
 def _with_steps(nodes: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Literal
 
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from msl.diagnostics.user_error import UserError
 from msl.encode.codec import Batch, Codec
+from msl.encode.priors import level_edges
+from msl.encode.value_plan import DimensionPlan, Number, Numbers, Pick, PickFixed
 from msl.space.enumerate.count import Models, count
 from msl.space.enumerate.disjoint_sets import OpenReal, TooCostly
 from msl.space.membership import NotInSpace
@@ -25,6 +27,10 @@ _LEAST_TRIES = 20_000
 _MOST_AT_ONCE = 4_096
 #: How many points show which requirements leave a space empty.
 _PROBES = 1_000
+#: How many models may be dropped for their weight before one is kept whatever its weight.
+_MOST_LIGHT = 10_000
+#: The most values of a number whose probability decides which models are kept.
+_MOST_DECIDING = 100_000
 
 
 class AlmostEmpty(UserError):
@@ -39,10 +45,12 @@ class AlmostEmpty(UserError):
 def sample(codec: Codec, n: int, rng: np.random.Generator, by: By = "choices") -> Batch:
     """`n` models, with repetition.
 
-    By `choices`, every dimension of the cube is uniform, so every option of a choice is as likely as the others; points
-    that requirements reject are drawn again. By `models`, every model of a finite space is equally likely, however
+    By `choices`, every dimension of the cube is uniform, or follows its prior or weights, so every option of a choice
+    without weights is as likely as the others; points that requirements reject are drawn again. By `models`, every
+    model of a finite space is equally likely, however
     many points lead to it. Where reals are open, every combination of all else is equally likely and reals are uniform
-    on their scale, and models that requirements reject are drawn again.
+    on their scale, and models that requirements reject are drawn again. With priors and weights, a model is as likely
+    as the product of the weights of its alternatives and of its numbers' probabilities, each relative to uniform ones.
 
     Raises AlmostEmpty after a bounded number of points.
     """
@@ -51,7 +59,8 @@ def sample(codec: Codec, n: int, rng: np.random.Generator, by: By = "choices") -
     if by == "choices":
         vectors = _by_choices(codec, n, rng)
     elif by == "models":
-        vectors = _by_models(codec, n, Random(int(rng.integers(2**63))))
+        seeded = Random(int(rng.integers(2**63)))
+        vectors = _by_weight(codec, n, seeded, rng) if codec.is_steered else _by_models(codec, n, seeded)
     else:
         raise UserError(f"models are drawn by `choices` or by `models`, not by {by!r}")
     return codec.decode(vectors)
@@ -64,6 +73,7 @@ def _by_choices(codec: Codec, n: int, rng: np.random.Generator) -> NDArray[np.fl
         if tries >= _LEAST_TRIES + _TRIES * n:
             raise _almost_empty(codec, n - missing, tries, rejected)
         vectors = rng.random((min(max(2 * missing, 64), _MOST_AT_ONCE) if tries else missing, codec.n_dimensions))
+        vectors = codec.steered(vectors)
         batch = codec.decode(vectors)
         kept = vectors[batch.feasible()][:missing]
         rejected.update(_reasons(batch))
@@ -89,6 +99,60 @@ def _by_models(codec: Codec, n: int, rng: Random) -> NDArray[np.float64]:
         except NotInSpace as reason:
             rejected[reason.reason] += 1
     return np.array(found).reshape(len(found), codec.n_dimensions)
+
+
+def _by_weight(codec: Codec, n: int, rng: Random, numbers: np.random.Generator) -> NDArray[np.float64]:
+    """Like `_by_models`, with priors and weights: models of the structure, kept by their weights.
+
+    Numbers are drawn again by their priors, which have the same number of values whatever the prior; those that
+    conditions depend on decide by their probability instead, since other values could mean other parameters.
+    """
+    models, free = Models(codec.space, free=True), codec.without_requirements()
+    found: list[NDArray[np.float64]] = []
+    tries, light, rejected = 0, 0, Counter[str]()
+    while len(found) < n:
+        if models.number == 0 or tries >= _LEAST_TRIES + _TRIES * n:
+            raise _almost_empty(codec, len(found), tries, rejected)
+        vector = free.encode(models.draw(rng))
+        readers = free.readers(vector)
+        if light < _MOST_LIGHT and rng.random() >= _relative_weight(readers, vector):
+            light += 1
+            continue
+        tries, light = tries + 1, 0
+        drawn = np.zeros((1, len(vector)), dtype=bool)
+        for slot, reader in readers.items():
+            drawn[0, slot] = _is_drawn_again(reader)
+        points = free.steered(np.where(drawn, numbers.random(drawn.shape), vector), drawn)
+        batch = codec.decode(points)
+        if batch.feasible()[0]:
+            found.append(batch.snapped[0])
+        else:
+            rejected.update(_reasons(batch))
+    return np.array(found).reshape(len(found), codec.n_dimensions)
+
+
+def _is_drawn_again(reader: DimensionPlan) -> bool:
+    is_number = isinstance(reader, Number | Numbers) and reader.steer is not None
+    return is_number and not _decides(reader)
+
+
+def _decides(reader: DimensionPlan) -> bool:
+    """Whether the probability of a number says which models are kept."""
+    return isinstance(reader, Number) and reader.is_asked and 0 < (reader.scale.levels or 0) <= _MOST_DECIDING
+
+
+def _relative_weight(readers: Mapping[int, DimensionPlan], vector: NDArray[np.float64]) -> float:
+    """The weight of a model relative to the largest that its choices and deciding numbers could have."""
+    weight = 1.0
+    for slot, reader in readers.items():
+        if isinstance(reader, Pick | PickFixed) and reader.steer is not None:
+            chances = reader.steer.chances()
+            weight *= chances[reader.scale.level(float(vector[slot]))] / chances.max()
+        elif isinstance(reader, Number) and reader.steer is not None and _decides(reader):
+            chances = reader.steer.chances()
+            level = np.searchsorted(level_edges(reader.scale), vector[slot], side="right") - 1
+            weight *= chances[min(max(int(level), 0), len(chances) - 1)] / chances.max()
+    return weight
 
 
 def _models(codec: Codec) -> Models:

@@ -15,8 +15,9 @@ import numpy as np
 from msl.encode.columns import Beside, Column, Cube, InOrder, InRow, Kept, Rows, Same, Sparse
 from msl.encode.layout import Meaning
 from msl.encode.scale import Steps
-from msl.encode.value_plan import DecodePlan
+from msl.encode.value_plan import DecodePlan, Fixed, Number, ParamPlan, Pick, PickFixed
 from msl.space.membership_of_values import ABSENT
+from msl.space.values import BlockType, BlockValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,57 @@ class Part:
 
     def write(self, tree: Any, vector: list[float]) -> None:
         self.plan.write(tree, vector)
+
+
+@dataclass(frozen=True, slots=True)
+class SetPart:
+    """A part with parameters: their values are read first; `block` is what requirements that name them see."""
+
+    params: tuple[ParamPlan, ...]
+    plan: DecodePlan
+    block: BlockType | None
+
+    def read(self, cube: Cube, rows: Rows) -> Column:
+        for param in self.params:
+            values = np.empty(cube.size, dtype=object)
+            objects = np.empty(len(rows), dtype=object)
+            objects[:] = param.plan.read(cube, rows).objects()
+            values[rows] = objects
+            cube.variables[param.name] = values
+        if self.block is not None:
+            names = [param.name.rpartition(".")[2] for param in self.params]
+            columns = [cube.variables[param.name] for param in self.params]
+            for row in rows.tolist():
+                setting = tuple((name, column[row]) for name, column in zip(names, columns, strict=True))
+                cube.settings.setdefault(row, []).append(BlockValue(self.block, setting))
+        return self.plan.read(cube, rows)
+
+    def write(self, tree: Any, vector: list[float]) -> None:
+        setting, inner = tree
+        for param, value in zip(self.params, setting, strict=True):
+            param.plan.write(tree_of(param.plan, value), vector)
+        self.plan.write(inner, vector)
+
+
+def tree_of(plan: DecodePlan, value: Any) -> Any:
+    """The derivation of a value from the plan of its domain."""
+    match plan:
+        case PickFixed(table=table):
+            return next(n for n, own in enumerate(table) if own == value and type(own) is type(value)), None
+        case Pick(options=options):
+            return next((n, tree_of(option, value)) for n, option in enumerate(options) if _takes(option, value))
+    return value
+
+
+def _takes(plan: DecodePlan, value: Any) -> bool:
+    match plan:
+        case Fixed(value=own):
+            return type(own) is type(value) and bool(own == value)
+        case Number(scale=scale):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return isinstance(value, bool) and plan.meaning.kind == "bool"
+            return plan.meaning.kind != "bool" and bool(scale.read(np.array([scale.share(value)]))[0][0] == value)
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from msl.evaluate.splits import Split
 from msl.evaluate.without_refits import GcvResult, GcvShortcut, LooShortcut, not_linear, refuse_posts
 from msl.space.canonical.digest import model_digest
 from msl.space.spec import Estimate, Metric
-from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
+from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +168,12 @@ def _step(step: Step, task: str, trusted: Collection[str]) -> Step:
         return Branches(tuple(tuple(_step(inner, task, trusted) for inner in branch) for branch in step.branches))
     if step.block.role == "selector" and issubclass(load_class(step.block, task, trusted), SelectorMixin):
         return _PASSTHROUGH
-    return BlockValue(step.block, tuple((name, _all_on(value)) for name, value in step.params))
+    return BlockValue(step.block, tuple((name, _all_on(value, task, trusted)) for name, value in step.params))
 
 
-def _all_on(value: Value) -> Value:
+def _all_on(value: Value, task: str, trusted: Collection[str]) -> Value:
+    if isinstance(value, PipelineValue):
+        return PipelineValue(tuple(_step(step, task, trusted) for step in value.steps))
     is_mask = isinstance(value, tuple) and len(value) > 0 and all(isinstance(bit, bool) for bit in value)
     return (True,) * len(value) if isinstance(value, tuple) and is_mask else value
 

@@ -36,7 +36,8 @@ class Dataset:
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
         population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order, table.folds)
-        return cls(table.X, table.y, n_classes, population, ColumnKinds(table.X.shape[1], symbolic, incomplete))
+        columns = ColumnKinds(table.X.shape[1], symbolic, incomplete, table.schema.names)
+        return cls(table.X, table.y, n_classes, population, columns)
 
     @classmethod
     def of_arrays(cls, X: Floats, y: NDArray[Any], n_classes: int) -> Dataset:

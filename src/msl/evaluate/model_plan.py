@@ -24,7 +24,7 @@ from msl.blocks.preprocessing.prepare import Columns, Prepare
 from msl.blocks.selection.selectors import FeatureSelector
 from msl.evaluate.dataset import LazyRows
 from msl.evaluate.splits import Split
-from msl.space.values import BlockValue, Branches, Model, Step, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,18 @@ def spelled(value: Value) -> str:
     """A text that is the same only for values that mean the same: 1, 1.0 and true are three."""
     if isinstance(value, BlockValue):
         return f"{value.block.target}{_spelled_parameters(flat_parameters(value))}"
+    if isinstance(value, PipelineValue):
+        return f"({_spelled_steps(value.steps)})"
+    if isinstance(value, tuple) and any(isinstance(inner, BlockValue | PipelineValue) for inner in value):
+        return f"[{','.join(map(spelled, value))}]"
     return repr(value)
+
+
+def _spelled_steps(steps: tuple[Step, ...]) -> str:
+    return ">>".join(
+        f"({'&'.join(map(_spelled_steps, step.branches))})" if isinstance(step, Branches) else spelled(step)
+        for step in steps
+    )
 
 
 def _spelled_parameters(parameters: dict[str, Value]) -> str:

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
-from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.export import python_template as texts
@@ -35,7 +35,7 @@ def has_public_form(step: Any) -> bool:
         if step.encode:
             return all(len(symbols) <= MOST_COLUMNS for symbols in step.symbols_)
         return not len(step.symbolic_)
-    return type(step) in (Passthrough, Columns, KeepFeatures)
+    return type(step) in (Passthrough, Columns, TableColumns, KeepFeatures)
 
 
 def public_form(code: EstimatorCode, step: Any, depth: int) -> Code:
@@ -71,11 +71,23 @@ def _prepare(code: EstimatorCode, step: Prepare, depth: int) -> Code:
 
 def _columns(code: EstimatorCode, parts: list[tuple[Code, list[int]]], depth: int) -> Code:
     """Columns side by side, each through a transformer of its own."""
+    return _column_transformer(code, [(transformer, literal(places)) for transformer, places in parts], depth)
+
+
+def _column_transformer(code: EstimatorCode, parts: list[tuple[Code, Code]], depth: int) -> Code:
     pairs = [
-        template("({{transformer}}, {{places}})", transformer=transformer, places=literal(places))
+        template("({{transformer}}, {{places}})", transformer=transformer, places=places)
         for transformer, places in parts
     ]
     return code.call(code.imported(make_column_transformer), pairs, depth)
+
+
+def _places(step: TableColumns, names: Sequence[str]) -> Code:
+    """The places of the selected columns, by their names where the input is the table."""
+    places = step.kept_.tolist()
+    if not names:
+        return literal(places)
+    return template("[COLUMNS.index(each) for each in {{names}}]", names=literal([names[place] for place in places]))
 
 
 # --- Export: a trained model as a Python file of its own — of public classes alone where it is, else with -------------
@@ -233,7 +245,7 @@ def _is_public_step(step: Any) -> bool:
 def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     probes = given.probes()
     depth = 2 if given.is_ensemble else 1
-    written = [_pipeline(code, chain.steps, probes, depth, chain.learner) for chain in given.members]
+    written = [_pipeline(code, chain.steps, probes, depth, chain.learner, given.columns) for chain in given.members]
     scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
     predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
     parts = [template(texts.DENSE)] if "dense" in code.used else []
@@ -260,13 +272,23 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     ]
 
 
-def _pipeline(code: EstimatorCode, steps: Sequence[Any], rows: Floats, depth: int, learner: Any = None) -> Code:
-    """Steps one after the other; one that hands on anything but plain numbers is followed by one that makes them so."""
+def _pipeline(
+    code: EstimatorCode,
+    steps: Sequence[Any],
+    rows: Floats,
+    depth: int,
+    learner: Any = None,
+    names: Sequence[str] = (),
+) -> Code:
+    """Steps one after the other; one that hands on anything but plain numbers is followed by one that makes them so.
+
+    `names` are those of the columns of the input, if it is the table.
+    """
     if not steps and learner is not None:
         return code.expression(learner, depth)
     written = []
-    for step in steps:
-        written.append(_public_step(code, step, rows, depth + 1))
+    for position, step in enumerate(steps):
+        written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
         if not _is_dense(step, rows):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))
         rows = apply_steps([step], rows)
@@ -277,12 +299,20 @@ def _pipeline(code: EstimatorCode, steps: Sequence[Any], rows: Floats, depth: in
     return written[0] if len(written) == 1 else code.call(code.imported(make_pipeline), written, depth)
 
 
-def _public_step(code: EstimatorCode, step: Any, rows: Floats, depth: int) -> Code:
+def _public_step(code: EstimatorCode, step: Any, rows: Floats, depth: int, names: Sequence[str]) -> Code:
+    if type(step) is TableColumns:
+        return _column_transformer(code, [(literal("passthrough"), _places(step, names))], depth)
     if has_public_form(step):
         return public_form(code, step, depth)
     if not isinstance(step, Branch):
         return code.expression(step, depth)
-    branches = [_pipeline(code, branch, rows, depth + 1) for branch in step.branches]
+    if all(branch and type(branch[0]) is TableColumns for branch in step.branches):
+        parts = [
+            (_pipeline(code, branch[1:], apply_steps([branch[0]], rows), depth + 1), _places(branch[0], names))
+            for branch in step.branches
+        ]
+        return _column_transformer(code, parts, depth)
+    branches = [_pipeline(code, branch, rows, depth + 1, names=names) for branch in step.branches]
     return code.call(code.imported(make_union), branches, depth)
 
 

@@ -88,9 +88,10 @@ class ListOf(Node):
 
 @record
 class Choice(Node):
-    """`a | b | c`"""
+    """`a | b weight 3 | c`; `weights` are empty, or as many as the items, with None where none is written."""
 
     items: tuple[Expression, ...]
+    weights: tuple[Expression | None, ...] = ()
 
 
 @record
@@ -116,10 +117,11 @@ class Optional(Node):
 
 @record
 class Call(Node):
-    """`name(arguments)`"""
+    """`name(arguments)`, or `name { arguments }` with `braces`"""
 
     path: Path
     arguments: tuple[Argument, ...]
+    braces: bool = False
 
 
 @record
@@ -130,14 +132,23 @@ class AnyOf(Node):
 
 
 @record
+class On(Node):
+    """`on numbers (a >> b)`: steps for some columns, which are a word or a list of names and patterns."""
+
+    selector: Name | ListOf
+    space: Expression
+
+
+@record
 class Range(Node):
-    """`int 1..10 log`; `kind` is None where it is inherited."""
+    """`int 1..10 log`, `real 0..1 normal(0.5, 0.1)`; `kind` is None where it is inherited."""
 
     kind: str | None
     low: Expression
     high: Expression
     log: bool = False
     step: Expression | None = None
+    prior: Call | None = None
 
 
 @record
@@ -155,7 +166,7 @@ class Vector(Node):
 
 @record
 class Arithmetic(Node):
-    """`a + b - c` or `a * b / c`: operands and the operators between them, all of one precedence."""
+    """`a + b - c`, `a * b / c` or `a ^ b`: operands and the operators between them, all of one precedence."""
 
     operators: tuple[str, ...]
     operands: tuple[Expression, ...]
@@ -170,13 +181,17 @@ class Negative(Node):
 
 @record
 class Argument(Node):
-    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`."""
+    """`key: domain default value if condition`, `key = value`, or a value alone. `opens` is true for `:`.
+
+    `best` is the word in `key: best domain`.
+    """
 
     key: Name | None
     opens: bool
     value: Expression
     default: Expression | None = None
     condition: Condition | None = None
+    best: Name | None = None
 
 
 # --- conditions -----------------------------------------------------------------------------------
@@ -234,6 +249,7 @@ Expression = (
     | Optional
     | Call
     | AnyOf
+    | On
     | Range
     | Bool
     | Vector
@@ -278,29 +294,32 @@ class Data(Node):
 
 @record
 class Block(Node):
-    """`block NAME: ROLE [for TASK] "module:Class" { … }`"""
+    """`block NAME: ROLE [for TASK] "module:Class" { … } [fidelity PARAMETER]`"""
 
     name: Name
     role: Name
     task: Name | None
     target: String
     fields: tuple[Argument, ...]
+    fidelity: Name | None = None
 
 
 @record
 class Derive(Node):
-    """`block NAME = OTHER { … }`"""
+    """`block NAME = OTHER { … } [fidelity PARAMETER]`"""
 
     name: Name
     base: Path
     fields: tuple[Argument, ...]
+    fidelity: Name | None = None
 
 
 @record
 class Part(Node):
-    """`part NAME = space`"""
+    """`part NAME = space`, or `part NAME(name: domain, …) = space`; `parameters` is None where there is no `(`."""
 
     name: Name
+    parameters: tuple[Argument, ...] | None
     space: Expression
 
 
@@ -394,6 +413,13 @@ class File:
 
 def children(node: Node) -> Iterator[Node]:
     """The direct child nodes, in the order written."""
+    if isinstance(node, Choice) and node.weights:
+        for pair in zip(node.items, node.weights, strict=True):
+            yield from (one for one in pair if one is not None)
+        return
+    if isinstance(node, Argument) and node.best is not None:
+        yield from (one for one in (node.key, node.best, node.value, node.default, node.condition) if one is not None)
+        return
     for item in fields(node):
         value = getattr(node, item.name)
         if isinstance(value, Node):

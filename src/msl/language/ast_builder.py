@@ -27,6 +27,12 @@ _OPERATOR_NODES: dict[str, type[ast.Choice | ast.Sequence | ast.Union]] = {
 }
 
 
+#: What `?` may follow.
+_STEPS = ast.Path | ast.Call | ast.AnyOf | ast.On | ast.Choice | ast.Sequence | ast.Union | ast.Optional
+#: Steps nested deeper than this are reported elsewhere.
+_DEEP = 200
+
+
 def _span(children: list[Any]) -> Span:
     first, last = children[0], children[-1]
     start = token_span(first).start if isinstance(first, Token) else first.span.start
@@ -38,6 +44,10 @@ def _is(child: Any, terminal: str) -> bool:
     return isinstance(child, Token) and child.type == terminal
 
 
+def _word(token: Token) -> ast.Name:
+    return ast.Name(str(token), span=token_span(token))
+
+
 class _Arguments(tuple[ast.Argument, ...]):
     """The arguments between brackets, before the node that owns them is built."""
 
@@ -46,7 +56,7 @@ class _Arguments(tuple[ast.Argument, ...]):
 
 @record
 class _Fields:
-    """`{ … }`, before the block that owns it is built."""
+    """`{ … }` of a block, or `( … )` of a part, before what owns it is built."""
 
     arguments: _Arguments
     span: Span
@@ -54,9 +64,19 @@ class _Fields:
 
 @record
 class _Modifier:
-    """`log`, or `step` with its value."""
+    """`log`, `step` with its value, or a prior."""
 
     step: ast.Expression | None
+    span: Span
+    prior: ast.Call | None = None
+
+
+@record
+class _Weighted:
+    """An operand with its weight, before the choice that owns it is built."""
+
+    item: ast.Expression
+    weight: ast.Expression
     span: Span
 
 
@@ -102,19 +122,58 @@ class AstBuilder(Transformer[Token, Any]):
         return ast.Data(tuple(children[2]), span=_span(children))
 
     def block(self, children: list[Any]) -> ast.Block:
-        names = [child for child in children if isinstance(child, ast.Name)]
+        place = next(place for place, child in enumerate(children) if isinstance(child, _Fields))
+        names = [child for child in children[:place] if isinstance(child, ast.Name)]
         task = names[2] if len(names) > 2 else None
         target = next(self._string(child) for child in children if _is(child, "STRING"))
-        return ast.Block(names[0], names[1], task, target, tuple(children[-1].arguments), span=_span(children))
+        fields, fidelity = tuple(children[place].arguments), self._fidelity(children[place + 1 :])
+        return ast.Block(names[0], names[1], task, target, fields, fidelity, span=_span(children))
 
     def derive(self, children: list[Any]) -> ast.Derive:
-        return ast.Derive(children[1], children[3], tuple(children[4].arguments), span=_span(children))
+        fidelity = self._fidelity(children[5:])
+        return ast.Derive(children[1], children[3], tuple(children[4].arguments), fidelity, span=_span(children))
+
+    def _fidelity(self, clause: list[Any]) -> ast.Name | None:
+        """`fidelity PARAMETER` after the braces; `fidelity` is a word only there."""
+        if not clause:
+            return None
+        word, parameter = clause
+        if str(word) != "fidelity":
+            message = f"`{word}` cannot follow a declaration"
+            help = (
+                f"after the braces, `fidelity {parameter.text}` names the parameter that is the resource of the block"
+            )
+            self._problem("MSL289", message, token_span(word), help=help)
+            return None
+        name: ast.Name = parameter
+        return name
 
     def part(self, children: list[Any]) -> ast.Part:
-        return ast.Part(children[1], children[3], span=_span(children))
+        parameters = tuple(children[2].arguments) if isinstance(children[2], _Fields) else None
+        return ast.Part(children[1], parameters, self._steps(children[-1]), span=_span(children))
 
     def chain(self, children: list[Any]) -> ast.Chain:
-        return ast.Chain(children[1], children[3], span=_span(children))
+        return ast.Chain(children[1], self._steps(children[3]), span=_span(children))
+
+    def _steps(self, space: ast.Expression) -> ast.Expression:
+        """A space of steps; one that is nested too deep is reported for that alone."""
+        has_braces = "{" in self.source.slice(space.span)
+        return self._in_parentheses(space) if has_braces and ast.depth(space) < _DEEP else space
+
+    def _in_parentheses(self, space: ast.Expression) -> ast.Expression:
+        """The steps of a space, where `svm{C = 1}` is reported and taken for `svm(C = 1)`."""
+        match space:
+            case ast.Choice(items=items) | ast.Sequence(items=items) | ast.Union(items=items):
+                return replace(space, items=tuple(map(self._in_parentheses, items)))
+            case ast.Optional(item=item):
+                return replace(space, item=self._in_parentheses(item))
+            case ast.Call(braces=True):
+                text = self.source.text
+                span = Span(text.index("{", space.path.span.end), text.rindex("}", 0, space.span.end) + 1)
+                help = f"write `({' '.join(text[span.start + 1 : span.end - 1].split())})`"
+                self._problem("MSL035", "arguments go in parentheses", span, help=help)
+                return replace(space, braces=False)
+        return space
 
     def require(self, children: list[Any]) -> ast.Require:
         return ast.Require(children[1], children[3] if len(children) > 2 else None, span=_span(children))
@@ -145,19 +204,30 @@ class AstBuilder(Transformer[Token, Any]):
     def fields(self, children: list[Any]) -> _Fields:
         return _Fields(children[1], _span(children))
 
+    def parameters(self, children: list[Any]) -> _Fields:
+        return _Fields(children[1], _span(children))
+
     def arguments(self, children: list[Any]) -> _Arguments:
         return _Arguments(children)
 
     def opening(self, children: list[Any]) -> ast.Argument:
         default = condition = None
-        for word, value in zip(children[3::2], children[4::2], strict=True):
+        best = _word(children[2]) if _is(children[2], "BEST") else None
+        domain, *clauses = children[2:] if best is None else children[3:]
+        for word, value in zip(clauses[::2], clauses[1::2], strict=True):
             if word.type == "DEFAULT":
                 default = value
             else:
                 condition = value
-        return ast.Argument(children[0], True, children[2], default, condition, span=_span(children))
+        return ast.Argument(children[0], True, domain, default, condition, best, span=_span(children))
 
     def closing(self, children: list[Any]) -> ast.Argument:
+        if _is(children[2], "BEST"):
+            key, domain = (self.source.slice(child.span) for child in (children[0], children[3]))
+            message = "`=` takes one value; `best` tries all values of a domain, which follows `:`"
+            span = token_span(children[2])
+            self._problem("MSL285", message, span, help=f"write `{key}: best {domain}`")
+            return ast.Argument(children[0], True, children[3], best=_word(children[2]), span=_span(children))
         return ast.Argument(children[0], False, children[2], span=_span(children))
 
     def positional(self, children: list[Any]) -> ast.Argument:
@@ -171,15 +241,35 @@ class AstBuilder(Transformer[Token, Any]):
     # --- spaces ---
 
     def space(self, children: list[Any]) -> ast.Expression:
-        if len(children) == 1:
-            only: ast.Expression = children[0]
-            return only
         operands, operators = children[::2], children[1::2]
-        span = _span(children)
         written = [str(operator) for operator in operators]
         if len(set(written)) > 1:
             self._mixed(operands, written, operators)
-        return _OPERATOR_NODES[written[0]](tuple(operands), span=span)
+        elif set(written) != {"|"}:
+            for operand in operands:
+                if isinstance(operand, _Weighted):
+                    self._not_an_alternative(operand)
+        items = tuple(one.item if isinstance(one, _Weighted) else one for one in operands)
+        if len(items) == 1:
+            return replace(items[0], span=operands[0].span) if items[0] is not operands[0] else items[0]
+        if written[0] != "|":
+            return _OPERATOR_NODES[written[0]](items, span=_span(children))
+        weights = tuple(one.weight if isinstance(one, _Weighted) else None for one in operands)
+        return ast.Choice(items, weights if any(weights) else (), span=_span(children))
+
+    def weighted(self, children: list[Any]) -> ast.Expression | _Weighted:
+        item: ast.Expression = children[0]
+        return item if len(children) == 1 else _Weighted(item, children[2], _span(children))
+
+    def _not_an_alternative(self, weighted: _Weighted) -> None:
+        text = self.source.slice(weighted.span)
+        self._problem(
+            "MSL157",
+            "a weight belongs to one of several alternatives",
+            Span(weighted.item.span.end, weighted.span.end),
+            "nothing is chosen here",
+            help=f"remove it, or write `{text} | …`" if len(text) < 80 and "\n" not in text else "remove it",
+        )
 
     def _mixed(self, operands: list[Any], written: list[str], operators: list[Token]) -> None:
         """Report mixed operators, with both readings in the help; with three kinds there are too many to show."""
@@ -206,7 +296,7 @@ class AstBuilder(Transformer[Token, Any]):
 
     def optional(self, children: list[Any]) -> ast.Optional:
         item = children[0]
-        if not isinstance(item, ast.Path | ast.Call | ast.AnyOf | ast.Choice | ast.Sequence | ast.Union | ast.Optional):
+        if not isinstance(item, _STEPS):
             self._problem(
                 "MSL020",
                 "`?` makes a step optional, but this is not a step",
@@ -226,10 +316,19 @@ class AstBuilder(Transformer[Token, Any]):
         self, kind: str | None, low: ast.Expression, high: ast.Expression, modifiers: list[_Modifier], span: Span
     ) -> ast.Range:
         steps = [modifier.step for modifier in modifiers if modifier.step is not None]
-        logs = len(modifiers) - len(steps)
+        priors = [modifier.prior for modifier in modifiers if modifier.prior is not None]
+        logs = len(modifiers) - len(steps) - len(priors)
         if len(steps) > 1 or logs > 1:
             self._problem("MSL001", "`log` or `step` is written twice", modifiers[-1].span, help="write it once")
-        return ast.Range(kind, low, high, logs > 0, steps[0] if steps else None, span=span)
+        if len(priors) > 1:
+            self._problem("MSL158", "a range has one prior", priors[1].span, "a second one", help="keep one of them")
+        step, prior = steps[0] if steps else None, priors[0] if priors else None
+        return ast.Range(kind, low, high, logs > 0, step, prior, span=span)
+
+    def prior(self, children: list[Any]) -> _Modifier:
+        path = self.path(children[:1])
+        call = ast.Call(path, tuple(children[2]), span=_span(children))
+        return _Modifier(None, call.span, call)
 
     def modifier(self, children: list[Any]) -> _Modifier:
         return _Modifier(children[1] if len(children) > 1 else None, _span(children))
@@ -264,6 +363,13 @@ class AstBuilder(Transformer[Token, Any]):
         name: ast.Name = children[0]
         return ast.Call(ast.Path((name,), span=name.span), tuple(children[2]), span=_span(children))
 
+    def braced(self, children: list[Any]) -> ast.Call:
+        """`conv { width: 3 | 5 }`: an alternative whose parameters have names of their own."""
+        path, given = children
+        if isinstance(path, ast.Name):
+            path = ast.Path((path,), span=path.span)
+        return ast.Call(path, tuple(given.arguments), True, span=_span(children))
+
     def parenthesised(self, children: list[Any]) -> Any:
         return replace(children[1], span=_span(children))
 
@@ -272,6 +378,23 @@ class AstBuilder(Transformer[Token, Any]):
 
     def any_of(self, children: list[Any]) -> ast.AnyOf:
         return ast.AnyOf(children[1], span=_span(children))
+
+    def on_columns(self, children: list[Any]) -> ast.On:
+        """`on columns (steps)`; steps without their parentheses are understood, and reported."""
+        selector, steps = children[1], children[3] if _is(children[2], "CALL") else children[2]
+        span = _span(children)
+        if not _is(children[2], "CALL") and self.source.text[steps.span.start] != "(":
+            columns, written = self.source.slice(selector.span), self.source.slice(steps.span)
+            message = "the steps for some columns are written in parentheses"
+            self._problem("MSL197", message, steps.span, help=f"write `on {columns} ({written})`")
+        return ast.On(selector, steps, span=span)
+
+    def on_nothing(self, children: list[Any]) -> ast.On:
+        columns = self.source.slice(children[1].span)
+        message = f"`on {columns}` does not say which steps these columns go through"
+        help = f"write them in parentheses: `on {columns} (impute)`, or `on {columns} (none)` to keep them as they are"
+        self._problem("MSL197", message, _span(children), help=help)
+        return ast.On(children[1], ast.Nothing(span=children[1].span), span=_span(children))
 
     def default(self, children: list[Any]) -> ast.Default:
         return ast.Default(span=_span(children))

@@ -177,7 +177,7 @@ class _Reading:
             self.diagnostics.append(Diagnostic("MSL017", Severity.ERROR, message, where, help=help))
             self.broken.append(_broken_declaration(self.source.slice(statement.span)))
             return
-        signs = sum(self.source.slice(statement.span).count(sign) for sign in "+-*/")
+        signs = sum(self.source.slice(statement.span).count(sign) for sign in "+-*/^")
         if signs >= MOST_TERMS and (terms := ast.most_terms(statement)) >= MOST_TERMS:
             where = Label(self.source, Span(statement.span.start, statement.span.start + 1), f"{terms + 1:,} terms")
             message = f"an arithmetic expression in this statement is too long: at most {MOST_TERMS} terms are allowed"

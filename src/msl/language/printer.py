@@ -44,7 +44,8 @@ class Tightness(IntEnum):
     SUM = 4
     PRODUCT = 5
     FACTOR = 6
-    ATOM = 7
+    POWER = 7
+    ATOM = 8
 
 
 def tightness_of(node: ast.Node) -> Tightness:
@@ -64,13 +65,22 @@ def tightness_of(node: ast.Node) -> Tightness:
         case ast.Compare() | ast.Is():
             return Tightness.TEST
         case ast.Arithmetic():
-            return Tightness.SUM if node.operators[0] in "+-" else Tightness.PRODUCT
+            return _TIGHTNESS_OF_SIGNS[node.operators[0]]
         case ast.Negative():
             return Tightness.FACTOR
         case ast.Number() if str(node.text or node.value).startswith("-"):
             return Tightness.FACTOR
         case _:
             return Tightness.ATOM
+
+
+_TIGHTNESS_OF_SIGNS = {
+    "+": Tightness.SUM,
+    "-": Tightness.SUM,
+    "*": Tightness.PRODUCT,
+    "/": Tightness.PRODUCT,
+    "^": Tightness.POWER,
+}
 
 
 # --- printing ---------------------------------------------------------------------------------------------------------
@@ -164,6 +174,8 @@ class Printer:
                 return "bool"
             case ast.AnyOf():
                 return f"any {path_text(node.role)}"
+            case ast.On():
+                return self._on(node)
             case ast.Choice() | ast.Sequence() | ast.Union() | ast.Or() | ast.And():
                 return self._chain(node)
             case ast.Optional():
@@ -181,6 +193,8 @@ class Printer:
                 return join("vector(", size, ") of ", element)
             case ast.ListOf():
                 return self._list(node)
+            case ast.Call(braces=True):
+                return join(path_text(node.path), " ", self._braced(node))
             case ast.Call():
                 return join(called_text(node), self._arguments(node))
             case ast.Compare():
@@ -213,12 +227,16 @@ class Printer:
             case ast.Block():
                 task = f" for {node.task.text}" if node.task else ""
                 head = f"block {node.name.text}: {node.role.text}{task} {quoted(node.target.value)} "
-                return join(head, self._enclosed("{", node.fields, "}", node.span.end - 1, LINE_END))
+                return join(head, self._fields(node, LINE_END))
             case ast.Derive():
                 head = f"block {node.name.text} = {path_text(node.base)} "
-                return join(head, self._enclosed("{", node.fields, "}", node.span.end - 1, SPACE_OR_LINE))
+                return join(head, self._fields(node, SPACE_OR_LINE))
             case ast.Part():
-                return self._bound(f"part {node.name.text} ", "=", node.space)
+                if node.parameters is None:
+                    return self._bound(f"part {node.name.text} ", "=", node.space)
+                end = self._start(node.space)
+                declared = self._enclosed("(", node.parameters, ")", end)
+                return join(f"part {node.name.text}", declared, self._bound(" ", "=", node.space))
             case ast.Chain():
                 return self._bound(f"chain {node.name.text} ", "=", node.space)
             case ast.Require():
@@ -236,6 +254,13 @@ class Printer:
                 return f"seed {_number(node.number)}"
             case _:
                 raise TypeError(f"{type(node).__name__} is not a node of the tree")
+
+    def _fields(self, node: ast.Block | ast.Derive, edge: Line) -> Doc:
+        """`{ … }`, and the resource after it."""
+        if node.fidelity is None:
+            return self._enclosed("{", node.fields, "}", node.span.end - 1, edge)
+        fields = self._enclosed("{", node.fields, "}", node.fidelity.span.start, edge)
+        return join(fields, f" fidelity {name_text(node.fidelity.text)}")
 
     def _bound(self, head: str, sign: str, value: ast.Expression) -> Doc:
         """`head = value`: alternatives on several lines are aligned under the sign, others start on a new line."""
@@ -273,11 +298,22 @@ class Printer:
         filled = short and not commented
         first, *more = node.items
         stray = _suffixes(self._comments.take(self._start(first)))
-        parts: list[Doc] = [*stray, align(self.node(first, tightness))]
-        for item in more:
-            operand = self._continued(operator, item, tightness)
+        weights = (node.weights if isinstance(node, ast.Choice) else ()) or (None,) * len(node.items)
+        parts: list[Doc] = [*stray, align(self.node(first, tightness)), self._weight(weights[0])]
+        for item, weight in zip(more, weights[1:], strict=True):
+            operand = join(self._continued(operator, item, tightness), self._weight(weight))
             parts.append(group(operand) if filled else operand)
         return group(*parts)
+
+    def _on(self, node: ast.On) -> Doc:
+        """`on columns (steps)`: the parentheses belong to it, whatever is inside."""
+        selector = node.selector
+        columns = selector.text if isinstance(selector, ast.Name) else self.node(selector)
+        inner = self.node(node.space)
+        return join("on ", columns, " ", align("(", inner, *_dangling(self._comments.take(node.span.end - 1)), ")"))
+
+    def _weight(self, weight: ast.Expression | None) -> Doc:
+        return "" if weight is None else join(" weight ", self.node(weight, Tightness.SUM))
 
     def _separator(self, start: int) -> Doc:
         """What goes before an operator or a clause: a possible line break, or the comments there."""
@@ -286,7 +322,14 @@ class Printer:
             return SPACE_OR_LINE
         return join(*_suffixes(beside), LINE_END, *_lines(above))
 
+    def _power(self, base: ast.Node, exponent: ast.Node) -> Doc:
+        """`2^-15`; with blanks if one of them is more than a number."""
+        sign = "^" if _is_power_of_numbers(base) and _is_power_of_numbers(exponent) else " ^ "
+        return join(self.node(base, Tightness.ATOM), sign, self.node(exponent, Tightness.FACTOR))
+
     def _arithmetic(self, node: ast.Arithmetic) -> Doc:
+        if node.operators == ("^",):
+            return self._power(*node.operands)
         tightness = tightness_of(node) + 1
         first, *more = node.operands
         parts = [self.node(first, tightness)]
@@ -300,11 +343,12 @@ class Printer:
         return join(before, operator, " ", align(self.node(operand, tightness)))
 
     def _range(self, node: ast.Range) -> Doc:
-        spaced = isinstance(node.low, ast.Arithmetic) or isinstance(node.high, ast.Arithmetic)
+        spaced = any(isinstance(end, ast.Arithmetic) and not _is_power_of_numbers(end) for end in (node.low, node.high))
         low, high = self.node(node.low, Tightness.SUM), self.node(node.high, Tightness.SUM)
         step = join(" step ", self.node(node.step, Tightness.SUM)) if node.step is not None else ""
         kind = f"{node.kind} " if node.kind else ""
-        return join(kind, low, " .. " if spaced else "..", high, " log" if node.log else "", step)
+        prior = join(" ", self.node(node.prior)) if node.prior is not None else ""
+        return join(kind, low, " .. " if spaced else "..", high, " log" if node.log else "", step, prior)
 
     # --- lists ---
 
@@ -312,11 +356,16 @@ class Printer:
         if node.key is None:
             return _hanging(node.value, self.node(node.value))
         key = name_text(node.key.text)
-        bound = self._bound(key, ":", node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
+        colon = ":" if node.best is None else ": best"
+        bound = self._bound(key, colon, node.value) if node.opens else self._bound(f"{key} ", "=", node.value)
         return group(bound, self._clause("default", node.default), self._clause("if", node.condition))
 
     def _arguments(self, node: ast.Call | ast.Data | ast.Budget) -> Doc:
         return self._enclosed("(", node.arguments, ")", node.span.end - 1)
+
+    def _braced(self, node: ast.Call) -> Doc:
+        edge = SPACE_OR_LINE if node.arguments else NOTHING_OR_LINE
+        return self._enclosed("{", node.arguments, "}", node.span.end - 1, edge)
 
     def _list(self, node: ast.ListOf) -> Doc:
         close = node.span.end - 1
@@ -405,6 +454,13 @@ class _Entries:
 
 def _bare(node: ast.Node) -> ast.Node:
     return node.item if isinstance(node, ast.Optional) else node
+
+
+def _is_power_of_numbers(node: ast.Node) -> bool:
+    """Whether a node is made of numbers and `^` alone."""
+    if isinstance(node, ast.Arithmetic):
+        return node.operators == ("^",) and all(map(_is_power_of_numbers, node.operands))
+    return isinstance(node, ast.Number)
 
 
 def _number(node: ast.Number) -> str:

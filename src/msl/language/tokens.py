@@ -16,12 +16,17 @@ from msl.language.ast import Comment
 if TYPE_CHECKING:
     from lark import Token, Transformer
 
+#: `best` is a word only between one of these signs and what a domain starts with; elsewhere it is a name.
+_SIGNS_BEFORE_BEST = frozenset({"COLON", "EQUALS"})
+_DOMAIN_STARTS = frozenset("NUMBER INT REAL BOOL VECTOR MINUS LPAR NAME STRING NONE TRUE FALSE LSQB ANY BEST".split())
 #: In the order of the documentation.
 STATEMENTS = "msl use data block part chain require minimize maximize search ensemble budget seed".split()
 WORDS = "as for by then if and or not is any none true false default int real bool log step vector of".split()
 RESERVED = frozenset(STATEMENTS) | frozenset(WORDS)
 #: Reserved words that are also functions, if `(` follows directly.
 FUNCTION_WORDS = frozenset({"log"})
+#: What makes a keyword of the name `on` before it: no name could stand there.
+_AFTER_ON = frozenset({"NAME", "STRING", "LSQB"})
 STATEMENT_TOKENS = frozenset(word.upper() for word in STATEMENTS)
 OPENING_TOKENS = frozenset({"LPAR", "CALL", "LSQB", "LBRACE"})
 CLOSING_TOKENS = frozenset({"RPAR", "RSQB", "RBRACE"})
@@ -34,6 +39,7 @@ NAMES_FOR_PEOPLE = {
     "NUMBER": "a number",
     "STRING": 'a string in "quotes"',
     "COMPARE": "a comparison such as `==` or `<=`",
+    "PRIOR": "a prior",
     "$END": "the end of the statement",
 }
 _SIGNS = {
@@ -49,6 +55,7 @@ _SIGNS = {
     "MINUS": "-",
     "STAR": "*",
     "SLASH": "/",
+    "CARET": "^",
     "LPAR": "(",
     "CALL": "(",
     "RPAR": ")",
@@ -145,8 +152,44 @@ def token_span(token: Token) -> Span:
     return Span(token.start_pos, token.end_pos)
 
 
+#: The names of priors, and those that other tools have for distributions, which the checker answers.
+PRIOR_WORDS = frozenset(
+    """
+    normal lognormal gaussian norm truncnorm Normal qnormal lognorm log_normal qlognormal LogNormal uniform quniform
+    Uniform loguniform log_uniform qloguniform reciprocal beta gamma exponential triangular
+    """.split()
+)
+#: What the word `weight` and a prior follow where they are one.
+_WEIGHED = CLOSING_TOKENS - {"RBRACE"} | frozenset("NAME NUMBER STRING QUESTION NONE TRUE FALSE BOOL LOG".split())
+
+
 def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
+    """With the types of keywords. `weight` stays a name unless it is between an operand and a number, and the name of a
+    prior unless it is between an operand and `(`."""
+    before: Token | None = None
+    held: Token | None = None
+    for token in _with_reserved(tokens):
+        if held is not None:
+            if held.value == "weight" and token.type in ("NUMBER", "MINUS"):
+                held.type = "WEIGHT"
+            elif held.value in PRIOR_WORDS and token.type == "CALL":
+                held.type = "PRIOR"
+            yield held
+            held = None
+        is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
+        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT"}
+        if token.type == "NAME" and (is_prior or is_weight):
+            held = token
+        else:
+            yield token
+        before = token
+    if held is not None:
+        yield held
+
+
+def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
     previous: Token | None = None
+    before: str | None = None
     for token in tokens:
         if token.type == "NAME" and token.value in RESERVED:
             token.type = token.value.upper()
@@ -155,7 +198,16 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
                 previous.type = "NAME"
             if previous.type in {"NAME", "STRING"}:
                 token.type = "CALL"
-        previous = token
+        if previous is not None and previous.value == "on" and previous.type == "NAME" and token.type in _AFTER_ON:
+            previous.type = "ON"
+        if (
+            token.type in _DOMAIN_STARTS
+            and previous is not None
+            and previous.value == "best"
+            and before in _SIGNS_BEFORE_BEST
+        ):
+            previous.type = "BEST"
+        before, previous = None if previous is None else previous.type, token
         yield token
 
 

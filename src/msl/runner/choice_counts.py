@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from msl.runner.choose_winner import Candidate
 from msl.runner.plan import Plan
+from msl.space.column_selectors import ON
 from msl.space.membership import Membership
 from msl.space.membership_of_values import ABSENT
 from msl.space.nodes import (
@@ -81,7 +82,7 @@ class _Reader:
     def __init__(self, space: Space) -> None:
         self._root = rebuilt(space.root, _without_parameters)
         self._membership = Membership(Space(self._root, facts=space.facts))
-        self._writer = NodeWriter(BlockNames(), parameters=False, parts=True, most=_LONGEST_NAME)
+        self._writer = NodeWriter(BlockNames(), parameters=False, parts=True, priors=False, most=_LONGEST_NAME)
         self._known: dict[Model, frozenset[_Taken]] = {}
         self.alternatives = tuple(dict.fromkeys(self._offered(self._root, None)))
 
@@ -167,13 +168,18 @@ def _part(node: Node) -> str | None:
 
 
 def _without_parameters(node: Node) -> Node:
-    return replace(node, params=()) if isinstance(node, BlockUse) else node
+    match node:
+        case BlockUse(block=block) if block != ON:
+            return BlockUse(block)
+        case Marked(mark=mark, node=inner):
+            return Marked(mark, inner)
+    return node
 
 
 def _without_values(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(
         Branches(tuple(_without_values(branch) for branch in step.branches))
         if isinstance(step, Branches)
-        else BlockValue(step.block, ())
+        else BlockValue(step.block, step.params if step.block == ON else ())
         for step in steps
     )

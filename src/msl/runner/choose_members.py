@@ -21,7 +21,6 @@ from msl.runner.confidence_intervals import HeldOut, interval, uses_held_out_row
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
 from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
-from msl.space.values import Model
 
 _POOL = 25  # the number of best models that a greedy selection considers
 _SMALLEST, _LARGEST = 3, 51  # the sizes that `top = auto` tries
@@ -169,7 +168,8 @@ def _last_swarm(plan: Plan, found: SearchResult) -> list[Candidate]:
     for event in reversed(found.events):
         if event.kept and "swarm" in plan.spec.search[int(event.figures["stage"])].call.capabilities.leaves:
             search_space = plan.search_spaces[int(event.figures["stage"])]
-            models = [model for one in event.kept if isinstance(model := search_space.decode(one.vector), Model)]
+            decoded = (found.evaluator.model_of(search_space.decode(one.vector)) for one in event.kept)
+            models = [model for model in decoded if model is not None]
             if kept := known.intersection(models):
                 return [one for one in ranked if one.model in kept]
             break

@@ -79,7 +79,7 @@ def candidates_of(plan: Plan, found: SearchResult) -> list[Candidate]:
     different splits cannot be compared.
     """
     on_common_splits = [(query, one) for query, one in found.history if query.repeat == 0]
-    return _distinct(plan, on_common_splits) or _distinct(plan, found.history)
+    return _distinct(plan, found, on_common_splits) or _distinct(plan, found, found.history)
 
 
 def ranked_candidates(plan: Plan, found: SearchResult) -> list[Candidate]:
@@ -93,25 +93,27 @@ def _candidates(plan: Plan, found: SearchResult, event: Event, observations: Seq
     """The models of observations in an event, with their latest query; for confirmed ones, with their mean losses."""
     if event.kind == CONFIRMED:
         search_space, repeats = plan.search_spaces[int(event.figures["stage"])], int(event.figures["turn"])
-        models = ((search_space.decode(one.vector), one) for one in observations)
+        models = ((found.evaluator.model_of(search_space.decode(one.vector)), one) for one in observations)
         return [
             Candidate(model, one.losses, one.complexity, FIRST_CONFIRMING_REPEAT, repeats)
             for model, one in models
-            if isinstance(model, Model)
+            if model is not None
         ]
     queries = {(one.vector.tobytes(), one.losses): query for query, one in found.history}
     keys = [(one.vector.tobytes(), one.losses) for one in observations]
-    return _distinct(plan, [(queries[key], one) for key, one in zip(keys, observations, strict=True) if key in queries])
+    return _distinct(
+        plan, found, [(queries[key], one) for key, one in zip(keys, observations, strict=True) if key in queries]
+    )
 
 
-def _distinct(plan: Plan, pairs: Iterable[tuple[Query, Observation]]) -> list[Candidate]:
+def _distinct(plan: Plan, found: SearchResult, pairs: Iterable[tuple[Query, Observation]]) -> list[Candidate]:
     """A candidate for each model that was evaluated on all rows with an exact loss, from its first observation."""
     distinct: dict[Model, Candidate] = {}
     for query, observation in pairs:
         if query.share != 1.0 or not observation.is_exact:
             continue
-        model = plan.search_spaces[query.stage].decode(observation.vector)
-        if isinstance(model, Model) and model not in distinct:
+        model = found.evaluator.model_of(plan.search_spaces[query.stage].decode(observation.vector))
+        if model is not None and model not in distinct:
             distinct[model] = Candidate(model, observation.losses, observation.complexity, query.repeat)
     return list(distinct.values())
 

@@ -53,8 +53,9 @@ class Progress:
 class BestSoFar:
     """The best model so far, or the Pareto front if there are several objectives."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, plan: Plan, model_of: Callable[[object], Model | None]) -> None:
+        """`model_of` is the model that was evaluated for one of a search space."""
+        self._plan, self._model_of = plan, model_of
         self._front: list[tuple[int, Observation]] = []
         self._text = ""
 
@@ -74,8 +75,8 @@ class BestSoFar:
             self._front = sorted((compared[index] for index in chosen), key=_rank)
         if self._front[0] is not before:
             stage, one = self._front[0]
-            model = self._plan.search_spaces[stage].decode(one.vector)
-            self._text = model_to_text(model) if isinstance(model, Model) else ""
+            model = self._model_of(self._plan.search_spaces[stage].decode(one.vector))
+            self._text = "" if model is None else model_to_text(model)
 
     def progress(self, counts: RunCounts, seconds: float, done: int = 0, wanted: int = 0) -> Progress:
         losses = [one.losses for _, one in self._front]
@@ -135,7 +136,6 @@ def search(
     count, those that still run do not. To repeat a run that was cut short, `only` has the positions of its queries.
     """
     limit = TimeLimit(plan.spec.budget.time) if limit is None else limit
-    best_so_far = BestSoFar(plan)
 
     def on_outcome(done: int, wanted: int) -> None:
         progress(best_so_far.progress(evaluator.counts, limit.elapsed, done, wanted))
@@ -149,6 +149,7 @@ def search(
         return terminated() and position + len(queries or ()) > resumed
 
     evaluator = QueryEvaluator(plan, store, run, executor, on_outcome)
+    best_so_far = BestSoFar(plan, evaluator.model_of)
     found = SearchResult(evaluator)
     new_events: list[Event] = []
     strategy = then(plan.stages, plan.seed, plan.limits, len(plan.objectives), new_events.append)

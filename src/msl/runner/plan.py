@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msl.blocks.base.load import BlockProblem, load_class
+from msl.check.strategies import closed_steps
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import load_metric
@@ -15,12 +16,13 @@ from msl.record import record
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
 from msl.runner.versions import block_revisions, versions_of_packages, versions_of_space
 from msl.search.stages import Limits, Stage, load_target
+from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
 from msl.space.spec import MODELS, Call, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
-from msl.space.values import BlockType
+from msl.space.values import BlockType, Model
 from msl.store.evaluation import KEY_FORMAT
 from msl.store.lock import Lock, Plain
 from msl.store.stored_run import Digests
@@ -68,6 +70,7 @@ class Plan:
 def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_bytes: int | None = None) -> Plan:
     """The plan of a spec that was checked with the facts of this table."""
     made: dict[tuple[str, tuple[str, ...] | None], ModelSearchSpace] = {}
+    searched, domains = without_best(spec.space)
     search_spaces, stages = [], []
     for stage in spec.search:
         options = dict(stage.call.options)
@@ -75,14 +78,16 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         key = (encoding, stage.channels)
         if key not in made:
             made[key] = space_to_search_space(
-                spec.space, "separate" if encoding == "separate" else "shared", stage.channels
+                searched, "separate" if encoding == "separate" else "shared", stage.channels, domains
             )
         search_space = made[key]
         search_spaces.append(search_space)
         strategy = load_target(stage.call.name, stage.call.target)
         start = start_vector(search_space, stage.start, table.facts)
         reevaluates = stage.call.capabilities.reevaluates is not None
-        stages.append(Stage(strategy, options, search_space, start, reevaluates))
+        given = (search_space.encode(Model(closed_steps(model))) for model in stage.models)
+        points = tuple(point for point in given if point is not None)
+        stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
@@ -142,6 +147,7 @@ _LATER_OPTIONS: Mapping[str, Mapping[str, object]] = {
     "loo": {"balanced": False, "kernel": "constant"},
     "bootstrap632": {"balanced": False, "kernel": "constant"},
     "vote": {"distinct": True},
+    "halving": {"resource": "rows"},
 }
 
 
@@ -178,6 +184,7 @@ def _stage_record(stage: Any) -> Mapping[str, object]:
         "options": _options(_without_later(stage.call)),
         "start": None if stage.start is None else node_to_text(stage.start),
         "channels": None if stage.channels is None else list(stage.channels),
+        **({"models": [node_to_text(model) for model in stage.models]} if stage.models else {}),
     }
 
 
@@ -243,7 +250,7 @@ def _names(params: tuple[Param, ...]) -> list[str]:
     for param in params:
         names.append(param.name)
         for option in _constructor_options(param.node):
-            if isinstance(option, Symbol):
+            if isinstance(option, Symbol) and not option.own:
                 names.extend(_names(option.params))
     return names
 

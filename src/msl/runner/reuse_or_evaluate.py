@@ -15,9 +15,11 @@ from msl.evaluate.outcome import Outcome
 from msl.runner.forecast import TimeReserve
 from msl.runner.plan import Plan
 from msl.runner.versions import versions_of
-from msl.search.base import Observation, Query
+from msl.search.base import FIRST_CONFIRMING_REPEAT, Observation, Query
+from msl.space.best import Domains, Result, best_place, tried_models
 from msl.space.canonical.digest import model_digest
-from msl.space.membership import NotInSpace
+from msl.space.fidelity import scaled_down
+from msl.space.membership import Membership, NotInSpace
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
@@ -57,12 +59,23 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecodedQuery:
-    """A query, its vector after rounding, and its model and inputs, which are None if the point is not in the space."""
+    """A query, its vector after rounding, and its model and inputs, which are None if the point is not in the space.
+
+    With `best` parameters a point stands for several models, which are `tried`; the best of them is its answer.
+    `worded` is the model that the search space has there.
+    """
 
     query: Query
     rounded: tuple[float, ...]
     model: Model | None = None
     inputs: EvaluationInputs | None = None
+    tried: tuple[DecodedQuery, ...] = ()
+    worded: Model | None = None
+
+    @property
+    def evaluations(self) -> tuple[DecodedQuery, ...]:
+        """What has to be evaluated to answer the query."""
+        return self.tried or (self,)
 
 
 class QueryEvaluator:
@@ -87,12 +100,16 @@ class QueryEvaluator:
         self.reserve = TimeReserve(plan, executor.width)
         self._texts: dict[str, str] = {}
         self._counted: set[str] = set()
+        self._costs_added: set[str] = set()
         self._unstored: list[Evaluation] = []
         self._stored_at = 0.0
         #: Keys of evaluations that this run has shown to its strategy, or made since it was opened: their failures are
         #: final.
         self._final = {query.key for query in store.runs.queries(run)}
         self._seen: set[str] = set()
+        #: The answers to points that stand for several models, by the models of the search space, with their results.
+        self._answers: dict[Model, tuple[Result, Model]] = {}
+        self._membership = Membership(plan.spec.space)
 
     def answer(
         self,
@@ -106,14 +123,17 @@ class QueryEvaluator:
         its observations are None.
         """
         points = self._decode([each if self.plan.races(each.stage) else replace(each, cutoff=None) for each in queries])
-        known = self.store.evaluations.read([p.inputs.key for p in points if p.inputs is not None])
-        self._evaluate(points, known, is_cut)
+        wanted = [each for point in points for each in point.evaluations]
+        known = self.store.evaluations.read([p.inputs.key for p in wanted if p.inputs is not None])
+        self._evaluate(wanted, known, is_cut)
         observations: list[Observation | None] = []
         self._last_points = []
         for point, before in zip(points, replayed, strict=True):
-            if not self._is_answered(known, point):
+            if not all(self._is_answered(known, each) for each in point.evaluations):
                 observations.append(None)
                 continue
+            if point.tried:
+                point = self._best_tried(point, known)
             observation = self._observe(point, known)
             if before is not None:
                 observation = Observation(observation.vector, before.losses, before.complexity, before.bound)
@@ -152,11 +172,65 @@ class QueryEvaluator:
             group = list(of_stage)
             batch = self.plan.search_spaces[stage].codec.decode(np.array([query.vector for query in group]))
             for query, rounded, model in zip(group, batch.snapped.tolist(), batch, strict=True):
-                if isinstance(model, NotInSpace):
-                    points.append(DecodedQuery(query, tuple(rounded)))
-                else:
-                    points.append(DecodedQuery(query, tuple(rounded), model, self._inputs(model, query)))
+                points.append(self._decoded(query, tuple(rounded), model))
         return points
+
+    def _decoded(self, query: Query, rounded: tuple[float, ...], model: Model | NotInSpace) -> DecodedQuery:
+        if isinstance(model, NotInSpace):
+            return DecodedQuery(query, rounded)
+        domains = self.plan.search_spaces[query.stage].domains
+        if not domains:
+            return self._asked(query, rounded, model)
+        tried = [self._asked(query, rounded, each) for each in self._models_to_try(model, domains, query)]
+        if query.share < 1.0:
+            return DecodedQuery(query, rounded, tried=tuple(tried))  # what is best with less need not be best
+        if len(tried) < 2:
+            return replace(tried[0], worded=model) if tried else DecodedQuery(query, rounded)
+        return DecodedQuery(query, rounded, tried=tuple(tried), worded=model)
+
+    def _asked(self, query: Query, rounded: tuple[float, ...], model: Model) -> DecodedQuery:
+        """A query for one model. With less of its resource it is another model, evaluated on all rows."""
+        if query.share < 1.0 and query.less == "fidelity" and (smaller := scaled_down(model, query.share)) is not None:
+            query, model = replace(query, share=1.0), smaller
+        return DecodedQuery(query, rounded, model, self._inputs(model, query))
+
+    def _models_to_try(self, model: Model, domains: Domains, query: Query) -> list[Model]:
+        """The models that one of the search space stands for, if its requirements allow them.
+
+        A stage that evaluates models again does so with the value that was best before.
+        """
+        if model in self._answers and query.repeat >= FIRST_CONFIRMING_REPEAT:
+            return [self._answers[model][1]]
+        return [each for each in tried_models(model, domains) if self._is_in_space(each)]
+
+    def _is_in_space(self, model: Model) -> bool:
+        if not self.plan.spec.space.requirements:
+            return True
+        try:
+            self._membership.derive(model)
+        except NotInSpace:
+            return False
+        return True
+
+    def _best_tried(self, point: DecodedQuery, known: dict[str, Evaluation]) -> DecodedQuery:
+        """The one of the tried models that answers a point."""
+        results: list[Result | None] = []
+        for each in point.tried:
+            assert each.inputs is not None
+            evaluation = known[each.inputs.key]
+            is_bound = evaluation.bound or _is_lost(evaluation, each.query.cutoff)
+            loss = math.inf if is_bound else evaluation.losses[0]  # the value of a bound depends on earlier cutoffs
+            results.append(
+                None if evaluation.failure is not None else (loss, 0.0 if is_bound else evaluation.complexity)
+            )
+        place = best_place(results)
+        return replace(point.tried[place], tried=point.tried, worded=point.worded)
+
+    def model_of(self, found: object) -> Model | None:
+        """The model that was evaluated for one of a search space: with the best of the values that were tried."""
+        if not isinstance(found, Model):
+            return None
+        return self._answers[found][1] if found in self._answers else found
 
     def _inputs(self, model: Model, query: Query) -> EvaluationInputs:
         plan = self.plan
@@ -278,13 +352,24 @@ class QueryEvaluator:
         self.reserve.add(evaluation)
         # The store may have the exact loss where a race would only have given a bound. The strategy has to see the same
         # in both cases.
-        lost = point.query.cutoff is not None and point.query.cutoff <= evaluation.losses[0] < math.inf
-        return Observation(vector, evaluation.losses, evaluation.complexity, evaluation.bound or lost)
+        bound = evaluation.bound or _is_lost(evaluation, point.query.cutoff)
+        if point.worded is not None and point.query.share == 1.0:
+            self._remember(
+                point.worded, point.model, math.inf if bound else evaluation.losses[0], evaluation.complexity
+            )
+        return Observation(vector, evaluation.losses, evaluation.complexity, bound)
+
+    def _remember(self, worded: Model, model: Model, loss: float, complexity: float) -> None:
+        """Keeps the answer with the lowest loss, where a point is evaluated on several splits."""
+        result = (loss, complexity)
+        if worded not in self._answers or result < self._answers[worded][0]:
+            self._answers[worded] = (result, model)
 
     def _update_counts(self, points: Sequence[DecodedQuery], known: dict[str, Evaluation]) -> None:
         """Adds a batch to the counts. What this run had evaluated before it was interrupted counts as its own."""
         counts = self.counts
         keys = dict.fromkeys(point.inputs.key for point in points if point.inputs is not None)
+        self._add_effort(points, known)
         own = [known[key] for key in keys if known[key].run == self.run and key not in self._counted]
         self._counted.update(evaluation.key for evaluation in own)
         in_space = sum(point.inputs is not None for point in points)
@@ -295,11 +380,25 @@ class QueryEvaluator:
         counts.outside += sum(point.inputs is None for point in points)
         counts.reused += in_space - len(own)
         counts.failures += sum(evaluation.failure is not None for evaluation in own)
-        for evaluation in own:
+
+    def _add_effort(self, points: Sequence[DecodedQuery], known: dict[str, Evaluation]) -> None:
+        """Adds what the evaluations of this run have cost, also those of values that were tried and are not best."""
+        counts = self.counts
+        wanted = (each for point in points for each in point.evaluations)
+        for key in dict.fromkeys(each.inputs.key for each in wanted if each.inputs is not None):
+            evaluation = known[key]
+            if evaluation.run != self.run or key in self._costs_added:
+                continue
+            self._costs_added.add(key)
             counts.fits += evaluation.fits
             counts.fits_saved += evaluation.fits_saved
             counts.folds_skipped += evaluation.folds_skipped
             counts.seconds += evaluation.seconds
+
+
+def _is_lost(evaluation: Evaluation, cutoff: float | None) -> bool:
+    """Whether a loss is too high to be of interest."""
+    return cutoff is not None and cutoff <= evaluation.losses[0] < math.inf
 
 
 def _answers_both(one: Query, other: Query) -> bool:

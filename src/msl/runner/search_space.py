@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from msl.encode.codec import Codec, space_to_codec
 from msl.encode.layout import Dimension, Encoding
 from msl.encode.sample import enumerate_models, sample
-from msl.search.base import SearchSpace, Vector, Vectors
+from msl.search.base import Flags, SearchSpace, Vector, Vectors
+from msl.space.best import Domains, worded_models
 from msl.space.defaults import closed
 from msl.space.enumerate.count import count
 from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
@@ -33,6 +36,8 @@ class ModelSearchSpace(SearchSpace):
     """The search space of a space of models; create it with `space_to_search_space`."""
 
     codec: Codec
+    #: What the words in place of `best` parameters stand for.
+    domains: Domains = field(default_factory=dict)
 
     @cached_property
     def _decoded(self) -> dict[bytes, Model | None]:
@@ -50,10 +55,10 @@ class ModelSearchSpace(SearchSpace):
     def encode(self, model: Hashable) -> Vector | None:
         if not isinstance(model, Model):
             return None
-        try:
-            return self.codec.encode(model)
-        except NotInSpace:
-            return None
+        for worded in worded_models(model, self.domains) if self.domains else (model,):
+            with suppress(NotInSpace):
+                return self.codec.encode(worded)
+        return None
 
     def ends_here(self, vector: Vector) -> tuple[Vector, Vector]:
         lows, highs = self.lows.copy(), self.highs.copy()
@@ -78,6 +83,17 @@ class ModelSearchSpace(SearchSpace):
             if (meaning := meanings[dimension]) is not None and channel in (meaning.path, *meaning.names)
         )
 
+    @property
+    def is_steered(self) -> bool:
+        return self.codec.is_steered
+
+    def steered(self, points: Vectors, fresh: Flags | None = None) -> Vectors:
+        if not self.codec.is_steered:
+            return points
+        flat = points.reshape(-1, self.n_dimensions)
+        mask = None if fresh is None else fresh.reshape(flat.shape)
+        return self.codec.steered(flat, mask).reshape(points.shape)
+
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
         return np.array(sample(self.codec, size, rng, by="models").snapped)
 
@@ -94,9 +110,15 @@ class ModelSearchSpace(SearchSpace):
 
 
 def space_to_search_space(
-    space: Space, encoding: Encoding = "shared", channels: Sequence[str] | None = None
+    space: Space,
+    encoding: Encoding = "shared",
+    channels: Sequence[str] | None = None,
+    domains: Domains = MappingProxyType({}),
 ) -> ModelSearchSpace:
-    """The search space of a resolved space. Its channels are the given ones, or one per part and open parameter."""
+    """The search space of a resolved space. Its channels are the given ones, or one per part and open parameter.
+
+    `domains` are those of `best` parameters, in whose place the space has words.
+    """
     codec = space_to_codec(space, encoding)
     dimensions = codec.dimensions
     size = count(space)
@@ -117,6 +139,7 @@ def space_to_search_space(
         start=_reference(codec, closed(space.root)),
         size=size.models if size.exact else None,
         codec=codec,
+        domains=domains,
     )
 
 
@@ -124,13 +147,19 @@ def start_vector(search_space: ModelSearchSpace, start: Node | None, facts: Fact
     """The point of the model that a spec starts from, resolved for the table."""
     if start is None:
         return None
+    from msl.check.strategies import closed_steps
+
     resolved, _ = resolve(Space(start), facts)
-    return _reference(search_space.codec, resolved.root)
+    try:
+        found = search_space.encode(Model(closed_steps(resolved.root)))
+    except TypeError:
+        found = None
+    return np.full(search_space.n_dimensions, 0.5) if found is None else found
 
 
 def _reference(codec: Codec, node: Node) -> Vector:
     """The point of a closed node; if it is not in the space, the middle of the cube."""
-    from msl.check.read_model import closed_steps
+    from msl.check.strategies import closed_steps
 
     middle = np.full(codec.n_dimensions, 0.5)
     try:
@@ -175,7 +204,7 @@ def _absent(dimension: Dimension) -> int:
     if dimension.kind == "choice" and meaning.levels is not None:
         if _is_optional(dimension):
             return meaning.levels - 1
-        options = meaning.range.split(" | ")
+        options = [option.partition(" weight ")[0] for option in meaning.range.split(" | ")]
         if "none" in options and len(options) == meaning.levels:
             return options.index("none")
     return -1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ class Query:
 
     cutoff  losses at or above it are of no interest, so that evaluation may stop early
     share   the share of the rows to evaluate on
+    less    what the share is of: `rows`, or the `fidelity` of the model where it has one
     repeat  which split to use, where splits are random: equal repeats have equal splits
     stage   the strategy of the search that the query is from, which says which search space the point is in
     """
@@ -39,6 +40,7 @@ class Query:
     share: float = 1.0
     repeat: int = 0
     stage: int = 0
+    less: Literal["rows", "fidelity"] = "rows"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -247,8 +249,17 @@ class SearchSpace:
         """The dimensions of this channel at a point: alternatives may share a dimension and use it differently."""
         return self.channels[channel]
 
+    @property
+    def is_steered(self) -> bool:
+        """Whether priors or weights steer draws."""
+        return False
+
+    def steered(self, points: Vectors, fresh: Flags | None = None) -> Vectors:
+        """Uniform points as priors and weights would draw them; only the `fresh` numbers, if they are given."""
+        return points
+
     def draw(self, rng: np.random.Generator, size: int) -> Vectors:
-        """Points whose models are equally likely."""
+        """Points whose models are equally likely, or as likely as priors and weights make them."""
         return rng.random((size, self.n_dimensions))
 
     def walk(self, steps: int) -> Iterator[Vector]:

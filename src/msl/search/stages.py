@@ -50,7 +50,7 @@ def load_target(name: str, target: str) -> StrategyFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """A strategy, its options, the search space, and the point to start from.
+    """A strategy, its options, the search space, the point to start from, and the points of given models.
 
     One that `reevaluates` what others found is also run when there is nothing more to find.
     """
@@ -60,6 +60,7 @@ class Stage:
     search_space: SearchSpace
     start: Vector | None = None
     reevaluates: bool = False
+    points: tuple[Vector, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ def then(
             known=memory.seen_from(stage.search_space),
             objectives=objectives,
             start=stage.start,
+            points=stage.points,
             note=_numbered(note, number),
         )
         strategy = stage.strategy(setting)

@@ -22,7 +22,8 @@ _REDRAWS = 20
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a strategy is given: the search space, its options, a random generator, the observations of earlier stages,
-    the number of objectives, a point to start from, and a function that takes its events."""
+    the number of objectives, a point to start from, the points of given models, and a function that takes its events.
+    """
 
     search_space: SearchSpace
     options: Mapping[str, Any]
@@ -30,6 +31,7 @@ class Setting:
     known: Sequence[Observation] = ()
     objectives: int = 1
     start: Vector | None = None
+    points: Sequence[Vector] = ()
     note: Callable[[Event], None] = lambda event: None
 
     def seeds(self, size: int) -> list[Vector]:
@@ -46,14 +48,14 @@ class Setting:
         return np.asarray(self.first_points(1)[0])
 
     def first_points(self, size: int) -> Vectors:
-        """The seeds, then uniform points of the cube, redrawn where they are not models."""
-        points = self.rng.random((size, self.search_space.n_dimensions))
+        """The seeds, then uniform or steered points of the cube, redrawn where they are not models."""
+        points = self.search_space.steered(self.rng.random((size, self.search_space.n_dimensions)))
         seeds = self.seeds(size)
         for position in range(len(seeds), size):
             for _ in range(_REDRAWS):
                 if self.search_space.decode(points[position]) is not None:
                     break
-                points[position] = self.rng.random(self.search_space.n_dimensions)
+                points[position] = self.search_space.steered(self.rng.random((1, self.search_space.n_dimensions)))[0]
         if seeds:
             points[: len(seeds)] = seeds
         return points

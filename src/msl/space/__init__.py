@@ -1,8 +1,14 @@
 """Spaces of pipelines as data: what a space contains, and questions about it that need neither data nor numpy.
 
 - What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`
+- Which columns does `on numbers (…)` select? -> `column_selectors`
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
+- What are the models of a part with parameters? -> `part_parameters`
 - Is this model in the space? -> `membership`, `membership_of_values`
+- How long is a list whose length is a parameter? -> `lengths`
+- Which model of the space is nearest to another? -> `nearest`
+- Which values of `best` parameters are tried? -> `best`
+- What is the resource of a block, and a model with less of it? -> `fidelity`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`
 - What is the digest of a space? -> `canonical.digest`; what differs between two? -> `diff.compare`

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msl.record import record
 from msl.space.values import BlockType, Value
@@ -170,6 +170,13 @@ def marks(requirement: Requirement) -> set[str]:
             found |= {term.mark for term in terms(condition) if isinstance(term, Parameter) and term.mark is not None}
             found |= set(_part_marks(condition))
     return found
+
+
+def observed_settings(requirements: Iterable[Requirement]) -> frozenset[str]:
+    """The parts of which requirements name a parameter."""
+    conditions = (c for r in requirements for c in (r.condition, r.when) if c is not None)
+    found = (term.block for c in conditions for term in terms(c) if isinstance(term, Parameter))
+    return frozenset(block.origin for block in found if block.role == "part")
 
 
 def _part_marks(condition: Condition) -> Iterator[str]:

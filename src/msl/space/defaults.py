@@ -14,23 +14,29 @@ from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
     Listing,
+    Marked,
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
+    Union,
     Vector,
     children,
     with_children,
 )
+from msl.space.part_parameters import NO_VALUE, awaits, expanded, put_in, settings, variable
 from msl.space.values import BlockValue, SymbolValue, Value
 
 
@@ -45,6 +51,8 @@ def fit_default(param: Param) -> Param:
     """The parameter with a default that its domain still holds."""
     if not param.has_default or _holds(param.node, param.default):
         return param
+    if isinstance(param.node, Sized):
+        return replace(fit_default(replace(param, node=param.node.element)), node=param.node)
     if isinstance(param.node, IntRange | RealRange) and isinstance(param.default, int | float):
         low, high = limits(param.node.low)[0], limits(param.node.high)[1]
         nearest = min(max(param.default, low), high)
@@ -56,9 +64,9 @@ def fit_default(param: Param) -> Param:
 def is_closed(node: Node) -> bool:
     """Whether a value has nothing open."""
     match node:
-        case Const():
+        case Const() | Empty() | Computed():
             return True
-        case Symbol() | BlockUse() | Listing():
+        case Symbol() | BlockUse() | Listing() | Sized() | Pipeline() | Sequence() | Union() | Marked():
             return all(map(is_closed, children(node)))
         case Vector(element=element):
             return isinstance(element, Const)
@@ -70,6 +78,8 @@ def closed(node: Node) -> Node:
     match node:
         case IntRange(low=low) | RealRange(low=low):
             return Const(float(low) if isinstance(node, RealRange) and isinstance(low, int) else low)
+        case Computed():  # it follows from others
+            return node
         case Bool():
             return Const(False)
         case Choice(options=options):
@@ -84,11 +94,27 @@ def closed(node: Node) -> Node:
             return Sequence((closed(member),) * low)
         case Symbol(params=params) | BlockUse(params=params):
             return replace(node, params=tuple(replace(param, node=default_node(param)) for param in params))
+        case Sized(element=Bool()):
+            return replace(node, element=Const(True))
+        case Marked(mark=mark, params=params) if params:
+            return Marked(mark, closed(_at_defaults(node)))
         case Vector(size=size, element=element):
             bit = Const(True) if isinstance(element, Bool) else closed(element)
             assert isinstance(bit, Const)
             return _filled(size, bit)
     return with_children(node, [closed(child) for child in children(node)])
+
+
+def _at_defaults(part: Marked) -> Node:
+    """The steps of a part with its parameters at their defaults; where that gives no model, at the first that do."""
+    names = [variable(part.mark, param.name) for param in part.params]
+    defaults = [node.value if isinstance(node := default_node(p), Const) else None for p in part.params]
+    waits = awaits(part)
+    for setting in (tuple(defaults), *(() if waits else settings(part))):
+        steps = put_in(part.node, dict(zip(names, setting, strict=True)))
+        if waits or (steps := expanded(steps)) != NO_VALUE:
+            return steps
+    return part.node
 
 
 def _chosen(node: Node, default: Value | Formula) -> Node:
@@ -102,6 +128,8 @@ def _chosen(node: Node, default: Value | Formula) -> Node:
         case Symbol(params=params) | BlockUse(params=params):
             given = dict(default.params) if isinstance(default, SymbolValue | BlockValue) else {}
             return replace(node, params=tuple(_fixed(param, given) for param in params))
+        case Sized(element=element):
+            return replace(node, element=_chosen(element, default))
         case Vector(size=size) if not isinstance(default, tuple):
             return _filled(size, Const(default))
     return Const(default)
@@ -132,6 +160,8 @@ def _holds(node: Node, value: Value | Formula) -> bool:
             return isinstance(own, bool) == isinstance(value, bool) and own == value
         case Bool():
             return isinstance(value, bool)
+        case Sized(element=element):
+            return _holds(element, value)
         case IntRange(low=low, high=high) | RealRange(low=low, high=high):
             if isinstance(value, Formula):
                 return True

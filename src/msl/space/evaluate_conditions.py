@@ -36,7 +36,7 @@ from msl.space.conditions import (
     terms,
 )
 from msl.space.formulas import Facts, apply
-from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 Key = tuple[str, str]
 Owner = tuple[Key, str | None]
@@ -75,14 +75,19 @@ class Contents(Protocol):
 
 @record
 class Derivation:
-    """A model and how the space produced it: the steps of each marked part, once for every time it was used."""
+    """A model and how the space produced it: the steps of each marked part, once for every time it was used.
+
+    `settings` are the uses of parts with parameters, as `part_as_block` has them.
+    """
 
     model: Model
     parts: tuple[tuple[str, tuple[Step, ...]], ...] = ()
+    settings: tuple[BlockValue, ...] = ()
 
     def blocks(self, mark: str | None) -> Iterator[BlockValue]:
         if mark is None:
             yield from occurrences(self.model.steps)
+            yield from self.settings
         else:
             for part, steps in self.parts:
                 if part == mark:
@@ -125,6 +130,11 @@ def holds(condition: Condition, siblings: Mapping[str, Value], facts: Facts | No
 def constant(term: Term, facts: Facts | None) -> object:
     """The value of a term without parameters; `UNDEFINED` where it needs a table that is not there."""
     return _value(term, _World(_NOTHING, facts, {}, {}))
+
+
+def term_beside(term: Term, siblings: Mapping[str, Value]) -> Value | _Undefined:
+    """The value of a term beside these siblings."""
+    return _value(term, _World(_NOTHING, None, {}, siblings))
 
 
 def presence(condition: Present | PartIs, contents: Contents) -> bool:
@@ -223,6 +233,8 @@ def blocks_in(value: Value) -> Iterator[BlockValue]:
     """Every block of a value: the value itself, and those that are parameters or elements of it."""
     if isinstance(value, BlockValue):
         yield from occurrences((value,))
+    elif isinstance(value, PipelineValue):
+        yield from occurrences(value.steps)
     elif isinstance(value, SymbolValue):
         for _, inner in value.params:
             yield from blocks_in(inner)
@@ -232,12 +244,14 @@ def blocks_in(value: Value) -> Iterator[BlockValue]:
 
 
 def parameter(params: Iterable[tuple[str, Value]], name: str) -> Value | _Undefined:
-    """A parameter by name; those of a chosen alternative are the block's own."""
+    """A parameter by name; those of a chosen alternative are the block's own, unless they are reached through it."""
     for key, value in params:
         if key == name:
             return value
         if isinstance(value, SymbolValue):
-            inner = parameter(value.params, name)
+            if value.own and not name.startswith(f"{key}."):
+                continue
+            inner = parameter(value.params, name[len(key) + 1 :] if value.own else name)
             if not isinstance(inner, _Undefined):
                 return inner
     return UNDEFINED

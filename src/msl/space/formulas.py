@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from fractions import Fraction
 from typing import Literal
 
@@ -22,13 +22,15 @@ FUNCTIONS: Mapping[str, Callable[..., Exact]] = {
     "floor": lambda x: math.floor(x),
     "ceil": lambda x: math.ceil(x),
 }
+#: Powers beyond 2 to plus or minus this are out of the range of floats.
+_MOST_BITS = 1_000
 #: How many operands a function takes; None is one or more.
 OPERANDS: Mapping[str, int | None] = {"min": None, "max": None, "sqrt": 1, "log": 1, "floor": 1, "ceil": 1}
 
 
 @record
 class Formula:
-    """An operation on amounts; a fact of the table is an operation without operands."""
+    """An operation on amounts; a fact of the table, or a parameter of a part, is an operation without operands."""
 
     operation: str
     operands: tuple[Amount, ...] = ()
@@ -38,7 +40,9 @@ class Formula:
             return self.operation
         if self.operation in FUNCTIONS:
             return f"{self.operation}({', '.join(map(str, self.operands))})"
-        texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/" else str(x) for x in self.operands]
+        texts = [f"({x})" if isinstance(x, Formula) and x.operation in "+-*/^" else str(x) for x in self.operands]
+        if self.operation == "^" and texts[0].startswith("-"):
+            texts[0] = f"({texts[0]})"
         return f"-{texts[0]}" if len(texts) == 1 else f" {self.operation} ".join(texts)
 
 
@@ -69,10 +73,28 @@ def apply(operation: str, values: list[Exact]) -> Exact:
             return left - right
         case "*":
             return left * right
+        case "^":
+            return power(left, right)
         case _:
             if isinstance(left, float) or isinstance(right, float):
                 return float(left) / float(right)
             return Fraction(left) / Fraction(right)
+
+
+def power(base: Exact, exponent: Exact) -> Exact:
+    """Exact for a whole exponent of a whole number or a fraction.
+
+    Raises OverflowError where the value is far beyond what a float can hold, and ValueError for a root of a negative
+    number.
+    """
+    exponent = plain(exponent) if isinstance(exponent, Fraction) else exponent
+    if base == 0 and exponent < 0:
+        raise ZeroDivisionError
+    if base not in (0, 1, -1) and abs(exponent * math.log2(abs(float(base)))) > _MOST_BITS:
+        raise OverflowError
+    if isinstance(base, int | Fraction) and isinstance(exponent, int):
+        return base**exponent if isinstance(base, int) and exponent >= 0 else Fraction(base) ** exponent
+    return math.pow(base, exponent)
 
 
 def fold(operation: str, operands: list[Amount]) -> Amount:
@@ -87,6 +109,15 @@ def plain(value: Exact) -> int | float:
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value
+
+
+def depends_on(amount: Amount, names: Container[str]) -> bool:
+    """Whether a formula uses one of these facts of a table or parameters of a part."""
+    if not isinstance(amount, Formula):
+        return False
+    if not amount.operands:
+        return amount.operation in names
+    return any(depends_on(operand, names) for operand in amount.operands)
 
 
 def limits(amount: Amount) -> tuple[float, float]:
@@ -110,7 +141,16 @@ def limits(amount: Amount) -> tuple[float, float]:
             return lows[0] - 1, highs[0] + 1
         case "*" if min(lows) >= 0:
             return math.prod(lows), math.prod(highs)
+        case "^" if lows[0] >= 1 and lows[1] == highs[1] >= 0:
+            return _raised(lows[0], lows[1]), _raised(highs[0], lows[1])
     return -math.inf, math.inf
+
+
+def _raised(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return math.inf
 
 
 def at_most(one: Amount, other: Amount) -> bool:

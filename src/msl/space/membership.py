@@ -12,7 +12,8 @@ The answer is a tree of plain data that follows the nodes of the space:
 | subset | a tree for each member, `ABSENT` where it is left out |
 | permute, arrange | the members' numbers in their order, and a tree for each of them by its number |
 | repeat | a tree for each time |
-| part | the tree inside |
+| pipeline as a value | the tree inside |
+| part | the tree inside; with parameters, a value for each of them, and the tree inside |
 
 All derivations are followed side by side, and those with the same traits are merged, so that the work does not grow
 with their number.
@@ -21,10 +22,12 @@ with their number.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from msl.space.conditions import Requirement
 from msl.space.evaluate_conditions import Outcome, joined_outcome
+from msl.space.formulas import Facts
 from msl.space.membership_of_values import ABSENT, Mismatch, ValueReader
 from msl.space.model_traits import NO_TRAITS, Abstraction, Traits
 from msl.space.nodes import (
@@ -40,8 +43,9 @@ from msl.space.nodes import (
     Subset,
     Union,
 )
+from msl.space.part_parameters import Setting, awaits, fixed, put_in, settings, variable
 from msl.space.spec import Space
-from msl.space.values import BlockValue, Branches, Model, Step
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, steps_of_value
 
 Tree = Any
 Word = tuple[Step, ...]
@@ -68,6 +72,7 @@ class Membership:
     def __init__(self, space: Space, abstraction: Abstraction | None = None) -> None:
         self._space = space
         self._abstraction = Abstraction(space.requirements, space.facts) if abstraction is None else abstraction
+        self._settings = _Settings(self._abstraction)
 
     def derive(self, model: Model) -> Tree:
         """The tree of a model that meets all requirements; raises NotInSpace with the reason if there is none.
@@ -83,7 +88,7 @@ class Membership:
             return self._derive(model, rounds=True)
 
     def _derive(self, model: Model, rounds: bool) -> Tree:
-        reading = _Reading(self._abstraction, ValueReader(self._abstraction, self._space.facts, rounds), model)
+        reading = _Reading(self._abstraction, self._space.facts, rounds, model, self._settings)
         read = reading.steps(self._space.root, model.steps, 0)
         ways = [way for way in read if way.end == len(model.steps)]
         if not ways:
@@ -93,6 +98,26 @@ class Membership:
             assert verdicts[0] is not None
             raise requirement_broken(verdicts[0])
         return ways[verdicts.index(None)].tree
+
+
+class _Settings:
+    """Parts with their parameters fixed, made when they are first read; kept, so that no other node gets their ids."""
+
+    def __init__(self, abstraction: Abstraction) -> None:
+        self._abstraction = abstraction
+        self._found: dict[int, tuple[Marked, list[tuple[Setting, Marked, Traits]]]] = {}
+
+    def of(self, part: Marked) -> list[tuple[Setting, Marked, Traits]]:
+        """Each combination of values, the part at it, and what requirements see of the values."""
+        if id(part) not in self._found:
+            self._found[id(part)] = part, [] if awaits(part) else [self._at(part, one) for one in settings(part)]
+        return self._found[id(part)][1]
+
+    def _at(self, part: Marked, setting: Setting) -> tuple[Setting, Marked, Traits]:
+        names = [variable(part.mark, param.name) for param in part.params]
+        steps = put_in(part.node, dict(zip(names, setting, strict=True)))
+        traits = self._abstraction.setting_traits(replace(part, params=fixed(part, setting)))
+        return setting, Marked(part.mark, steps), traits
 
 
 class _Match(NamedTuple):
@@ -115,9 +140,13 @@ def _merged(ways: Iterable[_Match]) -> list[_Match]:
 class _Reading:
     """One model being read. Words are told apart by identity, so each is kept as long as the reading."""
 
-    def __init__(self, abstraction: Abstraction, values: ValueReader, model: Model) -> None:
+    def __init__(
+        self, abstraction: Abstraction, facts: Facts | None, rounds: bool, model: Model, settings: _Settings
+    ) -> None:
         self._abstraction = abstraction
-        self._values = values
+        self._settings = settings
+        self._values = ValueReader(abstraction, facts, rounds, self._pipeline)
+        self._words: dict[int, Word] = {}
         self._top = model.steps
         self._place = 0
         self._done: dict[tuple[int, int, int], list[_Match]] = {}
@@ -153,6 +182,8 @@ class _Reading:
                 yield from self._placed(len(members), len(members), members, word, start)
             case Arrange(low=low, high=high, members=members):
                 yield from self._placed(low, high, members, word, start)
+            case Marked(params=params) if params:
+                yield from self._set(node, word, start)
             case Marked(mark=mark, node=inner):
                 ways = self.steps(inner, word, start)
                 if self._abstraction.observes_part(mark):
@@ -164,6 +195,19 @@ class _Reading:
                 yield from self._collapsed(branches, word, start)
             case _:
                 raise TypeError(f"{type(node).__name__} is a value, not a step")
+
+    def _pipeline(self, node: Node, value: BlockValue | PipelineValue) -> Iterator[tuple[Outcome, Traits, Tree]]:
+        """All ways to read a value as a whole row of steps."""
+        word = self._words.setdefault(id(value), steps_of_value(value))
+        for way in self.steps(node, word, 0):
+            if way.end == len(word):
+                yield way.outcome, way.traits, way.tree
+
+    def _set(self, part: Marked, word: Word, start: int) -> Iterator[_Match]:
+        """A part with parameters, at each combination of their values."""
+        for setting, at_setting, traits in self._settings.of(part):
+            for way in self.steps(at_setting, word, start):
+                yield way._replace(traits=way.traits | traits, tree=(setting, way.tree))
 
     def _inside(self, mark: str, way: _Match) -> Traits:
         outcome = self._abstraction.outcome(mark, way.outcome)

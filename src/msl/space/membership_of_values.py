@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from msl.space.evaluate_conditions import holds
+from msl.space.evaluate_conditions import Outcome, holds
 from msl.space.formulas import Facts, Formula
+from msl.space.lengths import length_beside, list_beside
 from msl.space.model_traits import NO_TRAITS, Abstraction, Params, Traits, observed_params
 from msl.space.nodes import (
     BlockUse,
@@ -20,13 +21,15 @@ from msl.space.nodes import (
     Marked,
     Node,
     Param,
+    Pipeline,
     RealRange,
     Regions,
+    Sized,
     Symbol,
     Vector,
 )
 from msl.space.numbers import ends, known, level_count, level_value, tidy, whole_numbers
-from msl.space.values import BlockValue, SymbolValue, Value, symbol_value
+from msl.space.values import BlockValue, Branches, PipelineValue, Step, SymbolValue, Value, symbol_value
 
 
 class _Absent:
@@ -57,16 +60,19 @@ class Reading:
 
 
 _State = tuple[Params, Traits, tuple[Any, ...]]
+#: Reads steps against a node: what they come to (one block, or anything else), their traits and their tree, each way.
+StepReader = Callable[[Node, BlockValue | PipelineValue], Iterable[tuple[Outcome, Traits, Any]]]
 
 
 class ValueReader:
     """Reads values against nodes. If it `rounds`, an open real need not be on the grid of its range, nor be written as
     a real: `1` is a value of `real 0..2`, but beside `1` itself it is not meant."""
 
-    def __init__(self, abstraction: Abstraction, facts: Facts | None, rounds: bool) -> None:
+    def __init__(self, abstraction: Abstraction, facts: Facts | None, rounds: bool, steps: StepReader) -> None:
         self._abstraction = abstraction
         self._facts = facts
         self._rounds = rounds
+        self._steps = steps
 
     def read(self, use: BlockUse, value: BlockValue) -> list[Reading]:
         """All derivations of this block from a use of it, as far as they differ; raises Mismatch."""
@@ -95,18 +101,24 @@ class ValueReader:
     def _param(self, param: Param, given: dict[str, Value], state: _State) -> Iterator[_State]:
         before, traits, trees = state
         exists = param.condition is None or holds(param.condition, dict(before), self._facts)
+        node = list_beside(param.node, dict(before)) if isinstance(param.node, Sized) else param.node
+        exists = exists and node is not None
         if exists != (param.name in given):
             return
-        if not exists:
+        if not exists or node is None:
             yield before, traits, (*trees, ABSENT)
             return
-        for reading in self._values(param.node, given[param.name]):
+        for reading in self._values(node, given[param.name]):
             yield (*before, (param.name, reading.value)), traits | reading.traits, (*trees, reading.tree)
 
     def _why_not(self, param: Param, given: dict[str, Value], owner: str) -> Mismatch:
         if param.name not in given:
             return Mismatch(f"`{owner}` lacks its parameter `{param.name}`", 1)
         value = given[param.name]
+        if isinstance(param.node, Sized) and isinstance(value, tuple):
+            length = length_beside(param.node, given)
+            if length is not None and length != len(value):
+                return Mismatch(f"`{owner}.{param.name}` has {len(value)} elements, but needs {length} here", 2)
         if self._values(param.node, value):
             return Mismatch(f"`{owner}.{param.name}` does not exist beside these values of its siblings", 1)
         return Mismatch(f"`{owner}.{param.name} = {_shown(value)}` is outside its domain in this space", 2)
@@ -139,11 +151,14 @@ class ValueReader:
                         yield Reading(reading.value, reading.traits, (number, reading.tree))
             case Marked(node=inner):
                 yield from self._values(inner, value)
-            case Symbol(name=name, params=params):
-                yield from self._symbol(name, params, value)
+            case Symbol():
+                yield from self._symbol(node, value)
             case BlockUse(block=block) if isinstance(value, BlockValue) and value.block == block:
                 with suppress(Mismatch):  # inside a value, what does not fit is one alternative fewer
                     yield from self.read(node, value)
+            case Pipeline(node=inner) if isinstance(value, BlockValue | PipelineValue):
+                for outcome, traits, tree in self._steps(inner, value):
+                    yield Reading(_as_named(value, outcome), traits, tree)
             case Regions(count=count, width=width) if isinstance(value, tuple):
                 if _is_placed(value, int(known(count)), int(known(width))):
                     yield Reading(value, NO_TRAITS, value)
@@ -152,13 +167,14 @@ class ValueReader:
             case Listing(elements=elements) if isinstance(value, tuple) and len(elements) == len(value):
                 yield from self._listing(elements, value)
 
-    def _symbol(self, name: str, params: tuple[Param, ...], value: Value) -> Iterator[Reading]:
-        if name != (value.name if isinstance(value, SymbolValue) else value):
+    def _symbol(self, node: Symbol, value: Value) -> Iterator[Reading]:
+        name, own = (value.name, value.own) if isinstance(value, SymbolValue) else (value, False)
+        if name != node.name or own != node.own:
             return
         given = value.params if isinstance(value, SymbolValue) else ()
         with suppress(Mismatch):
-            for found, traits, tree in self._params(params, given, name):
-                yield Reading(symbol_value(name, found), traits, tree)
+            for found, traits, tree in self._params(node.params, given, node.name):
+                yield Reading(symbol_value(node.name, found, node.own), traits, tree)
 
     def _vector(self, node: Vector, value: tuple[Value, ...]) -> Iterator[Reading]:
         if len(value) != known(node.size):
@@ -179,6 +195,14 @@ class ValueReader:
         yield from readings
 
 
+def _as_named(value: BlockValue | PipelineValue, outcome: Outcome) -> Value:
+    """A block under the name that the space has for it there."""
+    if not isinstance(value, BlockValue) or not isinstance(outcome, tuple):
+        return value
+    origin, name = outcome
+    return replace(value, block=replace(value.block, origin=origin, name=name))
+
+
 def _distinct(states: Iterable[_State]) -> list[_State]:
     found: dict[Any, _State] = {}
     for state in states:
@@ -193,9 +217,21 @@ def _names(value: Value) -> Any:
             return block.key, tuple(_names(inner) for _, inner in params)
         case SymbolValue(params=params):
             return tuple(_names(inner) for _, inner in params)
+        case PipelineValue(steps=steps):
+            return _of_steps(steps, _names)
         case tuple():
             return tuple(map(_names, value))
     return None
+
+
+def _of_steps(steps: tuple[Step, ...], of_block: Callable[[Value], Any]) -> Any:
+    """What each block of some steps comes to, in their structure."""
+    return tuple(
+        ("branches", *(_of_steps(branch, of_block) for branch in step.branches))
+        if isinstance(step, Branches)
+        else of_block(step)
+        for step in steps
+    )
 
 
 def _typed(value: Any) -> Any:
@@ -203,10 +239,12 @@ def _typed(value: Any) -> Any:
     match value:
         case BlockValue(block=block, params=params):
             return block, frozenset((name, _typed(inner)) for name, inner in params)
-        case SymbolValue(name=name, params=params) if params:
-            return name, frozenset((key, _typed(inner)) for key, inner in params)
+        case SymbolValue(name=name, params=params, own=own) if params or own:
+            return name, own, frozenset((key, _typed(inner)) for key, inner in params)
         case SymbolValue(name=name):
             return _typed(name)
+        case PipelineValue(steps=steps):
+            return PipelineValue, _of_steps(steps, _typed)
         case tuple():
             return tuple(map(_typed, value))
     return type(value), value
@@ -244,6 +282,8 @@ def _shown(value: Value) -> str:
             return block.name
         case SymbolValue(name=name):
             return name
+        case PipelineValue(steps=steps):
+            return " >> ".join("…" if isinstance(step, Branches) else step.block.name for step in steps)
         case tuple():
             return f"[{', '.join(map(_shown, value))}]"
         case bool():

@@ -28,6 +28,7 @@ from msl.space.conditions import (
     ValueIs,
     atoms,
     nested_terms,
+    observed_settings,
     terms,
 )
 from msl.space.evaluate_conditions import (
@@ -42,7 +43,8 @@ from msl.space.evaluate_conditions import (
     outcome_of,
 )
 from msl.space.formulas import Facts
-from msl.space.values import BlockType, BlockValue, SymbolValue, Value
+from msl.space.nodes import Const, Marked
+from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value, part_as_block
 
 Params = tuple[tuple[str, Value], ...]
 
@@ -87,6 +89,8 @@ class PartTrait:
 
 Traits = frozenset[BlockTrait | PartTrait]
 NO_TRAITS: Traits = frozenset()
+#: The mark of a part around a whole pipeline that is a value: its outcome is what conditions see of the value.
+WHOLE_VALUE = ""
 
 
 class Abstraction:
@@ -113,6 +117,7 @@ class Abstraction:
         self._precisions: dict[Key, dict[str, Precision]] = {}
         self._tested: dict[str, set[Key]] = {}
         self._broken: dict[Traits, Requirement | None] = {}
+        others = tuple(others)
         conditions = [c for r in (*self.requirements, *others) for c in (r.condition, r.when) if c is not None]
         for condition in conditions:
             self._observe(condition, values)
@@ -120,6 +125,8 @@ class Abstraction:
             if isinstance(parameter, Parameter):
                 own = self._precisions[parameter.block.key]
                 own[parameter.name] = precision.joined(own.get(parameter.name))
+        #: The parts whose parameters a requirement names.
+        self.observed_settings = observed_settings((*self.requirements, *others))
 
     def __bool__(self) -> bool:
         return bool(self.requirements)
@@ -155,7 +162,12 @@ class Abstraction:
 
     def observes_part(self, mark: str) -> bool:
         """Whether a requirement names this part."""
-        return mark in self.parts
+        return mark in self.parts or mark == WHOLE_VALUE
+
+    def setting_traits(self, part: Marked) -> Traits:
+        """The traits of a part at these values of its parameters."""
+        values = tuple((param.name, param.node.value) for param in part.params if isinstance(param.node, Const))
+        return self._of_blocks((BlockValue(part_as_block(part.mark), values),))  # type: ignore[arg-type]
 
     # --- traits of pieces of a model ---
 
@@ -179,7 +191,7 @@ class Abstraction:
 
     def inside(self, mark: str, traits: Traits) -> Traits:
         """The traits of blocks as those of blocks inside this part, as far as they are named there."""
-        named = self.parts[mark]
+        named = self.parts.get(mark, set())
         return frozenset(
             replace(trait, mark=mark)
             for trait in traits
@@ -192,11 +204,13 @@ class Abstraction:
 
     def outcome(self, mark: str, outcome: Outcome) -> Outcome:
         """An outcome of this part as far as it is told apart: a block that is not tested for is anything else."""
+        if mark == WHOLE_VALUE:
+            return outcome
         return False if isinstance(outcome, tuple) and outcome not in self._tested.get(mark, ()) else outcome
 
     def part_traits(self, mark: str, outcome: Outcome) -> Traits:
         """The trait of the outcome of a part, if that is tested."""
-        return frozenset({PartTrait(mark, outcome)}) if mark in self._tested else NO_TRAITS
+        return frozenset({PartTrait(mark, outcome)}) if mark in self._tested or mark == WHOLE_VALUE else NO_TRAITS
 
     # --- whole models ---
 
@@ -204,7 +218,7 @@ class Abstraction:
         """The traits of one model."""
         if not self.requirements:
             return NO_TRAITS
-        traits = self._of_blocks(occurrences(derivation.model.steps))
+        traits = self._of_blocks(occurrences(derivation.model.steps)) | self._of_blocks(derivation.settings)
         for mark, steps in derivation.parts:
             if mark in self.parts:
                 outcome = self.outcome(mark, outcome_of(steps))
@@ -243,9 +257,11 @@ class TraitContents:
         return self.by_mark.get(mark, [])
 
 
-def sibling_precisions(conditions: Iterable[Condition | None], facts: Facts | None) -> dict[str, Precision]:
-    """What the conditions of parameters observe of their siblings."""
-    found: dict[str, Precision] = {}
+def sibling_precisions(
+    conditions: Iterable[Condition | None], facts: Facts | None, counted: Iterable[str] = ()
+) -> dict[str, Precision]:
+    """What the conditions of parameters observe of their siblings; every value of those that count elements."""
+    found = dict.fromkeys(counted, Precision(every_value=True))
     for term, precision in _precisions([condition for condition in conditions if condition is not None], facts):
         if isinstance(term, Sibling):
             found[term.name] = precision.joined(found.get(term.name))
@@ -257,12 +273,24 @@ def observed_params(params: Params, precisions: Precisions) -> Params:
     found: list[tuple[str, Value]] = []
     for name, value in params:
         if isinstance(value, SymbolValue):
-            inner = observed_params(value.params, precisions)
+            inner = observed_params(value.params, within(precisions, name) if value.own else precisions)
             if name in precisions or inner:
-                found.append((name, SymbolValue(value.name, inner)))
+                found.append((name, SymbolValue(value.name, inner, value.own)))
         elif name in precisions:
-            found.append((name, BlockValue(value.block, ()) if isinstance(value, BlockValue) else value))
+            found.append((name, outline_of(value)))
     return tuple(found)
+
+
+def outline_of(value: Value) -> Value:
+    """A value as far as conditions tell it apart: which block it is, that it is a pipeline, or the value itself."""
+    if isinstance(value, BlockValue):
+        return BlockValue(value.block, ())
+    return PipelineValue(()) if isinstance(value, PipelineValue) else value
+
+
+def within(precisions: Precisions, name: str) -> Precisions:
+    """Of parameters by their paths, those inside the value of one parameter."""
+    return {path[len(name) + 1 :]: found for path, found in precisions.items() if path.startswith(f"{name}.")}
 
 
 def kind_of(value: Value) -> str:

@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as Sequence_
 from dataclasses import field, replace
+from itertools import repeat
 from typing import Generic, TypeVar
 
 from msl.record import record
-from msl.space.conditions import Condition
-from msl.space.formulas import Amount, Formula
+from msl.space.conditions import Condition, Term
+from msl.space.formulas import FACTS, Amount, Formula, depends_on
 from msl.space.values import BlockType, Value
 
 # --- values of a parameter ------------------------------------------------------------------------
@@ -37,13 +38,23 @@ class Const:
 
 
 @record
+class Prior:
+    """Where values are drawn: `normal(mean, sd)`, or `lognormal(median, sigma)` with the normal of their logarithm."""
+
+    kind: str
+    centre: Amount
+    spread: Amount
+
+
+@record
 class IntRange:
-    """Whole numbers `low`, `low + step`, … up to `high`."""
+    """Whole numbers `low`, `low + step`, … up to `high`. The prior is no part of the set, and not compared."""
 
     low: Amount
     high: Amount
     log: bool = False
     step: int = 1
+    prior: Prior | None = field(default=None, compare=False)
 
 
 @record
@@ -54,6 +65,7 @@ class RealRange:
     high: Amount
     log: bool = False
     step: float | None = None
+    prior: Prior | None = field(default=None, compare=False)
 
 
 @record
@@ -85,22 +97,49 @@ class Listing:
 
 
 @record
+class Sized:
+    """A list as long as `length` says, which is computed from siblings: all there is of a parameter, never a part."""
+
+    length: Term
+    element: Node
+
+
+@record
 class Symbol:
-    """A named alternative with parameters of its own, such as `rbf(gamma: …)`."""
+    """A named alternative with parameters of its own: `rbf(gamma: …)`, or with `own` names `conv { width: … }`."""
 
     name: str
     params: tuple[Param, ...] = ()
+    own: bool = False
+
+
+@record
+class Computed:
+    """A value that follows from the parameters of the part around it: one of them alone, or a formula over them.
+
+    `within` is the domain that it must lie in: models for which it does not are not in the space.
+    """
+
+    formula: Formula
+    within: Node
 
 
 @record
 class Param:
-    """A parameter: what it may be, its declared default, and the condition under which it exists at all."""
+    """A parameter: what it may be, its declared default, and the condition under which it exists at all.
+
+    `best` says how it is searched, not what it may be: all values are tried within one evaluation.
+    """
 
     name: str
     node: Node
     default: Value | Formula | None = field(default=None, compare=False)
     has_default: bool = field(default=False, compare=False)
     condition: Condition | None = None
+    #: What a use may give besides what the domain lists: "learner" where it was declared as `any learner`.
+    takes: str | None = field(default=None, compare=False)
+    #: Whether every value is tried within one evaluation.
+    best: bool = field(default=False, compare=False)
 
 
 # --- steps ------------------------------------------------------------------------------------------
@@ -115,10 +154,18 @@ class BlockUse:
 
 
 @record
+class Pipeline:
+    """Steps as the value of a parameter: each row of steps is one value, and a row of one block is that block."""
+
+    node: Node
+
+
+@record
 class Choice:
-    """One of the options; of steps or of values."""
+    """One of the options; of steps or of values. The weights, empty if all are 1, are no part of the set."""
 
     options: tuple[Node, ...]
+    weights: tuple[float, ...] = field(default=(), compare=False)
 
 
 @record
@@ -174,10 +221,11 @@ class Repeat:
 
 @record
 class Marked:
-    """A part that a requirement names: `mark` is its name there."""
+    """A part: `mark` is its name in requirements, `params` are its own parameters (`part_parameters`)."""
 
     mark: str
     node: Node
+    params: tuple[Param, ...] = ()
 
 
 Node = (
@@ -188,8 +236,11 @@ Node = (
     | Vector
     | Regions
     | Listing
+    | Sized
     | Symbol
+    | Computed
     | BlockUse
+    | Pipeline
     | Choice
     | Empty
     | Sequence
@@ -203,7 +254,7 @@ Node = (
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes directly below one, in order; a repeated member once."""
+    """The nodes directly below one, in order; a repeated member once, a part's steps before its parameters."""
     match node:
         case Symbol(params=params) | BlockUse(params=params):
             yield from (param.node for param in params)
@@ -211,8 +262,11 @@ def children(node: Node) -> Iterator[Node]:
             yield from below
         case Subset(members=below) | Permute(members=below) | Arrange(members=below):
             yield from below
-        case Repeat(member=child) | Marked(node=child):
+        case Repeat(member=child) | Pipeline(node=child) | Sized(element=child) | Computed(within=child):
             yield child
+        case Marked(node=child, params=params):
+            yield child
+            yield from (param.node for param in params)
 
 
 # --- facts of one node ---
@@ -221,6 +275,19 @@ def children(node: Node) -> Iterator[Node]:
 def alternatives(node: Node) -> tuple[Node, ...]:
     """The options of a choice; of anything else, the node itself."""
     return node.options if isinstance(node, Choice) else (node,)
+
+
+def weighted_options(node: Node) -> Iterator[tuple[Node, float]]:
+    """The options of a choice with their weights; of anything else, the node itself with 1."""
+    options = alternatives(node)
+    weights = node.weights if isinstance(node, Choice) else ()
+    yield from zip(options, weights or repeat(1.0, len(options)), strict=True)
+
+
+def choice_of(options: Iterable[tuple[Node, float]]) -> Choice:
+    """A choice of options with their weights."""
+    nodes, weights = zip(*options, strict=True)
+    return Choice(nodes, () if all(weight == 1 for weight in weights) else weights)
 
 
 def is_ordered(choice: Choice) -> bool:
@@ -253,6 +320,8 @@ def amounts(node: Node) -> tuple[Amount, ...]:
             return low, high
         case Const(value=Formula() as value):
             return (value,)
+        case Computed(formula=formula):
+            return (formula,) if depends_on(formula, FACTS) else ()
         case Vector(size=size, element=element):
             return size, *amounts(element)
         case Regions(count=count, width=width):
@@ -278,11 +347,17 @@ def bottom_up(root: Node) -> Iterator[Node]:
 
 def steps_up(root: Node) -> Iterator[Node]:
     """Like `bottom_up`, of steps alone: parameters are not entered."""
-    return _upwards(root, _steps_of)
+    return _upwards(root, step_children)
 
 
-def _steps_of(node: Node) -> Iterable[Node]:
-    return () if isinstance(node, BlockUse) else children(node)
+def step_children(node: Node) -> Iterable[Node]:
+    """The steps directly below a step, without parameters."""
+    match node:
+        case BlockUse():
+            return ()
+        case Marked(node=inner):
+            return (inner,)
+    return children(node)
 
 
 def _upwards(root: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
@@ -309,17 +384,24 @@ def with_children(node: Node, below: Sequence_[Node]) -> Node:
         case Listing():
             return Listing(tuple(below))
         case Choice():
-            return Choice(tuple(below))
+            return replace(node, options=tuple(below))
         case Sequence():
             return Sequence(tuple(below))
         case Union():
             return Union(tuple(below))
         case Subset() | Permute() | Arrange():
             return replace(node, members=tuple(below))
+        case Sized():
+            return replace(node, element=below[0])
         case Repeat():
             return replace(node, member=below[0])
-        case Marked():
+        case Pipeline():
             return replace(node, node=below[0])
+        case Computed():
+            return replace(node, within=below[0])
+        case Marked(params=params):
+            own = tuple(replace(param, node=inner) for param, inner in zip(params, below[1:], strict=True))
+            return replace(node, node=below[0], params=own)
     return node
 
 
@@ -344,7 +426,7 @@ def fold(root: Node, step: Callable[[Node, list[T]], T], parameters: bool = True
 
     Without `parameters`, blocks have no children: of steps alone.
     """
-    below = children if parameters else _steps_of
+    below = children if parameters else step_children
     results: dict[int, T] = {}
     for node in _upwards(root, below):
         results[id(node)] = step(node, [results[id(child)] for child in below(node)])

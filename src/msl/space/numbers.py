@@ -11,7 +11,7 @@ import math
 
 from msl.diagnostics.user_error import UserError
 from msl.space.formulas import Amount, Formula
-from msl.space.nodes import Bool, IntRange, Node, RealRange, Regions, Vector
+from msl.space.nodes import Bool, Computed, IntRange, Node, RealRange, Regions, Vector
 
 #: How many decimal digits of a real matter.
 DIGITS = 12
@@ -52,6 +52,8 @@ def level_count(node: RealRange) -> int | None:
 def value_count(node: Node) -> int | None:
     """How many values a domain has, an open real being one; None for what is no range."""
     match node:
+        case Computed():
+            return 1
         case IntRange():
             return len(whole_numbers(node))
         case RealRange():

@@ -11,11 +11,13 @@ from msl.space.nodes import (
     Arrange,
     BlockUse,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
     Node,
     Param,
+    Prior,
     RealRange,
     Regions,
     Repeat,
@@ -23,8 +25,11 @@ from msl.space.nodes import (
     Symbol,
     Vector,
     children,
+    choice_of,
+    weighted_options,
     with_children,
 )
+from msl.space.part_parameters import NO_VALUE, with_facts
 from msl.space.spec import Space
 
 
@@ -71,6 +76,10 @@ class _Resolver:
         match node:
             case Const(value=Formula() as formula):
                 return Const(self._number(formula))
+            case Computed(within=within):
+                domain = self.node(within)
+                found = NO_VALUE if domain is None else with_facts(replace(node, within=domain), self.facts)
+                return None if found == NO_VALUE else found
             case IntRange() | RealRange():
                 return self._range(node)
             case Vector(size=size, element=element):
@@ -85,9 +94,8 @@ class _Resolver:
                 return None if kept is None else replace(node, params=kept)
             case BlockUse():
                 return self._block(node)
-            case Choice(options=options):
-                left = self._some(options)
-                return None if not left else left[0] if len(left) == 1 else Choice(left)
+            case Choice():
+                return self._choice(node)
             case Subset(members=below):
                 return Subset(self._some(below))
             case Arrange(low=low, high=high, members=below):
@@ -100,6 +108,11 @@ class _Resolver:
                 return replace(node, member=inner)
         below_it = [self.node(child) for child in children(node)]
         return None if None in below_it else with_children(node, [inner for inner in below_it if inner is not None])
+
+    def _choice(self, node: Choice) -> Node | None:
+        options = [(self.node(option), weight) for option, weight in weighted_options(node)]
+        left = [(option, weight) for option, weight in options if option is not None]
+        return None if not left else left[0][0] if len(left) == 1 else choice_of(left)
 
     def _some(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(resolved for node in nodes if (resolved := self.node(node)) is not None)
@@ -137,10 +150,18 @@ class _Resolver:
             if last < first:
                 return None
             last -= (last - first) % node.step
-            return replace(node, low=first, high=last)
+            return replace(node, low=first, high=last, prior=self._prior(node.prior))
         if high < low:
             return None
-        return replace(node, low=float(low), high=float(high))
+        return replace(node, low=float(low), high=float(high), prior=self._prior(node.prior))
+
+    def _prior(self, prior: Prior | None) -> Prior | None:
+        """The prior with its numbers; None if they are none for this table, such as a spread of 0."""
+        if prior is None:
+            return None
+        centre, spread = float(evaluate(prior.centre, self.facts)), float(evaluate(prior.spread, self.facts))
+        is_sound = spread > 0 and (prior.kind == "normal" or centre > 0)
+        return Prior(prior.kind, centre, spread) if is_sound else None
 
     def _number(self, formula: Formula) -> int | float:
         return plain(evaluate(formula, self.facts))

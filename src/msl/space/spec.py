@@ -279,11 +279,15 @@ class Objective:
 
 @record
 class Stage:
-    """One strategy of a search; `start` and `channels` are what some strategies take beside their options."""
+    """One strategy of a search; the rest is what some strategies take beside their options.
+
+    `models` are those that `start("portfolio.msl")` evaluates, each with nothing open.
+    """
 
     call: Call
     start: Node | None = None
     channels: tuple[str, ...] | None = None
+    models: tuple[Node, ...] = ()
 
 
 @record

@@ -13,6 +13,9 @@ from itertools import accumulate
 from pathlib import PurePath
 
 from msl.record import record
+from msl.space.column_selectors import ON, Selector, selector_of
+from msl.space.conditions import Computed as ComputedTerm
+from msl.space.conditions import Literal, Sibling, Term
 from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import FUNCTIONS, Amount, Formula
 from msl.space.nodes import (
@@ -20,6 +23,7 @@ from msl.space.nodes import (
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -28,18 +32,22 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
     Vector,
     blocks_in,
     bottom_up,
+    children,
+    weighted_options,
 )
-from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 _WIDEST_LINE = 100
 
@@ -66,11 +74,30 @@ def value_to_text(value: Value) -> str:
     return NodeWriter(BlockNames()).value(value)
 
 
-def node_to_text(node: Node, *, parameters: bool = True, parts: bool = False, most: int | None = None) -> str:
+def node_to_text(
+    node: Node, *, parameters: bool = True, parts: bool = False, priors: bool = True, most: int | None = None
+) -> str:
     """A domain or a space. For people: without `parameters`, blocks are names alone, with `parts`, so are marked parts,
     and with `most`, long lists are cut."""
     names = BlockNames(blocks_in(node))
-    return NodeWriter(names, parameters=parameters, parts=parts, most=most).node(node)
+    return NodeWriter(names, parameters=parameters, parts=parts, priors=priors, most=most).node(node)
+
+
+def priors_to_text(root: Node) -> list[str]:
+    """What steers draws and is no part of the set: parameters with priors, choices with weights."""
+    writer = NodeWriter(BlockNames(), parameters=False)
+    found: dict[str, None] = {}
+    for node in bottom_up(root):
+        if isinstance(node, Choice) and node.weights:
+            found[writer.node(node)] = None
+        if not isinstance(node, BlockUse | Symbol):
+            continue
+        owner = node.block.name if isinstance(node, BlockUse) else node.name
+        for param in node.params:
+            inner = param.node.element if isinstance(param.node, Vector) else param.node
+            if isinstance(inner, IntRange | RealRange) and inner.prior is not None:
+                found[f"{owner}.{param.name}: {writer.node(param.node)}"] = None
+    return sorted(found)
 
 
 def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
@@ -78,7 +105,40 @@ def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
 
 
 def _steps(steps: tuple[Step, ...], names: BlockNames) -> list[str]:
-    return [_step(step, names) for step in steps]
+    """A text for each step; one that selects columns has the steps up to the learner in its parentheses."""
+    texts: list[str] = []
+    for place, step in enumerate(steps):
+        if (selector := selector_of(step)) is not None:
+            rest = steps[place + 1 :]
+            end = next((n for n, other in enumerate(rest) if _is_learner(other)), len(rest))
+            inner = _steps(rest[:end], names)
+            return [*texts, _on(selector, " >> ".join(inner) or "none"), *_steps(rest[end:], names)]
+        texts.append(_step(step, names))
+    return texts
+
+
+def _is_learner(step: Step) -> bool:
+    return isinstance(step, BlockValue) and step.block.role == "learner"
+
+
+def _on(selector: Selector, steps: str) -> str:
+    is_enclosed = steps.startswith("(") and steps.endswith(")") and _closes_last(steps)
+    return f"{selector_to_text(selector)} {steps if is_enclosed else f'({steps})'}"
+
+
+def selector_to_text(selector: Selector) -> str:
+    """The columns that steps are for: `on numbers`, `on [age, "income_*"]`."""
+    return f"on {selector if isinstance(selector, str) else '[' + ', '.join(map(name_to_text, selector)) + ']'}"
+
+
+def _closes_last(text: str) -> bool:
+    """Whether the first parenthesis of a text is closed by its last character."""
+    depth = 0
+    for place, character in enumerate(_TEXTS.sub(lambda found: "_" * len(found[0]), text)):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
 
 
 def _step(step: Step, names: BlockNames) -> str:
@@ -103,6 +163,8 @@ RESERVED = frozenset(
 )
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CATALOGUE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)( [0-9]+)?")
+#: Texts between quotes, in which parentheses mean nothing.
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SMALL_EXPONENT, _LARGE_EXPONENT = -3, 5
 
 
@@ -159,6 +221,7 @@ class BlockNames:
     """How blocks are called: by name alone, or with their origin where the name says too little."""
 
     def __init__(self, blocks: Collection[BlockType] = (), ambiguous: Collection[str] = ()) -> None:
+        blocks = [block for block in blocks if block != ON]
         self.origins = list(dict.fromkeys(block.origin for block in blocks))
         self.qualifiers = _qualifiers(self.origins)
         homes: dict[str, set[str]] = defaultdict(set)
@@ -231,9 +294,16 @@ class NodeWriter:
     """
 
     def __init__(
-        self, names: BlockNames, *, parameters: bool = True, parts: bool = False, most: int | None = None
+        self,
+        names: BlockNames,
+        *,
+        parameters: bool = True,
+        parts: bool = False,
+        priors: bool = True,
+        most: int | None = None,
     ) -> None:
         self._names, self._parameters, self._parts, self._most = names, parameters, parts, most
+        self._priors = priors
 
     def node(self, node: Node) -> str:
         texts: dict[int, _Text] = {}
@@ -258,10 +328,14 @@ class NodeWriter:
                 return name_to_text(value)
             case tuple():
                 return f"[{', '.join(map(self.value, value))}]"
+            case SymbolValue(name=name, params=params, own=True):
+                return _braced(name_to_text(name), self.fixed(params))
             case SymbolValue(name=name, params=params):
                 return _called(name_to_text(name), self.fixed(params))
             case BlockValue(block=block, params=params):
                 return _called(self._names.name(block), self.fixed(params))
+            case PipelineValue(steps=steps):
+                return f"({' >> '.join(_steps(steps, self._names)) or 'none'})"
 
     def fixed(self, params: tuple[tuple[str, Value], ...]) -> list[str]:
         """Parameters with their values, by name: a model has one text."""
@@ -275,25 +349,37 @@ class NodeWriter:
             case Const(value=value):
                 return _Text(amount_to_text(value) if isinstance(value, Formula) else self.value(value))
             case IntRange() | RealRange() | Bool():
-                return _Text(_range(node))
+                return _Text(_range(node) + (_prior(node) if self._priors else ""))
             case Vector(size=size, element=element):
                 return _Text(f"vector({amount_to_text(size)}) of {self._text(element, texts, room).text}")
             case Regions(count=count):
                 return _Text(f"regions({amount_to_text(count)})")
             case Listing(elements=elements):
                 return _Text(f"[{', '.join(texts[id(element)].text for element in elements)}]")
+            case Sized(length=length, element=element):
+                return _Text(f"vector({term_to_text(length)}) of {texts[id(element)].under('of')}")
+            case Symbol(name=name, params=params, own=True):
+                return _Text(self._braced(name_to_text(name), self._params(params, texts)))
             case Symbol(name=name, params=params):
                 return _Text(_called(name_to_text(name), self._params(params, texts)))
+            case BlockUse(block=block) if block == ON:
+                return _Text(_on(selector_of(node) or "", "none"))
             case BlockUse(block=block, params=params):
                 return _Text(_called(self._names.name(block), self._params(params, texts)))
+            case Pipeline(node=inner):
+                return texts[id(inner)]
+            case Computed(formula=formula):
+                return _Text(amount_to_text(formula))
             case Marked(mark=mark, node=inner):
                 return _Text(part_name(mark)) if self._parts else texts[id(inner)]
             case Empty():
                 return _Text("none")
             case Choice(options=options):
+                if self._priors and node.weights:
+                    return self._weighted(node, texts, room)
                 return _choice([texts[id(o)] for o in options if not isinstance(o, Empty)], len(options), room)
             case Sequence(steps=steps):
-                return _joined(">>", [texts[id(step)] for step in steps], room)
+                return self._sequence(steps, texts, room)
             case Union(branches=branches):
                 return _joined("&", [texts[id(branch)] for branch in branches], room)
             case Subset(members=members) | Permute(members=members):
@@ -306,22 +392,60 @@ class NodeWriter:
             case Repeat(low=low, high=high, member=member):
                 return _Text(_called("repeat", [texts[id(member)].text, f"{low}..{high}"]))
 
+    def _sequence(self, steps: tuple[Node, ...], texts: dict[int, _Text], room: int | None) -> _Text:
+        """Steps one after the other; the first that selects columns has the others up to a learner in parentheses."""
+        at = next((n for n, step in enumerate(steps) if selector_of(step) is not None), None)
+        if at is None:
+            return _joined(">>", [texts[id(step)] for step in steps], room)
+        rest = steps[at + 1 :]
+        end = next((n for n, step in enumerate(rest) if any(b.role == "learner" for b in blocks_in(step))), len(rest))
+        inner = self._sequence(rest[:end], texts, room)
+        selecting = _Text(_on(selector_of(steps[at]) or "", inner.text))
+        return _joined(
+            ">>", [*(texts[id(s)] for s in steps[:at]), selecting, *(texts[id(s)] for s in rest[end:])], room
+        )
+
+    def _weighted(self, node: Choice, texts: dict[int, _Text], room: int | None) -> _Text:
+        """Alternatives with their weights; `none` is one of them, since `?` could have none."""
+        spelt = [
+            _Text(texts[id(o)].under("|") + (f" weight {_end(weight)}" if weight != 1 else ""))
+            for o, weight in weighted_options(node)
+        ]
+        return _joined("|", spelt, room)
+
+    def _braced(self, name: str, arguments: list[str]) -> str:
+        return _braced(name, arguments) if self._parameters else name
+
     def _params(self, params: tuple[Param, ...], texts: dict[int, _Text]) -> list[str]:
         if not self._parameters:
             return []
-        signs = [" =" if is_single(param.node) else ":" for param in params]
+        signs = [" =" if is_single(param.node) else ": best" if param.best else ":" for param in params]
         return [f"{name_to_text(p.name)}{sign} {texts[id(p.node)].text}" for p, sign in zip(params, signs, strict=True)]
 
 
 def is_single(node: Node) -> bool:
     """Whether a parameter is closed by `=`: one value, or one alternative whose own parameters may be open."""
     match node:
-        case Const() | Symbol() | BlockUse():
+        case Const() | Symbol() | BlockUse() | Computed():
             return True
         case Listing(elements=elements):
             return all(map(is_single, elements))
         case Marked(node=inner):
             return is_single(inner)
+        case Sized(element=element):
+            return is_single(element)
+        case Pipeline(node=inner):
+            return _is_one_row(inner)
+    return False
+
+
+def _is_one_row(node: Node) -> bool:
+    """Whether steps are the same in every model, whatever their parameters."""
+    match node:
+        case BlockUse() | Empty():
+            return True
+        case Sequence() | Union() | Marked():
+            return all(map(_is_one_row, children(node)))
     return False
 
 
@@ -330,7 +454,7 @@ def amount_to_text(amount: Amount) -> str:
     if not isinstance(amount, Formula):
         return number_to_text(amount)
     if not amount.operands:
-        return amount.operation
+        return part_name(amount.operation)
     return computed_to_text(
         amount.operation, [amount_to_text(x) for x in amount.operands], list(map(_is_infix, amount.operands))
     )
@@ -345,6 +469,8 @@ def computed_to_text(operation: str, operands: list[str], infix: list[bool]) -> 
     if operation in FUNCTIONS:
         return _called(operation, operands)
     grouped = [f"({text})" if wrap else text for text, wrap in zip(operands, infix, strict=True)]
+    if operation == "^" and grouped[0].startswith("-"):
+        grouped[0] = f"({grouped[0]})"
     return f"-{grouped[0]}" if len(grouped) == 1 else f" {operation} ".join(grouped)
 
 
@@ -357,6 +483,11 @@ def _range(node: IntRange | RealRange | Bool) -> str:
         case RealRange(low=low, high=high, log=log, step=real_step):
             ends = f"real {_end(low)}..{_end(high)}{' log' * log}"
             return ends if real_step is None else f"{ends} step {_end(real_step)}"
+
+
+def _prior(node: IntRange | RealRange | Bool) -> str:
+    prior = None if isinstance(node, Bool) else node.prior
+    return "" if prior is None else f" {prior.kind}({_end(prior.centre)}, {_end(prior.spread)})"
 
 
 def _end(amount: Amount) -> str:
@@ -390,6 +521,23 @@ def _cut(texts: list[str], room: int | None) -> list[str]:
         return texts
     kept = sum(length <= room - _MORE for length in lengths)
     return [*texts[:kept], f"… {len(texts) - kept} more"]
+
+
+def term_to_text(length: Term) -> str:
+    """The length of a vector: a parameter, or what is computed from such."""
+    match length:
+        case ComputedTerm(operation=operation, operands=operands):
+            infix = [isinstance(operand, ComputedTerm) for operand in operands]
+            return computed_to_text(operation, list(map(term_to_text, operands)), infix)
+        case Literal(value=int(value)):
+            return number_to_text(value)
+        case Sibling(name=name):
+            return name_to_text(name)
+    raise TypeError(f"{length} does not count elements")
+
+
+def _braced(name: str, arguments: list[str]) -> str:
+    return f"{name} {{ {', '.join(arguments)} }}" if arguments else f"{name} {{}}"
 
 
 def _called(name: str, arguments: list[str]) -> str:

@@ -10,6 +10,15 @@ from msl.record import record
 
 
 @record
+class Fidelity:
+    """The parameter of a block that is its resource, such as the number of trees; at least `low`, `whole` or real."""
+
+    parameter: str
+    low: float
+    whole: bool
+
+
+@record
 class BlockType:
     """A declared block. Two blocks are the same to a model when the class behind them is; names are for people.
 
@@ -22,6 +31,7 @@ class BlockType:
     task: str | None
     target: str
     span: Span = field(default=Span(0, 0), compare=False, repr=False)
+    fidelity: Fidelity | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -29,17 +39,27 @@ class BlockType:
         return self.origin, self.name
 
 
+def part_as_block(mark: str) -> BlockType:
+    """A part with parameters as requirements see it: like a block, with the parameters that it declares."""
+    name = mark.rpartition(":")[2]
+    return BlockType(name, mark, "part", None, name)
+
+
 @record
 class SymbolValue:
-    """A named alternative with parameters of its own, all fixed."""
+    """A named alternative with parameters of its own, all fixed.
+
+    With `own` names the class gets it as one value, `{"name": "conv", "width": 3}`; else its parameters beside it.
+    """
 
     name: str
     params: tuple[tuple[str, Value], ...]
+    own: bool = False
 
 
-def symbol_value(name: str, params: tuple[tuple[str, Value], ...]) -> Value:
-    """A named alternative in its one form: without parameters it is its name."""
-    return SymbolValue(name, params) if params else name
+def symbol_value(name: str, params: tuple[tuple[str, Value], ...], own: bool = False) -> Value:
+    """A named alternative in its one form: without parameters it is its name, unless these would be its own."""
+    return SymbolValue(name, params, own) if params or own else name
 
 
 @record
@@ -50,7 +70,17 @@ class BlockValue:
     params: tuple[tuple[str, Value], ...]
 
 
-Value = int | float | bool | str | None | SymbolValue | BlockValue | tuple["Value", ...]
+@record
+class PipelineValue:
+    """Several steps as the value of a parameter: what prepares the rows of a learner, the learner, what follows it.
+
+    A single block is never one of these: it is itself.
+    """
+
+    steps: tuple[Step, ...]
+
+
+Value = int | float | bool | str | None | SymbolValue | BlockValue | PipelineValue | tuple["Value", ...]
 
 
 @record
@@ -78,6 +108,17 @@ def side_by_side(branches: Iterable[tuple[Step, ...]]) -> tuple[Step, ...]:
     if len(flat) < 2:
         return flat[0] if flat else ()
     return (Branches(tuple(flat)),)
+
+
+def pipeline_value(steps: tuple[Step, ...]) -> BlockValue | PipelineValue:
+    """Steps as a value in its one form: a single block is itself."""
+    only = steps[0] if len(steps) == 1 else None
+    return only if isinstance(only, BlockValue) else PipelineValue(steps)
+
+
+def steps_of_value(value: BlockValue | PipelineValue) -> tuple[Step, ...]:
+    """The steps that a block, or a pipeline, has as the value of a parameter."""
+    return (value,) if isinstance(value, BlockValue) else value.steps
 
 
 @record

@@ -15,7 +15,7 @@ from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.outcome import Effort, Failure, Outcome
 from msl.space.spec import Budget, Objective
-from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 #: One evaluation: a model, and the other arguments of `Evaluator.evaluate`.
 Task = EvaluationRequest
@@ -123,6 +123,8 @@ def _visit(part: Step | Value | tuple[Step, ...], see: Callable[[BlockValue], ob
             _visit(tuple(value for _, value in part.params), see)
         case SymbolValue():
             _visit(tuple(value for _, value in part.params), see)
+        case PipelineValue():
+            _visit(part.steps, see)
         case Branches():
             for branch in part.branches:
                 _visit(branch, see)

@@ -13,9 +13,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import get_tags
 
@@ -24,7 +25,20 @@ from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor
 from msl.blocks.base.load import BlockProblem, add_implied, load_class, parameter_names
 from msl.blocks.preprocessing.prepare import Columns, Passthrough, TargetEncode
 from msl.blocks.selection.selectors import KeepFeatures
-from msl.space.values import BlockType, BlockValue, Branches, Model, Step, SymbolValue, Value, side_by_side
+from msl.space.column_selectors import REST, Selector, at_positions, named_first, selected, selector_of
+from msl.space.values import (
+    BlockType,
+    BlockValue,
+    Branches,
+    Model,
+    PipelineValue,
+    Step,
+    SymbolValue,
+    Value,
+    pipeline_value,
+    side_by_side,
+    steps_of_value,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +49,7 @@ class Recipe:
     found: type
     #: The arguments of the class, without the blocks in its slots, which are made anew each time.
     arguments: Mapping[str, Any]
-    slots: Mapping[str, Recipe]
+    slots: Mapping[str, SlotRecipe]
     #: Whether the block, or one in a slot of it, draws random numbers.
     is_random: bool
 
@@ -49,16 +63,99 @@ class Recipe:
             raise BlockProblem("MSL404", message, "mend the parameters in its declaration", self.block) from None
 
 
+class SlotRecipe(Protocol):
+    """Makes what fills a slot of a block: an estimator, a pipeline, or a list of them."""
+
+    @property
+    def is_random(self) -> bool: ...
+    def make(self) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PipelineRecipe:
+    """A pipeline inside a block: scikit-learn's own, or one of ours if steps follow the learner."""
+
+    steps: tuple[SlotRecipe, ...]
+    posts: tuple[SlotRecipe, ...]
+    task: str
+
+    @property
+    def is_random(self) -> bool:
+        return any(step.is_random for step in (*self.steps, *self.posts))
+
+    def make(self) -> Any:
+        *steps, learner = (step.make() for step in self.steps)
+        if not self.posts:
+            return make_pipeline(*steps, learner)
+        kind = ChainClassifier if self.task == "classification" else ChainRegressor
+        return kind(steps, learner, [post.make() for post in self.posts])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _UnionRecipe:
+    """Branches inside a pipeline of scikit-learn."""
+
+    branches: tuple[tuple[SlotRecipe, ...], ...]
+
+    @property
+    def is_random(self) -> bool:
+        return any(step.is_random for branch in self.branches for step in branch)
+
+    def make(self) -> Any:
+        rows = ([step.make() for step in branch] for branch in self.branches)
+        return make_union(*(row[0] if len(row) == 1 else make_pipeline(*row) for row in rows))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ListRecipe:
+    items: tuple[SlotRecipe, ...]
+
+    @property
+    def is_random(self) -> bool:
+        return any(item.is_random for item in self.items)
+
+    def make(self) -> list[Any]:
+        return [item.make() for item in self.items]
+
+
+def _slot_recipe(given: Value, task: str, place: str, trusted: Collection[str]) -> SlotRecipe | None:
+    """The recipe of a value that holds blocks; None for any other value."""
+    match given:
+        case BlockValue():
+            return recipe_of(given, task, place, trusted)
+        case PipelineValue(steps=steps):
+            before, learner, after = split_at_learner(Model(steps))
+            recipes = [_step_recipe(s, task, f"{place}/{i}", trusted) for i, s in enumerate((*before, learner, *after))]
+            return PipelineRecipe(tuple(recipes[: len(before) + 1]), tuple(recipes[len(before) + 1 :]), task)
+        case tuple():
+            found = [_slot_recipe(inner, task, f"{place}/{i}", trusted) for i, inner in enumerate(given)]
+            items = tuple(item for item in found if item is not None)
+            return _ListRecipe(items) if items and len(items) == len(found) else None
+    return None
+
+
+def _step_recipe(step: Step, task: str, place: str, trusted: Collection[str]) -> SlotRecipe:
+    if not isinstance(step, Branches):
+        return recipe_of(step, task, place, trusted)
+    return _UnionRecipe(
+        tuple(
+            tuple(_step_recipe(s, task, inner_place(place, row, column), trusted) for column, s in enumerate(branch))
+            for row, branch in enumerate(step.branches)
+        )
+    )
+
+
 def recipe_of(value: BlockValue, task: str, place: str, trusted: Collection[str] = ()) -> Recipe:
     """The recipe of a block; `place` is the seed and the position of the step, as in `0/2` or `0/1/0/3`."""
     found = load_class(value.block, task, trusted)
     arguments: dict[str, Any] = {}
-    slots: dict[str, Recipe] = {}
+    slots: dict[str, SlotRecipe] = {}
     for name, given in flat_parameters(value).items():
-        if isinstance(given, BlockValue):
-            slots[name] = recipe_of(given, task, f"{place}/{name}", trusted)
-        else:
+        slot = _slot_recipe(given, task, f"{place}/{name}", trusted)
+        if slot is None:
             arguments[name] = given
+        else:
+            slots[name] = slot
     add_implied(found, arguments)
     is_random = "random_state" in parameter_names(found)
     if is_random and "random_state" not in arguments:
@@ -86,21 +183,37 @@ def inner_place(place: str, branch: int, step: int) -> str:
     return f"{place}/{branch}/{step}"
 
 
-def flat_parameters(value: BlockValue) -> dict[str, Value]:
-    """The arguments of the class: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`."""
-    flat: dict[str, Value] = {}
+def flat_parameters(value: BlockValue) -> dict[str, Any]:
+    """The arguments of the class: parameters of a chosen alternative stand beside it, as in `kernel="rbf", gamma=1`;
+    one with names of its own is a dictionary, as in `layer={"name": "conv", "width": 3}`."""
+    flat: dict[str, Any] = {}
     for name, given in value.params:
         _flatten(name, given, flat)
     return flat
 
 
-def _flatten(name: str, given: Value, flat: dict[str, Value]) -> None:
-    if not isinstance(given, SymbolValue):
-        flat[name] = given
+def _flatten(name: str, given: Value, flat: dict[str, Any]) -> None:
+    if not isinstance(given, SymbolValue) or given.own:
+        flat[name] = _plain(given)
         return
     flat[name] = given.name
     for inner, value in given.params:
         _flatten(inner, value, flat)
+
+
+def _plain(given: Value) -> Any:
+    """An alternative with names of its own as a dictionary: its name and its parameters; lists of such as tuples."""
+    match given:
+        case SymbolValue(name=name, params=params, own=True):
+            inner: dict[str, Any] = {}
+            for key, value in params:
+                _flatten(key, value, inner)
+            return {"name": name, **inner}
+        case SymbolValue(name=name, params=params):  # an element of a list has nothing beside it
+            return {"name": name, **{key: _plain(value) for key, value in params}}
+        case tuple():
+            return tuple(map(_plain, given))
+    return given
 
 
 def _random_state(place: str, target: str) -> int:
@@ -122,6 +235,8 @@ class ColumnKinds:
     n_columns: int
     symbolic: tuple[int, ...] = ()
     incomplete: tuple[int, ...] = ()
+    #: The names of the columns, by which `on [age] (…)` selects them; empty where rows come without names.
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +279,19 @@ class _Adapter:
             return ()
         return tuple(place for place, column in enumerate(stream.columns) if column in self._symbolic)
 
-    def steps(self, steps: tuple[Step, ...], stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
-        """The adapted steps and their output; None when no column is left."""
+    def steps(
+        self, steps: tuple[Step, ...], stream: _Stream, named: frozenset[int] = frozenset()
+    ) -> tuple[tuple[Step, ...], _Stream] | None:
+        """The adapted steps and their output; None when no column is left. `named` are the columns of the table that
+        other branches name, for a first step that selects the rest."""
         adapted: list[Step] = []
         for position, step in enumerate(steps):
+            if (selector := selector_of(step)) is not None:
+                adapted_step, stream = self._on(selector, stream, frozenset() if position else named)
+                if stream.columns == ():
+                    return None
+                adapted.append(adapted_step)
+                continue
             if isinstance(step, Branches):
                 joined = self._branches(step, stream)
                 if joined is None:
@@ -184,7 +308,8 @@ class _Adapter:
         return tuple(adapted), stream
 
     def _branches(self, step: Branches, stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
-        found = [result for branch in step.branches if (result := self.steps(branch, stream)) is not None]
+        named = frozenset().union(*map(self._named, step.branches))
+        found = [result for branch in step.branches if (result := self.steps(branch, stream, named)) is not None]
         if not found:
             return None
         is_incomplete = any(end.is_incomplete for _, end in found)
@@ -195,6 +320,30 @@ class _Adapter:
         # Categorical columns have to be encoded while it is known which they are.
         encoded = [(*below, *self._prepare(end, encode=True, impute=False)) for below, end in found]
         return side_by_side(encoded), _Stream(None, is_incomplete)
+
+    def _on(self, selector: Selector, stream: _Stream, named: frozenset[int]) -> tuple[BlockValue, _Stream]:
+        """The step that keeps selected columns, by their positions in its input, and its output."""
+        if stream.columns is None:
+            message = "a step before `on` changes the columns, so that those of the table are gone"
+            raise BlockProblem("MSL340", message, "put `on` at the start of the chain", "on")
+        chosen = self._selected(selector)
+        stays = [(column not in named) if selector == REST else column in chosen for column in stream.columns]
+        positions = [place for place, is_kept in enumerate(stays) if is_kept]
+        return at_positions(positions), self._only([stream.columns[place] for place in positions])
+
+    def _selected(self, selector: Selector) -> frozenset[int]:
+        names = self.kinds.names
+        if not names:
+            if not isinstance(selector, str):
+                message = f"these rows have no names of columns, by which `on [{', '.join(selector)}]` selects"
+                raise BlockProblem("MSL341", message, "give a table with names, such as a data frame", "on")
+            names = tuple(map(str, range(self.kinds.n_columns)))
+        wanted = frozenset(selected(selector, names, {names[column] for column in self._symbolic}))
+        return frozenset(place for place, name in enumerate(names) if name in wanted)
+
+    def _named(self, branch: tuple[Step, ...]) -> frozenset[int]:
+        """The columns of the table that a branch names at its start."""
+        return frozenset().union(*(self._selected(selector) for selector in named_first(branch)))
 
     def _prepare(self, stream: _Stream, encode: bool, impute: bool) -> tuple[BlockValue, ...]:
         symbols = self._symbols(stream)
@@ -208,15 +357,44 @@ class _Adapter:
         """The steps to insert before the block, the block with parameters for this table, and its output."""
         found = load_class(value.block, self.task, self.trusted)
         before: tuple[BlockValue, ...] = ()
-        if stream.is_incomplete or self._symbols(stream):
+        if _hands_on_columns(found):
+            value = self._with_inner(value, stream, alone=True)
+        elif stream.is_incomplete or self._symbols(stream):
             estimator = step_to_estimator(value, self.task, "", self.trusted)
-            encode, impute = not _takes_symbols(estimator), not _takes_missing(estimator)
+            encode = not _takes_symbols(estimator)
+            inner = self._with_inner(value, self._prepared(stream, encode, False))
+            if inner is not value:
+                estimator = step_to_estimator(inner, self.task, "", self.trusted)
+            impute = not _takes_missing(estimator)
             before = self._prepare(stream, encode, impute)
             stream = self._prepared(stream, encode, impute)
+            value = self._with_inner(value, stream)
+        else:
+            value = self._with_inner(value, stream)
         symbols = self._symbols(stream)
         if symbols and "symbolic_columns" in parameter_names(found):
             value = BlockValue(value.block, (*value.params, ("symbolic_columns", symbols)))
         return before, value, self._after(value, found, stream)
+
+    def _with_inner(self, value: BlockValue, stream: _Stream, alone: bool = False) -> BlockValue:
+        """The block with the pipelines inside it adapted to what reaches them; if `alone`, single learners too."""
+        if not any(isinstance(given, PipelineValue | BlockValue | tuple) for _, given in value.params):
+            return value
+        params = tuple((name, self._inner(given, stream, alone)) for name, given in value.params)
+        return value if params == value.params else BlockValue(value.block, params)
+
+    def _inner(self, given: Value, stream: _Stream, alone: bool) -> Value:
+        if isinstance(given, tuple):
+            return tuple(self._inner(inner, stream, alone) for inner in given)
+        is_learner = isinstance(given, BlockValue) and given.block.role == "learner"
+        if not isinstance(given, PipelineValue) and not (alone and is_learner):
+            return given
+        assert isinstance(given, PipelineValue | BlockValue)
+        adapted = self.steps(steps_of_value(given), stream)
+        if adapted is None:
+            message = "what reaches a pipeline inside a block has no column of the kind that it keeps"
+            raise BlockProblem("MSL406", message, "keep columns before the block that holds it", "columns")
+        return pipeline_value(adapted[0])
 
     def _prepared(self, stream: _Stream, encode: bool, impute: bool) -> _Stream:
         if encode and (symbols := self._symbols(stream)):
@@ -234,6 +412,8 @@ class _Adapter:
             return stream
         if issubclass(found, Block) and found.fills_missing:
             return _Stream(stream.columns, False)
+        if _hands_on_columns(found):
+            return _Stream(None, False)
         return _Stream(None, stream.is_incomplete and not issubclass(found, _LEAVE_NOTHING_MISSING))
 
     def _of_kind(self, stream: _Stream, kind: str) -> _Stream:
@@ -250,6 +430,11 @@ class _Adapter:
             return stream
         kept = [column for column, stays in zip(stream.columns, mask, strict=True) if stays]
         return self._only(kept or stream.columns[:1])
+
+
+def _hands_on_columns(found: type) -> bool:
+    """Whether the learner inside a block gets the columns as they reach the block."""
+    return bool(getattr(found, "hands_on_columns", False))
 
 
 def _takes_symbols(estimator: Any) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.compose import ColumnTransformer
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -67,6 +68,7 @@ from sklearn.linear_model import (
     TheilSenRegressor,
     TweedieRegressor,
 )
+from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import (
@@ -267,8 +269,18 @@ def _(several: OneVsRestClassifier | OneVsOneClassifier) -> float:
 
 
 @_count.register
-def _(model: RANSACRegressor) -> float:
+def _(model: RANSACRegressor | TunedThresholdClassifierCV) -> float:
     return complexity(model.estimator_)
+
+
+@_count.register
+def _(model: TransformedTargetRegressor) -> float:
+    return complexity(model.regressor_)
+
+
+@_count.register
+def _(calibrated: CalibratedClassifierCV) -> float:
+    return _together(each.estimator for each in calibrated.calibrated_classifiers_)
 
 
 @_count.register

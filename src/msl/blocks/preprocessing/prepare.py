@@ -1,4 +1,4 @@
-"""Encode categorical columns, impute missing values, and select columns by kind.
+"""Encode categorical columns, impute missing values, and select columns by kind or place.
 
 In the language and in parameter names categorical columns are called symbolic, and their values symbols.
 """
@@ -286,3 +286,19 @@ class Columns(Passthrough):
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
         names: NDArray[np.object_] = super().get_feature_names_out(input_features)
         return names[self.kept_]
+
+
+@public
+class TableColumns(Columns):
+    """Keeps the columns at some positions of the input, in the order of the table: the step behind `on [age] (…)`."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"columns": ["array-like"]}
+
+    def __init__(self, columns: Sequence[int] = ()) -> None:
+        self.columns = columns
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        kept = np.asarray(self.columns, dtype=np.intp)
+        if kept.size and (kept.min() < 0 or kept.max() >= X.shape[1]):
+            raise UserError(f"the columns here are 0 to {X.shape[1] - 1}, and column {kept.max()} is asked for")
+        self.kept_ = kept

@@ -1,4 +1,4 @@
-"""Scale rows to unit length, columns to unit standard deviation, or the whole matrix by one shift and one scale."""
+"""Take logarithms; scale rows to unit length, columns to unit deviation, or the whole matrix by one shift and scale."""
 
 from __future__ import annotations
 
@@ -21,6 +21,22 @@ class Scaler(OneToOneFeatureMixin, BlockTransformer):
 
     def complexity(self) -> float:
         return 0.0
+
+
+@public
+class Log1p(Scaler):
+    """The logarithm of 1 + x; of a negative number, minus that of its absolute value. Missing values stay missing."""
+
+    takes_missing = True
+    row_by_row = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        """Each value is transformed on its own, so there is nothing to fit."""
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        logarithms: Floats = np.copysign(np.log1p(np.abs(X)), X)
+        return logarithms
 
 
 @public

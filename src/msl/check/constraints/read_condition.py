@@ -34,7 +34,20 @@ from msl.space.conditions import (
 )
 from msl.space.evaluate_conditions import Truths
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS
-from msl.space.nodes import BlockUse, Bool, Choice, Const, IntRange, Node, Param, RealRange, Symbol, alternatives
+from msl.space.nodes import (
+    BlockUse,
+    Bool,
+    Choice,
+    Const,
+    IntRange,
+    Node,
+    Param,
+    Pipeline,
+    RealRange,
+    Symbol,
+    alternatives,
+    steps_up,
+)
 from msl.space.values import BlockType, Value
 
 
@@ -52,13 +65,14 @@ class Subject:
         return frozenset(kind for node in self.nodes for kind in _kinds(node))
 
 
-def flat_params(params: tuple[Param, ...]) -> Iterator[tuple[str, Node]]:
-    """The parameters of a block and of its alternatives, which are the block's own."""
+def flat_params(params: tuple[Param, ...], under: str = "") -> Iterator[tuple[str, Node]]:
+    """The parameters of a block and of its alternatives, which are the block's own unless these have names of their
+    own: those are reached through the parameter, as in `layer.width`."""
     for param in params:
-        yield param.name, param.node
+        yield under + param.name, param.node
         for option in alternatives(param.node):
             if isinstance(option, Symbol):
-                yield from flat_params(option.params)
+                yield from flat_params(option.params, f"{under}{param.name}." if option.own else under)
 
 
 def sibling_condition(
@@ -298,7 +312,7 @@ class ConditionReader:
     def _named_option(self, option: ast.Path, subject: Subject, written: ast.Path) -> Value | BlockType | _Wrong:
         text = option.names[-1].text
         for node in subject.nodes:
-            for alternative in alternatives(node):
+            for alternative in _named_alternatives(node):
                 if isinstance(alternative, BlockUse) and alternative.block.name == text:
                     return alternative.block
                 if isinstance(alternative, Symbol) and alternative.name == text:
@@ -387,7 +401,7 @@ def _kinds(node: Node) -> Iterator[str]:
             yield "none"
         case Const(value=str()) | Symbol():
             yield "name"
-        case BlockUse():
+        case BlockUse() | Pipeline():
             yield "block"
         case Const(value=tuple()):
             yield "list"
@@ -400,9 +414,20 @@ def _kinds(node: Node) -> Iterator[str]:
             yield "list"
 
 
+def _named_alternatives(node: Node) -> Iterator[Node]:
+    """The alternatives of a domain; of pipelines, the learners that they may be alone."""
+    for option in alternatives(node):
+        if not isinstance(option, Pipeline):
+            yield option
+            continue
+        for step in steps_up(option.node):
+            if isinstance(step, BlockUse) and step.block.role == "learner":
+                yield step
+
+
 def _names(node: Node) -> Iterator[str]:
     """The named alternatives of a domain."""
-    for option in alternatives(node):
+    for option in _named_alternatives(node):
         match option:
             case Const(value=str(name)) | Symbol(name=name):
                 yield name

@@ -14,8 +14,8 @@ from msl.diagnostics.suggest import closest, did_you_mean, listing
 from msl.language import ast
 from msl.space.conditions import Condition, FactTerm, Negation, Parameter, PartIs, Present
 from msl.space.formulas import FACTS
-from msl.space.nodes import BlockUse, Node
-from msl.space.values import BlockType
+from msl.space.nodes import BlockUse, Node, Param, RealRange, alternatives
+from msl.space.values import BlockType, part_as_block
 
 
 class Surroundings(Protocol):
@@ -27,8 +27,14 @@ class Surroundings(Protocol):
     def contents(self, part: Declaration) -> tuple[BlockType, ...] | None:
         """The blocks that stand in a part, or None if the part is wrong."""
 
+    def parameters(self, part: Declaration) -> tuple[Param, ...]:
+        """The parameters that a part declares."""
+
     def is_searched(self, block: BlockType) -> bool:
         """Whether the chain contains the block."""
+
+    def searched_values(self, block: BlockType, parameter: str) -> list[Node]:
+        """What the uses of a block in the chain give to a parameter."""
 
 
 @dataclass(slots=True)
@@ -82,14 +88,21 @@ class RequirementReader(ConditionReader):
         nodes: dict[str, list[Node]] = {}
         for name, node in flat_params(use.params):
             nodes.setdefault(name, []).append(node)
-        if len(rest) > 1 or rest[0].text not in nodes:
-            help = did_you_mean(rest[-1].text, nodes) or (f"it has {listing(nodes)}" if nodes else "it has none")
+        for name in (param.name for param in use.params if param.takes is not None):
+            nodes[name] += self.around.searched_values(use.block, name)
+        path = ".".join(name.text for name in rest)
+        if path not in nodes:
+            help = (
+                did_you_mean(path, nodes)
+                or did_you_mean(rest[-1].text, nodes)
+                or (f"it has {listing(nodes)}" if nodes else "it has none")
+            )
             also = () if owner is None else (owner.label,)
-            message = f"`{use.block.name}` has no parameter `{'.'.join(name.text for name in rest)}`"
+            message = f"`{use.block.name}` has no parameter `{path}`"
             span = rest[0].span.to(rest[-1].span)
             self.report.error("MSL096", self.module.source, span, message, "", help, also)
             return None
-        return Subject(Parameter(use.block, rest[0].text, mark), tuple(nodes[rest[0].text]))
+        return Subject(Parameter(use.block, path, mark), tuple(nodes[path]))
 
     def _unknown(self, path: ast.Path) -> None:
         """A name that nothing declares: perhaps a parameter without its block, or a misspelt one."""
@@ -183,6 +196,9 @@ class RequirementReader(ConditionReader):
         mark = self._mark(part)
         if not rest:
             return Negation(PartIs(mark, (None,)))
+        declared = {param.name: param for param in self.around.parameters(part)}
+        if len(rest) == 1 and rest[0].text in declared:
+            return self._parameter_of_part(part, declared[rest[0].text], rest[0])
         inside = self.around.contents(part)
         inner = peek(part.module, rest[0].text) or peek(self.module, rest[0].text)
         if inner is None or not inner.is_block:
@@ -192,6 +208,16 @@ class RequirementReader(ConditionReader):
         if use is None or not self._stands_in(use.block, part, inside, rest[0]):
             return None
         return self._of_block(use, inner, rest[1:], mark)
+
+    def _parameter_of_part(self, part: Declaration, param: Param, where: ast.Name) -> Subject | None:
+        """`part.parameter`: a parameter that the part itself declares."""
+        is_open = any(isinstance(option, RealRange) and option.step is None for option in alternatives(param.node))
+        if is_open:
+            message = f"`{param.name}` of `{part.name}` is an open real, which a requirement cannot compare"
+            help = "compare the parameter of the block that it is given to, or give it a `step`"
+            self.error("MSL182", where, message, help)
+            return None
+        return Subject(Parameter(part_as_block(part.mark), param.name), (param.node,))
 
     def _not_in_part(self, part: Declaration, name: ast.Name, inside: tuple[BlockType, ...]) -> None:
         """`part.name` where the name is no block: a parameter without its block, or a slip."""

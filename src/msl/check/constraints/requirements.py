@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import reduce
 
+from msl.check.constraints.read_condition import flat_params
 from msl.check.constraints.read_requirement import RequirementReader, Surroundings
 from msl.check.constraints.truth_values import DomainEvaluator
 from msl.check.names.library import Declaration, Module
@@ -16,8 +18,22 @@ from msl.space.conditions import Parameter, PartIs, Present, Requirement, Siblin
 from msl.space.evaluate_conditions import CERTAIN, Contents, Key, Outcome, Truths, joined_outcome, presence
 from msl.space.formulas import Facts
 from msl.space.model_traits import NO_TRAITS, Abstraction, BlockTrait, Traits
-from msl.space.nodes import Algebra, BlockUse, Empty, Marked, Node, Symbol, alternatives, bottom_up, children, combined
+from msl.space.nodes import (
+    Algebra,
+    BlockUse,
+    Computed,
+    Empty,
+    Marked,
+    Node,
+    Param,
+    Symbol,
+    alternatives,
+    bottom_up,
+    children,
+    combined,
+)
 from msl.space.spec import Space
+from msl.space.values import part_as_block
 
 
 class Verdict(Enum):
@@ -47,6 +63,9 @@ class Survey:
         for node in bottom_up(root):
             if isinstance(node, BlockUse):
                 self.uses.setdefault(node.block.key, []).append(node)
+            elif isinstance(node, Marked) and node.params:
+                block = part_as_block(node.mark)
+                self.uses.setdefault(block.key, []).append(BlockUse(block, _widest(node.params)))
         self._combinations = Combinations(root)
         self._options: dict[tuple[Key, str], tuple[Node, ...]] = {}
         self._lacking: dict[tuple[Key, str], bool] = {}
@@ -131,13 +150,13 @@ class _Models:
         return presence(Present(term.block, term.mark), self.contents)
 
 
+def _widest(params: tuple[Param, ...]) -> tuple[Param, ...]:
+    """Parameters of a part, each with all values that it may have: where an outer part gives it, those declared."""
+    return tuple(replace(p, node=p.node.within) if isinstance(p.node, Computed) else p for p in params)
+
+
 def _param_nodes(use: BlockUse, name: str) -> Iterator[Node]:
-    for param in use.params:
-        if param.name == name:
-            yield param.node
-        for option in alternatives(param.node):
-            if isinstance(option, Symbol):
-                yield from (inner.node for inner in option.params if inner.name == name)
+    return (node for path, node in flat_params(use.params) if path == name)
 
 
 # --- the requirements of a spec: read, checked one by one, and counted together ---
@@ -273,6 +292,8 @@ class Combinations:
             self._places.setdefault(node.block.key, []).append(here)
         elif isinstance(node, Marked):
             self._places.setdefault(node.mark, []).append(here)
+            if node.params:
+                self._places.setdefault(part_as_block(node.mark).key, []).append(here)
 
     def of(self, abstraction: Abstraction) -> set[Traits] | None:
         """Every set of traits that some model has, or None where there are too many to tell apart."""
@@ -310,7 +331,10 @@ def _outcomes(node: Node, below: list[_Outcomes], abstraction: Abstraction) -> _
             return frozenset((traits | own, outcome) for traits, _ in _of_params(node, below))
         case Symbol():
             return _of_params(node, below)
-        case Marked(mark=mark):
+        case Marked(mark=mark, params=params):
+            own = abstraction.block_traits(part_as_block(mark), ()) if params else NO_TRAITS
+            if own:
+                below = [frozenset((traits | own, outcome) for traits, outcome in below[0])]
             if not abstraction.observes_part(mark):
                 return below[0]
             return frozenset(_inside(mark, traits, outcome, abstraction) for traits, outcome in below[0])

@@ -132,7 +132,7 @@ class DomainEvaluator:
                 numeric = all(_span(option) is not None for option in self.domains.options(term))
                 return self._lack(term) | (frozenset() if numeric else UNDEFINED)
             case Computed(operands=operands):
-                divides = term.operation in ("/", "sqrt", "log")
+                divides = term.operation in ("/", "sqrt", "log", "^")
                 below = [self._undefined(operand) for operand in operands]
                 return frozenset().union(*below, UNDEFINED if divides else frozenset())
         return frozenset()

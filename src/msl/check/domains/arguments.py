@@ -125,7 +125,7 @@ def clashes(params: tuple[Param, ...]) -> Iterator[tuple[str, Param, Param]]:
 def _inner_names(node: Node) -> Iterator[str]:
     """The parameters of a parameter's alternatives, which become parameters of the block."""
     for option in options_of(node):
-        if isinstance(option, Symbol):
+        if isinstance(option, Symbol) and not option.own:
             for param in option.params:
                 yield param.name
                 yield from _inner_names(param.node)

@@ -91,6 +91,9 @@ def _is_whole_formula(amount: Amount) -> bool:
         return isinstance(amount, int)
     if amount.operation in FACTS or amount.operation in ("floor", "ceil"):
         return True
+    if amount.operation == "^":
+        base, exponent = amount.operands
+        return _is_whole_formula(base) and isinstance(exponent, int) and exponent >= 0
     return amount.operation in _WHOLE_OPERATIONS and all(map(_is_whole_formula, amount.operands))
 
 

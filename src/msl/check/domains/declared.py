@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import repeat
 from typing import Protocol, TypeVar
 
 from msl.check.domains.arguments import cut_number, listed_alternatives
 from msl.check.domains.contains import name_of
-from msl.check.domains.number_ranges import Bounds, Ranges
+from msl.check.domains.number_ranges import Bounds, Priors, Ranges
+from msl.check.domains.vector_lengths import Lengths, names_parameter
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.diagnostics.diagnostic import Label, Report
@@ -16,7 +18,7 @@ from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
 from msl.space.defaults import default_node, is_closed
-from msl.space.formulas import Formula
+from msl.space.formulas import Amount, Formula
 from msl.space.nodes import (
     BlockUse,
     Bool,
@@ -28,9 +30,13 @@ from msl.space.nodes import (
     Param,
     RealRange,
     Regions,
+    Sized,
     Symbol,
     Vector,
+    choice_of,
+    weighted_options,
 )
+from msl.space.nodes import alternatives as nodes_alternatives
 from msl.space.numbers import MOST_ALTERNATIVES, MOST_ELEMENTS, MOST_OPEN_ELEMENTS, excess
 
 D = TypeVar("D", Vector, Regions)
@@ -46,6 +52,8 @@ class Context(Protocol):
     def sibling_condition(
         self, module: Module, condition: ast.Condition, siblings: tuple[Param, ...]
     ) -> Condition | None: ...
+
+    def learner_space(self, module: Module, written: ast.Expression, closes: bool, where: str) -> Node | None: ...
 
 
 @record
@@ -106,13 +114,37 @@ class Declarer:
 
     def param(self, argument: ast.Argument, siblings: tuple[Param, ...]) -> Param | None:
         assert argument.key is not None
-        node = self.opened(argument) if argument.opens else self.closed(argument)
+        takes = taken_role(argument)
+        value = argument.value
+        if takes == "learner" and isinstance(argument.default, ast.Nothing):
+            node: Node | None = Const(None)  # what `any learner` stands for is decided where the block is used
+        elif argument.opens and isinstance(value, ast.Vector) and names_parameter(value.size):
+            node = self._sized(value, argument.key.text, siblings)
+        else:
+            node = self.opened(argument) if argument.opens else self.closed(argument)
         if node is None:
             return None
         condition = None
         if argument.condition is not None:
             condition = self.context.sibling_condition(self.module, argument.condition, siblings)
-        return Param(argument.key.text, node, condition=condition)
+        best = argument.best is not None and self.tries(argument, node)
+        return Param(argument.key.text, node, condition=condition, takes=takes, best=best)
+
+    def tries(self, argument: ast.Argument, node: Node) -> bool:
+        """Whether all values of a domain can be tried, as `best` says."""
+        from msl.space.best import takes_numbers
+
+        assert argument.key is not None
+        assert argument.best is not None
+        if takes_numbers(node):
+            return True
+        key, text = (self.module.source.slice(each.span) for each in (argument.key, argument.value))
+        message = (
+            f"`best` tries the values of a range or of a choice between numbers, and `{_shortened(text)}` is neither"
+        )
+        help = f"write `{key}: {_shortened(text)}`, without `best`: the search then chooses"
+        self.report.error("MSL286", self.module.source, argument.best.span, message, "", help)
+        return False
 
     def opened(self, argument: ast.Argument) -> Node | None:
         """The domain after `:`."""
@@ -120,6 +152,8 @@ class Declarer:
         match value:
             case ast.Choice():
                 items = list(alternatives(value))
+                if self._is_loose(items, value):
+                    return None
                 blocks = self.context.blocks_meant(self.module, items)
                 options = [blocks.get(id(item)) or self.option(item) for item in items]
                 sound = [option for option in options if option is not None]
@@ -132,7 +166,7 @@ class Declarer:
                 return None
             case ast.Range() | ast.Bool() | ast.Vector() | ast.AnyOf() | ast.ListOf():
                 return self.option(value)
-            case ast.Call() if value.path.text == "regions":
+            case ast.Call() if value.path.text == "regions" or value.braces:
                 return self.option(value)
             case ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 self.not_a_value(value)
@@ -143,14 +177,34 @@ class Declarer:
         self.single_value(argument)
         return None
 
-    def of_alternatives(self, options: list[Node], where: ast.Node) -> Node | None:
+    def _is_loose(self, items: list[ast.Expression], whole: ast.Choice) -> bool:
+        """Whether `vector(n) of a | b` lacks the parentheses that make its elements alternatives; reported."""
+        first = items[0]
+        if not isinstance(first, ast.Vector) or isinstance(first.element, ast.Range | ast.Bool):
+            return False
+        if not names_parameter(first.size) and not isinstance(first.size, ast.Number):
+            return False
+        text = self.module.source.slice(whole.span)
+        start = first.element.span.start - whole.span.start
+        help = f"write `{text[:start]}({_shortened(text[start:])})`"
+        self._error("MSL188", whole, "`|` ends the vector: only its first alternative is in it", help)
+        return True
+
+    def of_alternatives(self, options: list[Node], where: ast.Choice) -> Node | None:
         """The alternatives as one domain, unless there are too many."""
-        node = choice(options)
+        weights = Priors(self.module, self.report).weights(where)
+        if weights is None:
+            return None
+        node = choice(options, weights)
         if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
             message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, but these are {len(node.options):,}"
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
             return None
         if (twice := _called_twice(node)) is not None:
+            if any(isinstance(option, Symbol) and option.own for option in nodes_alternatives(node)):
+                message = f"two of these alternatives are called `{twice}`, and only one has its parameters in braces"
+                self._error("MSL193", where, message, f"write `{twice} {{ … }}` once, with all its parameters")
+                return None
             message = f"two of these alternatives are called `{twice}`, and one of them is a block"
             self._error("MSL103", where, message, "derive a block with another name, or keep one of them")
             return None
@@ -173,6 +227,9 @@ class Declarer:
         help = f"write `{key} = {text}` to fix it, or give a range or alternatives"
         if (meant := domain_meant(argument.value, source)) is not None:
             help = f"for a domain write `{key}: {meant}`"
+        match argument.value:
+            case ast.Call(path=path, arguments=(ast.Argument(key=None, value=inner),)) if path.text == "best":
+                help = f"write `{key}: best {source.slice(inner.span)}`, without parentheses"
         message = f"`:` opens a dimension, but `{text}` is one value"
         self.report.error("MSL087", source, argument.value.span, message, "nothing to search here", help)
 
@@ -227,7 +284,7 @@ class Declarer:
             case ast.Call():
                 if len(expression.path.names) > 1:
                     return self.not_a_value(expression)
-                return Symbol(expression.path.text, self.params(expression.arguments, expression.path.text))
+                return self._alternative(expression)
             case ast.Path():
                 return self.symbol(expression)
             case ast.ListOf(items=items):
@@ -235,6 +292,17 @@ class Declarer:
             case ast.Choice() | ast.Sequence() | ast.Union() | ast.Optional() | ast.Default():
                 return self.not_a_value(expression)
         return self.literal(expression)
+
+    def _alternative(self, call: ast.Call) -> Symbol | None:
+        """A named alternative with its parameters, in parentheses or, with names of their own, in braces."""
+        name = call.path.text
+        if call.braces:
+            named = next((a for a in call.arguments if a.key is not None and a.key.text == "name"), None)
+            if named is not None:
+                message = f"`name` tells the class which alternative it is: here `{name}`"
+                self._error("MSL192", named, message, "give the parameter another name")
+                return None
+        return Symbol(name, self.params(call.arguments, name), call.braces)
 
     def literal(self, expression: ast.Expression) -> Const | None:
         """A number, string, boolean or `none`; a formula if it depends on the table."""
@@ -284,12 +352,15 @@ class Declarer:
             return None
         return self._within_reason(Regions(count, Formula("n_features")), call)
 
-    def vector(self, vector: ast.Vector) -> Vector | None:
+    def vector(self, vector: ast.Vector) -> Vector | Listing | None:
+        if names_parameter(vector.size):
+            text = self.module.source.slice(vector.size.span)
+            message = f"a vector of length `{text}` is all there is of a parameter, not an alternative or an element"
+            self._error("MSL188", vector, message, "give it a parameter of its own, perhaps with `if`")
+            return None
         size = Bounds(self.module, self.report).amount(vector.size)
         if not isinstance(vector.element, ast.Range | ast.Bool):
-            message = "a vector is `of bool`, or of numbers from a range"
-            self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
-            return None
+            return self._listed_vector(vector, size)
         element = self.option(vector.element)
         if size is None or element is None:
             return None
@@ -298,6 +369,34 @@ class Declarer:
             return None
         assert isinstance(element, IntRange | RealRange | Bool)
         return self._within_reason(Vector(size, element), vector)
+
+    def _listed_vector(self, vector: ast.Vector, size: Amount | None) -> Listing | None:
+        """A vector of alternatives: as many elements as a number says."""
+        if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MOST_OPEN_ELEMENTS:
+            message = "a vector over the table is `of bool`, or of numbers from a range"
+            self._error("MSL095", vector, message, "write `vector(n_features) of real 0..1`")
+            return None
+        element = self._element(vector.element)
+        return None if element is None else Listing((element,) * size)
+
+    def _sized(self, vector: ast.Vector, owner: str, siblings: tuple[Param, ...]) -> Sized | None:
+        """A vector whose length is a parameter before it."""
+        length = Lengths(self.module.source, self.report).declared(vector.size, owner, siblings)
+        element = self._element(vector.element)
+        return None if length is None or element is None else Sized(length, element)
+
+    def _element(self, written: ast.Expression) -> Node | None:
+        """What each element of a vector may be: a range, alternatives or a list, with something to search."""
+        argument = ast.Argument(ast.Name("name", span=written.span), True, written, span=written.span)
+        alone = isinstance(written, ast.Call) and written.braces
+        node = self.option(written) if alone else self.opened(argument)
+        for option in () if node is None else nodes_alternatives(node):
+            if isinstance(option, Symbol) and option.params and not option.own:
+                text = _shortened(self.module.source.slice(written.span))
+                message = f"an element has nothing beside it: where would the parameters of `{option.name}` go?"
+                self._error("MSL190", written, message, f"write them in braces: `{option.name} {{ … }}`, not `{text}`")
+                return None
+        return node
 
     def _within_reason(self, node: D, where: ast.Node) -> D | None:
         """The node, unless it exceeds the limits of the language."""
@@ -317,10 +416,27 @@ class Declarer:
         if isinstance(expression, ast.Optional):
             inner = _shortened(self.module.source.slice(expression.item.span))
             help = f"for a parameter that may have no value write `none | {inner}`"
+        if isinstance(expression, ast.Sequence | ast.Union):
+            help = "declare it as `any learner`, and write the pipeline where the block is used"
         self._error("MSL093", expression, message, help)
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
         self.report.error(code, self.module.source, node.span, message, "", help)
+
+
+def taken_role(argument: ast.Argument) -> str | None:
+    """What a use may give besides what is listed: a learner for `any learner`, learners for a list of them."""
+    items = argument.value.items if isinstance(argument.value, ast.Choice) else (argument.value,)
+    if not argument.opens:
+        return None
+    if any(map(_is_any_learner, items)):
+        return "learner"
+    lists = [item.items for item in items if isinstance(item, ast.ListOf)]
+    return "learners" if lists and all(_is_any_learner(each) for row in lists for each in row) else None
+
+
+def _is_any_learner(item: ast.Expression) -> bool:
+    return isinstance(item, ast.AnyOf) and item.role.names[-1].text == "learner"
 
 
 def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
@@ -332,18 +448,18 @@ def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
             yield item
 
 
-def choice(options: list[Node]) -> Node:
+def choice(options: list[Node], weights: list[float] | None = None) -> Node:
     """Options as one node: nested choices flattened, duplicates removed, numbers sorted."""
-    distinct: dict[object, Node] = {}
-    for option in options:
-        for inner in option.options if isinstance(option, Choice) else (option,):
-            distinct.setdefault(identity(inner), inner)
+    distinct: dict[object, tuple[Node, float]] = {}
+    for option, weight in zip(options, weights or repeat(1.0, len(options)), strict=True):
+        for inner, own in weighted_options(option):
+            distinct.setdefault(identity(inner), (inner, weight * own))
     found = list(distinct.values())
     if len(found) == 1:
-        return found[0]
-    if all(is_number(option) for option in found):
-        found.sort(key=lambda option: option.value)  # type: ignore[union-attr,arg-type,return-value]
-    return Choice(tuple(found))
+        return found[0][0]
+    if all(is_number(option) for option, _ in found):
+        found.sort(key=lambda pair: pair[0].value)  # type: ignore[union-attr,arg-type,return-value]
+    return choice_of(found)
 
 
 def _called_twice(node: Node) -> str | None:
@@ -351,6 +467,8 @@ def _called_twice(node: Node) -> str | None:
     owners: dict[str, tuple[str, str] | None] = {}
     for option in node.options if isinstance(node, Choice) else ():
         name, owner = name_of(option), option.block.key if isinstance(option, BlockUse) else None
+        if isinstance(option, Symbol) and option.own:
+            owner = ("{}", "")
         if name is not None and owners.setdefault(name, owner) != owner:
             return name
     return None

@@ -13,7 +13,7 @@ from msl.diagnostics.diagnostic import Label, Report
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import Formula
-from msl.space.nodes import BlockUse, Choice, Const, Node, Param, Symbol, Vector
+from msl.space.nodes import BlockUse, Choice, Const, Listing, Node, Param, Sized, Symbol, Vector
 from msl.space.values import BlockValue, SymbolValue, Value
 
 
@@ -64,7 +64,12 @@ class Defaults:
     def _default(self, param: Param, closing: ast.Argument, owner: Owner) -> Node | None:
         """The default as a node inside the domain; a vector's default may be one value for all its elements."""
         node = param.node
-        if isinstance(node, Vector) and not isinstance(closing.value, ast.ListOf):
+        if isinstance(node, Sized) and isinstance(closing.value, ast.ListOf):
+            message = f"the default of `{param.name}` must suit every length"
+            help = "write one value, which every element then has"
+            self.report.error("MSL189", self.module.source, closing.value.span, message, "", help)
+            return None
+        if isinstance(node, Sized) or (isinstance(node, Vector) and not isinstance(closing.value, ast.ListOf)):
             param = replace(param, node=node.element)
         return self.narrower.default(param, closing, owner)
 
@@ -72,12 +77,18 @@ class Defaults:
         """Set the defaults of parameters inside alternatives."""
         if isinstance(node, Symbol) and node.name in calls:
             return replace(node, params=self.of(node.params, calls[node.name].arguments, node.name))
+        if isinstance(node, Sized):
+            return replace(node, element=self._inner_defaults(node.element, calls))
+        if isinstance(node, Listing):
+            return Listing(tuple(self._inner_defaults(element, calls) for element in node.elements))
         if isinstance(node, Choice):
-            return Choice(tuple(self._inner_defaults(option, calls) for option in node.options))
+            return replace(node, options=tuple(self._inner_defaults(option, calls) for option in node.options))
         return node
 
 
 def _calls(expression: ast.Expression) -> list[ast.Call]:
+    if isinstance(expression, ast.Vector):
+        return _calls(expression.element)
     items = alternatives(expression) if isinstance(expression, ast.Choice) else (expression,)
     return [item for item in items if isinstance(item, ast.Call)]
 
@@ -87,9 +98,9 @@ def _value_of(node: Node) -> Value | Formula:
     match node:
         case Const(value=value):
             return value
-        case Symbol(name=name, params=params):
+        case Symbol(name=name, params=params, own=own):
             given = tuple((p.name, _value_of(p.node)) for p in params if isinstance(p.node, Const))
-            return SymbolValue(name, given) if params else name  # type: ignore[arg-type]
+            return SymbolValue(name, given, own) if params or own else name  # type: ignore[arg-type]
         case BlockUse(block=block, params=params):
             given = tuple((p.name, _value_of(p.node)) for p in params if isinstance(p.node, Const))
             return BlockValue(block, given)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from msl.check.domains.arguments import Naming, is_rest
+from msl.check.domains.computed_values import ComputedValues, parameters_in
 from msl.check.domains.contains import (
     Outside,
     Owner,
@@ -20,7 +21,9 @@ from msl.check.domains.contains import (
     options_of_kind,
 )
 from msl.check.domains.declared import Declarer, alternatives, has_open
+from msl.check.domains.learners import LearnerReader, kept
 from msl.check.domains.narrow_structured import StructuredNarrower
+from msl.check.domains.vector_lengths import Lengths
 from msl.check.lints import closed_silently
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
 from msl.check.names.resolve_names import find, peek
@@ -42,6 +45,7 @@ from msl.space.nodes import (
     Param,
     RealRange,
     Regions,
+    Sized,
     Symbol,
     Vector,
 )
@@ -76,12 +80,16 @@ class Narrower:
         for param in declared:
             argument = given.get(param.name)
             if argument is None:
-                params.append(replace(param, node=default_node(param)) if closes_rest else param)
+                params.append(replace(param, node=default_node(param)) if closes_rest or kept(param) else param)
                 continue
             node = self.argument(param, argument, owner)
             sound = sound and node is not None
             if node is not None:
-                params.append(fit_default(replace(param, node=node)))
+                best = argument.best is not None and self.declarer.tries(argument, node)
+                params.append(fit_default(replace(param, node=node, best=best)))
+        if sound and any(isinstance(param.node, Sized) for param in declared):
+            spans = {name: argument.value.span for name, argument in given.items()}
+            sound = Lengths(self._source, self._report).fit(tuple(params), declared, spans, span)
         return tuple(params) if sound else None
 
     # --- one argument ---
@@ -95,6 +103,8 @@ class Narrower:
             return None
         place = Place(param.name, owner, param.node)
         value = argument.value
+        if param.takes is not None and not isinstance(value, ast.Default):
+            return LearnerReader(self.declarer, self).argument(param, argument, place)
         if owner.closed and (argument.opens or isinstance(value, _SEVERAL)):
             self._searched_option(argument, place)
             return None
@@ -204,6 +214,8 @@ class Narrower:
 
     def one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None:
         """One value or alternative within the declared domain; `closes` fixes the parameters of the alternative."""
+        if used := parameters_in(expression, self.declarer.module):
+            return ComputedValues(self.declarer.module, self._report).value(declared, expression, used, place)
         match expression:
             case ast.Path():
                 return self._named(declared, expression, (), place, closes)
@@ -258,6 +270,8 @@ class Narrower:
         if option is None:
             self._unknown_alternative(declared, path, text, place)
             return None
+        if called is not None and not self._is_bracketed(option, called):
+            return None
         if isinstance(option, Const):
             if called is not None and arguments:
                 message = f"`{text}` has no parameters"
@@ -271,6 +285,23 @@ class Narrower:
         if params is None or not self._complete(option, params, path, inner):
             return None
         return replace(option, params=params)
+
+    def _is_bracketed(self, option: Const | Symbol | BlockUse, called: ast.Call) -> bool:
+        """Whether the arguments of an alternative are in the brackets of its declaration."""
+        own = isinstance(option, Symbol) and option.own
+        if own == called.braces or (isinstance(option, Const) and not called.braces):
+            return True
+        text = self._source.slice(called.span)
+        name = self._source.slice(called.path.span)
+        inner = text[len(name) :].strip()[1:-1].strip()
+        message = f"`{name}` is declared with its parameters in {'braces' if own else 'parentheses'}"
+        if isinstance(option, Const):
+            message = f"`{name}` has no parameters"
+        written = (
+            f"{name} {{ {inner} }}" if own else f"{name}({inner})" if isinstance(option, Symbol | BlockUse) else name
+        )
+        self._report.error("MSL191", self._source, called.span, message, "", f"write `{written}`")
+        return False
 
     def _closed_alternative(
         self, option: Symbol | BlockUse, arguments: tuple[ast.Argument, ...], where: ast.Node, place: Place
@@ -365,7 +396,7 @@ def _holds(declared: Node, value: bool) -> bool:
 
 
 def _takes_lists(declared: Node) -> bool:
-    lists = (Vector, Regions, Listing)
+    lists = (Vector, Sized, Regions, Listing)
     return any(
         isinstance(o, lists) or (isinstance(o, Const) and isinstance(o.value, tuple)) for o in options_of(declared)
     )

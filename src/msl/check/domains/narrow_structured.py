@@ -18,8 +18,9 @@ from msl.check.domains.contains import (
     options_of,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, choice, listing_of
+from msl.check.domains.declared import Declarer, alternatives, choice, listing_of
 from msl.check.domains.number_ranges import Bounds
+from msl.check.domains.vector_lengths import Lengths
 from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source
 from msl.language import ast
@@ -34,6 +35,7 @@ from msl.space.nodes import (
     Node,
     RealRange,
     Regions,
+    Sized,
     Vector,
 )
 
@@ -76,7 +78,7 @@ class StructuredNarrower:
             self._report.error("MSL086", self._source, written.span, message, "", help, also)
             return None
         if isinstance(node, IntRange) and isinstance(inherited, RealRange):
-            node = RealRange(node.low, node.high, node.log, float(node.step))
+            node = RealRange(node.low, node.high, node.log, float(node.step), node.prior)
         if has_finer_step(node, inherited):
             self._outside.steps(written, place, inherited, written)
             return None
@@ -117,7 +119,11 @@ class StructuredNarrower:
         return choice(list(inside))
 
     def vector(self, declared: Node, written: ast.Vector, place: Place) -> Node | None:
+        if isinstance(declared, Sized):
+            return self._sized(declared, written, place)
         vectors = options_of_kind(declared, Vector)
+        if not vectors and isinstance(declared, Listing) and isinstance(written.size, ast.Number):
+            return self._repeated(declared, written, place)
         if not vectors:
             self._outside.other(written, place, "a vector", self._source.slice(written.span))
             return None
@@ -135,6 +141,32 @@ class StructuredNarrower:
             return None
         return Vector(size, element)
 
+    def _sized(self, declared: Sized, written: ast.Vector, place: Place) -> Node | None:
+        """A vector by a parameter: the same length, narrower elements."""
+        length = Lengths(self._source, self._report).term(written.size)
+        if length is None:
+            return None
+        if length != declared.length:
+            self._outside.other(written.size, place, f"a vector of length `{self._source.slice(written.size.span)}`")
+            return None
+        element = self._element_of(declared.element, written.element, place)
+        return None if element is None else Sized(length, element)
+
+    def _repeated(self, declared: Listing, written: ast.Vector, place: Place) -> Node | None:
+        """A vector of alternatives where as many are declared."""
+        if written.size.value != len(declared.elements):  # type: ignore[union-attr]
+            self._outside.other(written.size, place, f"a vector of {self._source.slice(written.size.span)}")
+            return None
+        elements = [self._element_of(element, written.element, place) for element in declared.elements[:1]]
+        return _listing(elements * len(declared.elements))
+
+    def _element_of(self, declared: Node, written: ast.Expression, place: Place) -> Node | None:
+        if not isinstance(written, ast.Choice):
+            return self.items.open(declared, written, _element(place, declared))
+        options = [self.items.open(declared, item, _element(place, declared)) for item in alternatives(written)]
+        sound = [option for option in options if option is not None]
+        return choice(sound) if len(sound) == len(options) else None
+
     def any_of(self, declared: Node, where: ast.AnyOf, role: ast.Path, place: Place) -> Node | None:
         of_role = [o for o in options_of(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]
         if not of_role:
@@ -145,6 +177,9 @@ class StructuredNarrower:
     def list_of(self, declared: Node, written: ast.ListOf, place: Place, closes: bool) -> Node | None:
         """A list in brackets: the value of a vector, of regions, or one of the declared lists."""
         for parent in options_of(declared):
+            if isinstance(parent, Sized):
+                place = _element(place, parent.element)
+                return _listing([self.items.open(parent.element, item, place, closes) for item in written.items])
             if isinstance(parent, Vector):
                 return self._elements(written, parent.element, parent.size, place)
             if isinstance(parent, Regions):

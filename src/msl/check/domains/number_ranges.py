@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from msl.check.names.library import Module
 from msl.diagnostics.diagnostic import Report
@@ -10,7 +11,7 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import FACTS, FUNCTIONS, OPERANDS, Amount, Formula, fold
-from msl.space.nodes import IntRange, RealRange
+from msl.space.nodes import IntRange, Prior, RealRange
 from msl.space.numbers import LARGEST_REAL, excess
 
 _SCALE_RATIO = 1000
@@ -43,14 +44,33 @@ class Ranges:
             written, kind, low, high, log, step
         ):
             return None
+        prior = inherited.prior if inherits and inherited is not None else None
+        if written.prior is not None:
+            prior = Priors(self.module, self.report).prior(written.prior, low, high, log)
+            if prior is None:
+                return None
+        node = self._stepped(written, kind, low, high, log, step, inherited if inherits else None)
+        return node if node is None or prior is None else replace(node, prior=prior)
+
+    def _stepped(
+        self,
+        written: ast.Range,
+        kind: str,
+        low: Amount,
+        high: Amount,
+        log: bool,
+        step: Amount | None,
+        inherited: IntRange | RealRange | None,
+    ) -> IntRange | RealRange | None:
+        """The range with its own step, or with the inherited one."""
         if kind == "int":
             own = 1 if step is None else self._whole_step(written, step)
             if own is None:
                 return None
-            if step is None and inherits and isinstance(inherited, IntRange) and not log:
+            if step is None and isinstance(inherited, IntRange) and not log:
                 own = inherited.step
             return self._stepped_int(written, low, high, log, own)
-        if step is None and inherits and isinstance(inherited, RealRange) and not log:
+        if step is None and isinstance(inherited, RealRange) and not log:
             step = inherited.step
         return self._stepped_real(written, low, high, log, step)
 
@@ -130,6 +150,8 @@ class Ranges:
             ends = "..".join(self.module.source.slice(end.span) for end in (written.low, written.high))
             message = f"`{ends}` spans {math.log10(high / low):.0f} orders of magnitude without `log`"
             label = "nearly all samples fall in the top tenth"
+            if written.prior is not None:
+                label = "a step of the search is nothing at the top and too much at the bottom"
             self.report.warning("MSL222", self.module.source, written.span, message, label, "add `log`")
 
     def _whole_ends(self, written: ast.Range, low: Amount, high: Amount) -> str:
@@ -151,15 +173,134 @@ class Ranges:
         self.report.error(code, self.module.source, node.span, message, "", help)
 
 
+# --- priors and weights: where draws fall, whatever is in the space ---------------------------------------------------
+
+
+#: The priors, and what their two numbers are called.
+PRIORS = {"normal": ("mean", "sd"), "lognormal": ("median", "sigma")}
+_EXAMPLES = {"normal": "normal(0.5, 0.1)", "lognormal": "lognormal(0.01, 2)"}
+#: Distributions of other tools, and what to write instead.
+_PRIORS_MEANT = {
+    **dict.fromkeys("gaussian norm truncnorm quniform_normal qnormal Normal".split(), "write `normal(mean, sd)`"),
+    **dict.fromkeys("lognorm log_normal qlognormal LogNormal".split(), "write `lognormal(median, sigma)`"),
+    **dict.fromkeys("uniform quniform Uniform".split(), "remove it: draws from a range are uniform"),
+    **dict.fromkeys("loguniform log_uniform qloguniform reciprocal".split(), "write `log`"),
+}
+
+
+@record
+class Priors:
+    """Reads the priors of ranges and the weights of alternatives in one file."""
+
+    module: Module
+    report: Report
+
+    def prior(self, call: ast.Call, low: Amount, high: Amount, log: bool) -> Prior | None:
+        """`normal(0.5, 0.1)` behind a range from `low` to `high`."""
+        kind = call.path.text
+        if kind not in PRIORS:
+            help = _PRIORS_MEANT.get(kind) or did_you_mean(kind, PRIORS) or f"priors are {listing(PRIORS)}"
+            self._error("MSL158", call.path, f"`{kind}` is not a prior", help)
+            return None
+        if kind == "normal" and log:
+            message = "`normal` on a logarithmic range: is the value normal, or its logarithm?"
+            centre = self.module.source.slice(call.arguments[0].value.span) if call.arguments else "median"
+            help = f"for the logarithm write `lognormal({centre}, sigma)`; for the value leave `log` out"
+            self._error("MSL158", call, message, help)
+            return None
+        if kind == "lognormal" and not isinstance(low, Formula) and low <= 0:
+            message = f"`lognormal` needs a range above 0, but this starts at {low}"
+            self._error("MSL158", call, message, "start above 0, or write `normal(mean, sd)`")
+            return None
+        given = self._numbers(call, kind)
+        if given is None:
+            return None
+        self._warn_outside(call, kind, given[0], low, high)
+        return Prior(kind, *given)
+
+    def _numbers(self, call: ast.Call, kind: str) -> tuple[Amount, Amount] | None:
+        """The two numbers of a prior, by place or by name."""
+        names = PRIORS[kind]
+        given: dict[str, ast.Expression] = {}
+        for place, argument in enumerate(call.arguments):
+            name = argument.key.text if argument.key is not None else names[place] if place < 2 else None
+            if name not in names or name in given or argument.opens:
+                help = f"write `{kind}({names[0]}, {names[1]})`, as in `{_EXAMPLES[kind]}`"
+                named = f"`{name}` is not a number of `{kind}`" if argument.key else f"`{kind}` takes two numbers"
+                self._error("MSL158", argument, named, help)
+                return None
+            given[name] = argument.value
+        missing = [name for name in names if name not in given]
+        if missing:
+            message = f"`{kind}` needs its {' and its '.join(missing)}"
+            self._error("MSL158", call, message, f"write two numbers, as in `{_EXAMPLES[kind]}`")
+            return None
+        bounds = Bounds(self.module, self.report)
+        centre, spread = (bounds.amount(given[name]) for name in names)
+        if centre is None or spread is None:
+            return None
+        for amount, name in ((centre, names[0]), (spread, names[1])):
+            if name != "mean" and not isinstance(amount, Formula) and not amount > 0:
+                text = self.module.source.slice(given[name].span)
+                help = "write a number above 0"
+                if name == "median":
+                    help = "the median is the value itself, not its logarithm: write a number above 0"
+                self._error("MSL158", given[name], f"the {name} of `{kind}` is above 0, but this is {text}", help)
+                return None
+        return centre, spread
+
+    def _warn_outside(self, call: ast.Call, kind: str, centre: Amount, low: Amount, high: Amount) -> None:
+        if any(isinstance(amount, Formula) for amount in (centre, low, high)) or low <= centre <= high:  # type: ignore[operator]
+            return
+        end = low if centre < low else high  # type: ignore[operator]
+        name = PRIORS[kind][0]
+        message = f"the {name} of this prior is outside the range: most draws are near {end}"
+        help = f"move the {name} into the range, or widen the range"
+        self.report.warning("MSL245", self.module.source, call.span, message, "", help)
+
+    def weights(self, written: ast.Choice) -> list[float] | None:
+        """The weights of alternatives, those of nested ones multiplied; None if one is wrong."""
+        found: list[float] = []
+        for item, weight in zip(written.items, written.weights or (None,) * len(written.items), strict=True):
+            own = 1.0 if weight is None else self._weight(weight)
+            inner = self.weights(item) if isinstance(item, ast.Choice) else [1.0]
+            if own is None or inner is None:
+                return None
+            found += [own * one for one in inner]
+        return found
+
+    def _weight(self, written: ast.Expression) -> float | None:
+        amount = Bounds(self.module, self.report).amount(written)
+        if amount is None:
+            return None
+        text = self.module.source.slice(written.span)
+        if isinstance(amount, Formula):
+            message = f"a weight is a plain number, but `{text}` depends on the table"
+            self._error("MSL159", written, message, "write a number above 0")
+            return None
+        if not amount > 0:
+            help = "to exclude an alternative, remove it" if amount == 0 else "write a number above 0"
+            self._error("MSL159", written, f"a weight is above 0, but this is {text}", help)
+            return None
+        return float(amount)
+
+    def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:
+        self.report.error(code, self.module.source, node.span, message, "", help)
+
+
 # --- bounds: numbers, and formulas over the size of the table ---------------------------------------------------------
 
 
 @record
 class Bounds:
-    """Reads numbers and formulas in one file; anything else is reported and returned as None."""
+    """Reads numbers and formulas in one file; anything else is reported and returned as None.
+
+    Where a value is computed, the parameters of the part around it may be used.
+    """
 
     module: Module
     report: Report
+    computes: bool = False
 
     def amount(self, expression: ast.Condition) -> Amount | None:
         """A number, or a formula if it depends on the table."""
@@ -179,6 +320,14 @@ class Bounds:
                 return self._function(expression)
             case ast.Path() if len(expression.names) == 1 and expression.text in FACTS:
                 return Formula(expression.text)
+            case ast.Path(names=(only,)) if only.text in self.module.variables:
+                used = self.module.variables[only.text]
+                if self.computes:
+                    return Formula(used.variable)
+                message = f"`{used.name}` is a parameter of `{used.part}`, and no range or size can depend on it"
+                help = f"give it as a value, as in `parameter = {used.name}`"
+                self.report.error("MSL177", self.module.source, expression.span, message, "", help, (used.label,))
+                return None
             case ast.Path():
                 close = did_you_mean(expression.text, [*FACTS, *FUNCTIONS])
                 message = f"`{expression.text}` is not a number"
@@ -234,14 +383,16 @@ class Bounds:
                 self._error("MSL102", expression, message, "write a smaller number")
                 return None
             return amount
-        except (ArithmeticError, ValueError):
+        except (ArithmeticError, ValueError) as wrong:
             text = self.module.source.slice(expression.span)
-            self._error(
-                "MSL080",
-                expression,
-                f"`{text}` has no value",
-                "look for a division by zero or the root of a negative number",
-            )
+            if operation == "^" and isinstance(wrong, OverflowError):
+                help = "write a smaller exponent" if operands[1] > 0 else "write an exponent nearer to 0"  # type: ignore[operator]
+                self._error("MSL102", expression, f"`{text}` is beyond the limit for formulas", help)
+                return None
+            help = "look for a division by zero or the root of a negative number"
+            if operation == "^":
+                help = "a negative number has whole powers only, and 0 no negative ones"
+            self._error("MSL080", expression, f"`{text}` has no value", help)
             return None
 
     def _error(self, code: str, node: ast.Node, message: str, help: str) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Protocol
 
 from msl.check.domains.arguments import clashes
 from msl.check.domains.contains import Owner
-from msl.check.domains.declared import Declarer
+from msl.check.domains.declared import Declarer, taken_role
 from msl.check.domains.default_value import Defaults
+from msl.check.domains.learners import kept
 from msl.check.domains.narrow import Narrower
+from msl.check.domains.vector_lengths import Lengths
 from msl.check.names import catalogues
 from msl.check.names.library import Declaration, Module
 from msl.check.names.names_of_other_tools import role_meant
@@ -20,10 +24,12 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.conditions import Condition
+from msl.space.defaults import default_node
+from msl.space.fidelity import resource_of
 from msl.space.formulas import FACTS
-from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange
+from msl.space.nodes import BlockUse, Choice, IntRange, Node, Param, RealRange, Sized
 from msl.space.spec import PLAIN, Capabilities
-from msl.space.values import BlockType
+from msl.space.values import BlockType, Fidelity
 
 CHAIN_ROLES = ("transformer", "selector", "learner", "post")
 SLOT_ROLES = ("distance", "feature_distance", "weighting", "references", "kernel", "basis")
@@ -44,8 +50,16 @@ class Declared:
 
     @property
     def use(self) -> BlockUse:
-        """The block with all its parameters open."""
-        return BlockUse(self.block, self.params)
+        """The block with all its parameters open, but for learners inside it that have a default."""
+        if not any(map(kept, self.params)):
+            return BlockUse(self.block, self.params)
+        return BlockUse(self.block, tuple(replace(p, node=default_node(p)) if kept(p) else p for p in self.params))
+
+
+class StepReader(Protocol):
+    """Reads what stands between blocks, for blocks that take pipelines."""
+
+    def learner(self, written: ast.Expression, module: Module, closes: bool, where: str) -> Node | None: ...
 
 
 class Blocks:
@@ -55,6 +69,8 @@ class Blocks:
         self.report = report
         #: Blocks that are used indirectly: as members of a role, or as the base of derived blocks.
         self.met: set[Declaration] = set()
+        #: Set by what reads chains, which needs the blocks first.
+        self.steps: StepReader | None = None
         self._done: dict[Declaration, Declared | None] = {}
         self._under_way: list[Declaration] = []
 
@@ -91,14 +107,15 @@ class Blocks:
         module: Module,
         where: ast.Node,
         notes: bool = True,
+        closes: bool = False,
     ) -> BlockUse | None:
-        """A use of a block with arguments."""
+        """A use of a block with arguments; `closes` fixes what they do not mention."""
         declared = self.declared(declaration)
         if declared is None:
             return None
         called = where.path.text if isinstance(where, ast.Call) else declaration.name
         owner = Owner(declaration.name, "parameter", declared.labels, called)
-        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span)
+        params = self.narrower(module, notes).params(declared.params, arguments, owner, where.span, closes)
         return None if params is None else BlockUse(declared.block, params)
 
     # --- roles ---
@@ -175,6 +192,9 @@ class Blocks:
         path = item.path if isinstance(item, ast.Call) else item
         if not isinstance(path, ast.Path) or not self._may_be_a_block(path, module):
             return None
+        if isinstance(item, ast.Call) and item.braces:
+            self._report_braces(item, module)
+            return None
         declarations = declarations_of(module, path)
         uses = []
         for declaration in declarations:
@@ -184,6 +204,17 @@ class Blocks:
                     self.met.add(declaration)
                     uses.append(use)
         return uses or None
+
+    def _report_braces(self, item: ast.Call, module: Module) -> None:
+        """A block whose arguments are in braces, where an alternative of that name was not meant."""
+        name = module.source.slice(item.path.span)
+        found = [declaration for declaration in declarations_of(module, item.path) if declaration.is_block]
+        if not found or name.startswith('"'):
+            return
+        inner = module.source.slice(item.span)[len(name) :].strip()[1:-1].strip()
+        message = f"`{name}` is a block, and the arguments of a block are in parentheses"
+        help = f'write `{name}({inner})`, or `"{name}" {{ … }}` for an alternative of this name'
+        self.report.error("MSL191", module.source, item.span, message, "", help, (found[0].label,))
 
     def _may_be_a_block(self, path: ast.Path, module: Module) -> bool:
         return not module.is_implied and path.text not in FACTS and path.text != "regions"
@@ -224,6 +255,9 @@ class Blocks:
 
         return sibling_condition(module, condition, siblings, self.report)
 
+    def learner_space(self, module: Module, written: ast.Expression, closes: bool, where: str) -> Node | None:
+        return None if self.steps is None else self.steps.learner(written, module, closes, where)
+
     # --- declarations ---
 
     def _block(self, node: ast.Block, module: Module) -> Declared | None:
@@ -246,11 +280,14 @@ class Blocks:
         fields, capabilities = option_fields(node), read_capabilities(node, module.source, self.report)
         params = declarer.params(fields, node.name.text)
         self._check_clashes(params, fields, module)
-        params = self._with_defaults(params, fields, module, node.name.text)
+        params = self.with_defaults(params, fields, module, node.name.text)
         if not sound or capabilities is None:
             return None
         task = node.task.text if node.task is not None else None
-        block = BlockType(node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span)
+        fidelity = self._fidelity(node, params, module)
+        block = BlockType(
+            node.name.text, module.origin, node.role.text, task, node.target.value, node.name.span, fidelity
+        )
         return Declared(block, params, _labels(fields, module), capabilities=capabilities)
 
     def _derived(self, node: ast.Derive, module: Module) -> Declared | None:
@@ -288,17 +325,53 @@ class Blocks:
                     "MSL092", module.source, argument.key.span, message, "again", "remove one of them", also
                 )
                 continue
-            param = self._rederived(known[argument.key.text], argument, declarer)
+            param = self._rederived(known[name], argument, declarer, base.params[: list(known).index(name)])
             if param is not None:
                 changed[param.name] = param
                 labels[param.name] = Label(module.source, argument.span, "declared here")
         params = tuple(changed.get(param.name, param) for param in base.params)
+        if any(isinstance(param.node, Sized) for param in base.params):
+            spans = {name: labels[name].span for name in changed}
+            counted = [
+                new if isinstance(new.node, Sized) else old for old, new in zip(base.params, params, strict=True)
+            ]
+            Lengths(module.source, self.report).fit(params, tuple(counted), spans, node.name.span)
         self._check_clashes(params, node.fields, module)
-        params = self._with_defaults(params, node.fields, module, node.name.text)
-        block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span)
+        params = self.with_defaults(params, node.fields, module, node.name.text)
+        inherited = base.block.fidelity
+        fidelity = self._fidelity(node, params, module)
+        if node.fidelity is None and inherited is not None:
+            fidelity = resource_of(params, inherited.parameter)
+        block = replace(base.block, name=node.name.text, origin=module.origin, span=node.name.span, fidelity=fidelity)
         return Declared(block, params, labels, derived=True, capabilities=base.capabilities)
 
-    def _rederived(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
+    def _fidelity(self, node: ast.Block | ast.Derive, params: tuple[Param, ...], module: Module) -> Fidelity | None:
+        """The resource that a block names after its braces."""
+        if node.fidelity is None:
+            return None
+        name, span = node.fidelity.text, node.fidelity.span
+        param = next((param for param in params if param.name == name), None)
+        if param is None:
+            names = [param.name for param in params]
+            help = did_you_mean(name, names) or (
+                f"it declares {listing(names)}" if names else "declare it, with a range"
+            )
+            message = f"`{node.name.text}` has no parameter `{name}` that could be its resource"
+            self.report.error("MSL290", module.source, span, message, "", help)
+            return None
+        found = resource_of(params, name)
+        if found is None:
+            why = "its domain is not a range of numbers with a constant low end above 0"
+            if param.condition is not None:
+                why = "it does not always exist"
+            message = f"`{name}` cannot be the resource of `{node.name.text}`: {why}"
+            help = "name a parameter such as `n_estimators: int 10..1_000 log`: the larger, the longer a fit takes"
+            self.report.error("MSL291", module.source, span, message, "", help)
+        return found
+
+    def _rederived(
+        self, old: Param, argument: ast.Argument, declarer: Declarer, siblings: tuple[Param, ...]
+    ) -> Param | None:
         """Another domain for a parameter; alternatives that it already had keep their parameters."""
         narrowed = self._as_narrowing(old, argument, declarer)
         if narrowed is not None:
@@ -306,8 +379,11 @@ class Blocks:
         if isinstance(argument.value, ast.Range) and argument.value.kind is None:
             ranges = [o for o in _alternatives(old.node) if isinstance(o, IntRange | RealRange)]
             node = declarer.range(argument.value, ranges[0] if ranges else None)
-            return None if node is None else replace(old, node=node, default=None, has_default=False)
-        param = declarer.param(argument, ())
+            if node is None:
+                return None
+            best = argument.best is not None and declarer.tries(argument, node)
+            return replace(old, node=node, default=None, has_default=False, best=best)
+        param = declarer.param(argument, siblings)
         return param if param is None else replace(param, condition=param.condition or old.condition)
 
     def _as_narrowing(self, old: Param, argument: ast.Argument, declarer: Declarer) -> Param | None:
@@ -318,9 +394,10 @@ class Blocks:
         if node is None or quiet.report.failed:
             return None
         self.report.diagnostics.extend(quiet.report.diagnostics)
-        return replace(old, node=node, default=None, has_default=False)
+        best = argument.best is not None and declarer.tries(argument, node)
+        return replace(old, node=node, default=None, has_default=False, takes=taken_role(argument), best=best)
 
-    def _with_defaults(
+    def with_defaults(
         self, params: tuple[Param, ...], fields: tuple[ast.Argument, ...], module: Module, owner: str
     ) -> tuple[Param, ...]:
         return Defaults(module, self.report, self.narrower(module)).of(params, fields, owner)
@@ -337,6 +414,9 @@ class Blocks:
             if owner is not param and owner.name in written:
                 also = (Label(module.source, written[owner.name].span, "the other one is from here"),)
             help = "give them different names, or keep one of them"
+            if isinstance(call := next(_calls_with(field.value, name), None), ast.Call):
+                called = module.source.slice(call.path.span)
+                help = f"with braces they are its own: `{called} {{ {name}: … }}`; the class then gets one dictionary"
             self.report.error("MSL092", module.source, field.key.span, message, "", help, also)
 
     def _known_role(self, role: ast.Name, module: Module, in_chain: bool = False) -> bool:
@@ -373,6 +453,13 @@ def _explicit(module: Module, use: BlockUse, text: str) -> str:
     """How to write a block so that it cannot be taken for a string."""
     qualifier = next((q for q, used in module.uses.items() if used.origin == use.block.origin), None)
     return f"{text}()" if qualifier is None else f"{qualifier}.{text}"
+
+
+def _calls_with(value: ast.Expression, name: str) -> Iterator[ast.Call]:
+    """The alternatives with a parameter of this name."""
+    for item in value.items if isinstance(value, ast.Choice) else (value,):
+        if isinstance(item, ast.Call) and any(a.key is not None and a.key.text == name for a in item.arguments):
+            yield item
 
 
 def _name_in(item: ast.Expression) -> str:

@@ -15,7 +15,9 @@ from pathlib import Path
 from msl.record import record
 
 #: Which version `use clop` means in a file of each edition.
-EDITIONS: dict[int, dict[str, int]] = {1: {"clop": 1, "extras": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1}}
+EDITIONS: dict[int, dict[str, int]] = {
+    1: {"clop": 1, "extras": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1, "compose": 1}
+}
 NEWEST_EDITION = max(EDITIONS)
 
 #: Catalogues that are always there and never named by `use`: what `search`, `by`, `ensemble` and `minimize` take.

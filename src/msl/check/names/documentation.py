@@ -12,7 +12,7 @@ from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source
 from msl.record import record
 from msl.space.formulas import Formula
-from msl.space.nodes import Param
+from msl.space.nodes import Const, Param, alternatives
 from msl.space.spec import DEFAULT_SEARCH
 from msl.space.to_text import node_to_text, value_to_text
 
@@ -59,7 +59,7 @@ def _entry(catalogue: str, declaration: Declaration, module: Module, blocks: Blo
     if declared is None:
         space = module.source.slice(declaration.node.span)
         return Entry(catalogue, declaration.name, "part", None, "", text, example=" ".join(space.split()))
-    params = tuple((p.name, node_to_text(p.node, parameters=True, most=60), _default(p)) for p in options_of(declared))
+    params = tuple((p.name, _domain(p), _default(p)) for p in options_of(declared))
     block = declared.block
     return Entry(
         catalogue, block.name, block.role, block.task, block.target, text, params, _example(catalogue, declared)
@@ -78,6 +78,15 @@ def comment_above(declaration: Declaration, module: Module) -> str:
     return " ".join(lines)
 
 
+def _domain(param: Param) -> str:
+    """The domain of a parameter; of one that takes learners, what its declaration says."""
+    if param.takes is None:
+        return node_to_text(param.node, parameters=True, most=60)
+    if param.takes == "learners":
+        return "[any learner, …]"
+    return "none | any learner" if Const(None) in alternatives(param.node) else "any learner"
+
+
 def _default(param: Param) -> str:
     if not param.has_default:
         return ""
@@ -89,6 +98,8 @@ def _example(catalogue: str, declared: Declared) -> str:
     name, role = declared.block.name, declared.block.role
     match role:
         case "strategy":
+            if name == "start":
+                return f'search start("portfolio.msl") then {DEFAULT_SEARCH[0]}'
             if declared.capabilities.reevaluates is not None:
                 return f"search {DEFAULT_SEARCH[0]} then {name}"
             return f"search {name}" if declared.capabilities.takes(1) else f"minimize ber, features\nsearch {name}"

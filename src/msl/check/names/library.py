@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path, PurePath
@@ -14,6 +14,8 @@ from msl.diagnostics.source import Refused, Source, Span, read_regular, real_pat
 from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.language.parser import text_to_ast
+from msl.record import record
+from msl.space.nodes import Node
 
 BUILT_IN = ("subset", "permute", "arrange", "repeat")
 _DECLARATIONS = (ast.Block, ast.Derive, ast.Part, ast.Chain)
@@ -63,6 +65,17 @@ class Declaration:
 _KINDS: dict[type, str] = {ast.Block: "block", ast.Derive: "derived", ast.Part: "part", ast.Chain: "chain"}
 
 
+@record
+class PartParameter:
+    """A parameter of the part that is being read: its name in formulas, its domain, and where it is declared."""
+
+    part: str
+    name: str
+    variable: str
+    node: Node
+    label: Label = field(compare=False)
+
+
 @dataclass(slots=True, eq=False)
 class Module:
     """One file: its text, its tree, what it declares and what it uses."""
@@ -80,6 +93,8 @@ class Module:
     misnamed: set[str] = field(default_factory=set)
     #: Whether another package declares its strategies, estimates or metrics here.
     is_offered: bool = False
+    #: The parameters of the part that is being read.
+    variables: Mapping[str, PartParameter] = field(default_factory=dict)
 
     @property
     def is_implied(self) -> bool:
@@ -257,10 +272,14 @@ class Library:
         return module
 
     def _used_file(self, module: Module, item: ast.UseItem, target: ast.String) -> Module | None:
-        source, span = module.source, target.span
         if item.version is not None:
             message = "a file has no version; catalogues do"
-            self.report.error("MSL042", source, item.version.span, message, "", "remove the number")
+            self.report.error("MSL042", module.source, item.version.span, message, "", "remove the number")
+        return self.file(module, target)
+
+    def file(self, module: Module, target: ast.String) -> Module | None:
+        """The file that a module names, relative to it; None if it cannot be read, which is then reported."""
+        source, span = module.source, target.span
         if not target.value.endswith(".msl"):
             message = f"`{target.value}` is not an `.msl` file"
             help = "only `.msl` files can be used"

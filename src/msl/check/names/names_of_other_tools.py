@@ -131,6 +131,8 @@ def domain_meant(value: ast.Expression, source: Source) -> str | None:
         case ast.Call(path=ast.Path(names=(name,)), arguments=(ast.Argument(key=None, value=ast.Range() as inner),)):
             if name.text in ("log", "Log", "log10"):
                 return f"{source.slice(inner.span)} log"
+        case ast.Call(path=ast.Path(names=(ast.Name(text="normal" | "lognormal"),)), arguments=(_, _)):
+            return f"real …..… {source.slice(value.span)}"
         case ast.Call(path=path, arguments=arguments):
             return _drawn(path, arguments, source)
     return None

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from msl.check.domains.declared import choice
-from msl.check.domains.number_ranges import Bounds
+from msl.check.domains.number_ranges import Bounds, Priors
 from msl.check.lints import opened_silently
 from msl.check.names.block_declarations import CHAIN_ROLES, Blocks
 from msl.check.names.library import BUILT_IN, Declaration, Module
 from msl.check.names.names_of_other_tools import step_meant
 from msl.check.names.resolve_names import find, peek
+from msl.check.structure.part_declarations import PartDeclarations
+from msl.check.structure.roles import NO_LEARNER, broken_paths
+from msl.check.structure.table_columns import OnPlace, needs_on, read_selector
 from msl.diagnostics.diagnostic import Report
+from msl.diagnostics.source import Span
 from msl.language import ast
 from msl.language.tokens import is_identifier
+from msl.space.column_selectors import on_columns
+from msl.space.defaults import closed
 from msl.space.nodes import (
     Arrange,
     BlockUse,
@@ -35,7 +42,7 @@ from msl.space.values import BlockType
 MOST_STEPS = 20_000
 MOST_LEVELS = 120  # of nested parts and operators, far below Python's recursion limit
 MOST_MEMBERS = 12
-MOST_ORDERED = 8
+MOST_ORDERED = 10
 
 
 class Spaces:
@@ -46,10 +53,16 @@ class Spaces:
         self.report = report
         self.quiet = quiet
         self.blocks = blocks
+        blocks.steps = self
+        self._parts = PartDeclarations(blocks, report)
         self.met: set[Declaration] = set()
         self._done: dict[Declaration, Node | None] = {}
         self._under_way: list[Declaration] = []
         self._levels = 0
+        self._closes = False
+        #: Where each step that selects columns is written, by its identity.
+        self.on_places: dict[int, OnPlace] = {}
+        self._selecting: list[Node] = []
         self._sizes: dict[int, tuple[Node, int, int]] = {}
 
     def space(self, declaration: Declaration) -> Node | None:
@@ -61,13 +74,18 @@ class Spaces:
         if declaration not in self._done:
             node = declaration.node
             assert isinstance(node, ast.Part | ast.Chain)
+            params = self._parts.declared(declaration)
             self._under_way.append(declaration)
-            built = self.expression(node.space, declaration.module)
+            closes, self._closes = self._closes, False
+            built = None if params is None else self.expression(node.space, self._parts.scope(declaration, params))
+            self._closes = closes
             self._under_way.pop()
             if built is not None and not self._is_within_reason(built, declaration):
                 built = None
-            if built is not None and declaration.kind == "part":
-                built = Marked(declaration.mark, built)
+            if built is not None and params is not None and declaration.kind == "part":
+                built = Marked(declaration.mark, built, params)
+                if params and not self._parts.check_uses(built, declaration):
+                    built = None
             self._done[declaration] = built
         return self._done[declaration]
 
@@ -105,6 +123,30 @@ class Spaces:
         source, span = declaration.module.source, declaration.node.name.span
         self.report.error("MSL026", source, span, message, "", "to repeat a step, use `repeat(…, 0..3)`")
 
+    # --- learners inside blocks ---
+
+    def learner(self, written: ast.Expression, module: Module, closes: bool, where: str) -> Node | None:
+        """The steps of a learner that a block takes; what `closes` it leaves nothing open that is not said to be."""
+        before = self.quiet, self._closes
+        self.quiet, self._closes = True, closes
+        built = self.expression(written, module)
+        self.quiet, self._closes = before
+        if built is None:
+            return None
+        faults = broken_paths(built)
+        for fault, path in faults[:1]:
+            message = f"a path of this value has no learner, and {where} takes one"
+            if fault is not NO_LEARNER:
+                message = f"{fault.problem}, in the value of {where}"
+            help = "every path has exactly one learner, transformers and selectors before it, posts after it"
+            self.report.error("MSL202", module.source, written.span, message, f"on the path `{path}`", help)
+        return None if faults else built
+
+    def _several(self, expression: ast.Expression, module: Module) -> None:
+        text = _shortened(module.source.slice(expression.span))
+        message = f"`=` takes one value, and `{text}` is several"
+        self._error("MSL089", expression, module, message, "use `:` in place of `=` to search them, or keep one")
+
     # --- expressions ---
 
     def expression(self, expression: ast.Expression, module: Module) -> Node | None:
@@ -118,6 +160,9 @@ class Spaces:
         return built
 
     def _built(self, expression: ast.Expression, module: Module) -> Node | None:
+        if self._closes and isinstance(expression, ast.Choice | ast.Optional | ast.AnyOf):
+            self._several(expression, module)
+            return None
         match expression:
             case ast.Path():
                 return self._named(expression, module)
@@ -127,10 +172,11 @@ class Spaces:
                 return Empty()
             case ast.Choice(items=items):
                 options = self._all(items, module)
-                if options is None:
+                weights = Priors(module, self.report).weights(replace(expression, items=tuple(map(_single, items))))
+                if options is None or weights is None:
                     return None
                 self._repeated_options(options, items, module)
-                return choice(options)
+                return choice(options, weights)
             case ast.Sequence(items=items):
                 steps = self._all(items, module)
                 if steps is None:
@@ -150,6 +196,8 @@ class Spaces:
                 return choice([inner, Empty()])
             case ast.AnyOf(role=role):
                 return self._any(role, module)
+            case ast.On():
+                return self._on(expression, module)
         self._not_a_step(expression, module)
         return None
 
@@ -160,6 +208,9 @@ class Spaces:
     def _named(self, path: ast.Path, module: Module) -> Node | None:
         if path.text in module.misnamed:
             return None
+        if path.text in module.variables:
+            self._value_as_step(path, module)
+            return None
         if path.text in BUILT_IN:
             message = f"`{path.text}` needs arguments"
             self._error("MSL065", path, module, message, f"write `{path.text}(…)`")
@@ -168,13 +219,32 @@ class Spaces:
         if declaration is None:
             return None
         self.met.add(declaration)
-        if not declaration.is_block:
-            return self.space(declaration)
-        return self._as_step(self.blocks.bare(declaration), path, module)
+        node = self.blocks.bare(declaration) if declaration.is_block else self.space(declaration)
+        if self._closes and node is not None:
+            node = closed(node)
+        return self._as_step(node, path, module)
+
+    def _value_as_step(self, path: ast.Path, module: Module) -> None:
+        used = module.variables[path.text]
+        message = f"`{path.text}` is a parameter of `{used.part}`: a value, not a step"
+        help = f"give it to a block, as in `block(parameter = {path.text})`"
+        self.report.error("MSL178", module.source, path.span, message, "", help, (used.label,))
 
     def _call(self, call: ast.Call, module: Module) -> Node | None:
+        if call.braces:
+            text = module.source.slice(call.span)
+            start = text.index("{", call.path.span.end - call.path.span.start)
+            span = Span(call.span.start + start, call.span.end)
+            help = f"write `({' '.join(text[start + 1 : -1].split())})`"
+            self.report.error("MSL035", module.source, span, "arguments go in parentheses", "", help)
+            return None
         if call.path.text in BUILT_IN:
+            if self._closes:
+                return self._several(call, module)
             return self._built_in(call, module)
+        if peek(module, call.path.text) is None and (written := needs_on(call, module)) is not None:
+            self._error("MSL347", call, module, "steps for some columns are written with `on`", written)
+            return None
         if peek(module, call.path.text) is None and (meant := step_meant(call, module.source)) is not None:
             name = call.path.names[-1].text
             message = f"`{name}` is not a block or part: steps are joined by operators"
@@ -185,17 +255,22 @@ class Spaces:
             return None
         self.met.add(declaration)
         if not declaration.is_block:
+            part = self.space(declaration)
+            if part is None:
+                return None
+            if isinstance(part, Marked) and part.params:
+                return self._parts.call(part, declaration, call, module, self._closes)
             message = f"`{declaration.name}` is a {_kind(declaration)} and takes no arguments"
-            help = "only blocks take arguments: give them where the part is declared"
+            help = f"declare its parameters, as in `part {declaration.name}(k: int 1..9) = …`, and give them to blocks"
             self.report.error("MSL027", module.source, call.span, message, "", help, (declaration.label,))
             return None
-        use = self.blocks.call(declaration, call.arguments, module, call, notes=not self.quiet)
+        use = self.blocks.call(declaration, call.arguments, module, call, not self.quiet, self._closes)
         if use is not None and not self.quiet:
             opened_silently(call, use, module, self.report)
         return self._as_step(use, call, module)
 
-    def _as_step(self, use: BlockUse | None, where: ast.Node, module: Module) -> Node | None:
-        if use is not None and use.block.role not in CHAIN_ROLES:
+    def _as_step(self, use: Node | None, where: ast.Node, module: Module) -> Node | None:
+        if isinstance(use, BlockUse) and use.block.role not in CHAIN_ROLES:
             message = f"`{use.block.name}` is a {use.block.role}, not a step of a chain"
             self._error("MSL062", where, module, message, "it can only be the value of a parameter of another block")
             return None
@@ -210,6 +285,16 @@ class Spaces:
             self._error("MSL062", role, module, message, "it can only be the value of a parameter of another block")
             return None
         return choice(list(options))
+
+    def _on(self, on: ast.On, module: Module) -> Node | None:
+        """A step that selects columns, then the steps in the parentheses."""
+        selector, inner = read_selector(on.selector, module, self.report), self.expression(on.space, module)
+        if selector is None or inner is None:
+            return None
+        selecting = on_columns(selector)
+        self.on_places[id(selecting)] = OnPlace(module.source, on)
+        self._selecting.append(selecting)  # so that no other node has its identity
+        return Sequence((selecting, inner))
 
     def _not_a_step(self, expression: ast.Expression, module: Module) -> None:
         text = module.source.slice(expression.span)
@@ -377,10 +462,17 @@ def _alternatives(option: Node) -> Iterator[Node]:
     match option:
         case BlockUse() | Empty():
             yield option
+        case Marked(params=params) if params:
+            yield option
         case Marked(node=inner):
             yield from _alternatives(inner)
         case Choice(options=options) if all(isinstance(inner, BlockUse | Empty) for inner in options):
             yield from options
+
+
+def _single(item: ast.Expression) -> ast.Expression:
+    """What stands for an alternative where nested choices, which read their own weights, count as one."""
+    return ast.Nothing() if isinstance(item, ast.Choice) else item
 
 
 def _odd_qualifier(text: str, module: Module) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msl.check.domains.contains import options_of
 from msl.check.names.library import Declaration, Module
 from msl.check.names.resolve_names import peek
 from msl.check.structure.chains import left_out
@@ -12,6 +13,7 @@ from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.source import Source, Span
 from msl.language import ast
 from msl.record import record
+from msl.space.column_selectors import ON
 from msl.space.formulas import Amount, Facts, Formula
 from msl.space.nodes import (
     Arrange,
@@ -20,6 +22,7 @@ from msl.space.nodes import (
     Marked,
     Node,
     Permute,
+    Pipeline,
     Regions,
     Repeat,
     Sequence,
@@ -64,6 +67,11 @@ class Structure:
                 help = f"leave out `{changer}`, or take a learner without {names}"
             elif block.name == changer:
                 help = f"use `{changer}` only once"
+            if changer == ON.name:
+                message = f"{names} {verb} an element for each feature of the table, but `on` selects only some"
+                help = f"take a block without {names} there, or leave out `on`"
+                if block.target == "msl.blocks:KeepFeatures":
+                    help = f"put `{block.name}` before `on`"
             source, span = self._place(block)
             self.report.error("MSL064", source, span, message, "", help)
 
@@ -217,24 +225,25 @@ def _declaration(path: ast.Path, module: Module) -> Declaration | None:
 def misplaced(root: Node) -> dict[tuple[BlockType, str], list[str]]:
     """Blocks that search over the features of the table, with a step before them that may change those: parameters."""
     found: dict[tuple[BlockType, str], list[str]] = {}
-    for block, parameter, changer in dict.fromkeys(_Walk().found_in(root)):
+    walk = _OverFeatures()
+    walk.walk(root, None)
+    for block, parameter, changer in dict.fromkeys(walk.found):
         found.setdefault((block, changer), []).append(parameter)
     return found
 
 
-class _Walk:
+class Walk:
     """Goes through a chain in the order of its steps and keeps the first block that may have changed the columns."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[BlockType, str, str]] = []
         #: Results by node, for unchanged and changed columns; without this, nested orders would take exponential time.
         self._done: dict[tuple[int, bool], tuple[Node, str | None]] = {}
 
-    def found_in(self, root: Node) -> list[tuple[BlockType, str, str]]:
-        self._walk(root, None)
-        return self._found
+    def block(self, use: BlockUse, changer: str | None) -> str | None:
+        """The first block that may have changed the columns after a block."""
+        raise NotImplementedError
 
-    def _walk(self, node: Node, changer: str | None) -> str | None:
+    def walk(self, node: Node, changer: str | None) -> str | None:
         """The first block that may have changed the columns after the node."""
         key = id(node), changer is not None
         if key not in self._done:
@@ -244,39 +253,51 @@ class _Walk:
     def _walked(self, node: Node, changer: str | None) -> str | None:
         match node:
             case BlockUse():
-                return self._block(node, changer)
+                return self.block(node, changer)
             case Sequence(steps=steps) | Subset(members=steps):
                 for step in steps:
-                    changer = self._walk(step, changer)
+                    changer = self.walk(step, changer)
                 return changer
             case Choice(options=options):
-                changers = [self._walk(option, changer) for option in options]
+                changers = [self.walk(option, changer) for option in options]
                 return next((c for c in changers if c is not None), None)
             case Union(branches=branches):
                 for branch in branches:
-                    self._walk(branch, changer)
+                    self.walk(branch, changer)
                 return changer or "&"
             case Permute(members=members) | Arrange(members=members):
                 return self._any_order(members, changer)
             case Repeat(member=member):
-                return self._walk(member, self._walk(member, changer))
+                return self.walk(member, self.walk(member, changer))
             case Marked(node=inner):
-                return self._walk(inner, changer)
+                return self.walk(inner, changer)
         return changer
 
     def _any_order(self, members: tuple[Node, ...], changer: str | None) -> str | None:
-        alone = [self._walk(member, changer) for member in members]
+        alone = [self.walk(member, changer) for member in members]
         for position, member in enumerate(members):
             others = [c for i, c in enumerate(alone) if i != position and c is not None]
-            self._walk(member, changer or (others[0] if others else None))
+            self.walk(member, changer or (others[0] if others else None))
         return changer or next((c for c in alone if c is not None), None)
 
-    def _block(self, use: BlockUse, changer: str | None) -> str | None:
+
+class _OverFeatures(Walk):
+    """Finds vectors over features that follow a step which may have changed the columns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[BlockType, str, str]] = []
+
+    def block(self, use: BlockUse, changer: str | None) -> str | None:
+        for param in use.params:
+            for option in options_of(param.node):
+                if isinstance(option, Pipeline):
+                    self.walk(option.node, changer)
         if changer is not None:
             for param in use.params:
                 if _over_features(param.node):
-                    self._found.append((use.block, param.name, changer))
-        return changer or (use.block.name if use.block.role == "selector" else None)
+                    self.found.append((use.block, param.name, changer))
+        return changer or (use.block.name if use.block.role == "selector" or use.block == ON else None)
 
 
 def _over_features(node: Node) -> bool:

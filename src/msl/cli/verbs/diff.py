@@ -126,9 +126,19 @@ def _names_run(name: str) -> bool:
     return name != STANDARD_INPUT and not os.path.exists(name) and ":" not in name and not name.endswith(".msl")
 
 
+def _priors(before: Loaded, after: Loaded) -> tuple[str, str]:
+    """The priors and weights that changed: they steer draws and are no part of the space."""
+    from msl.space.to_text import priors_to_text
+
+    old, new = (priors_to_text(loaded.spec.space.root) for loaded in (before, after))
+    gone, come = [one for one in old if one not in new], [one for one in new if one not in old]
+    return "; ".join(gone) or "none", "; ".join(come) or "none"
+
+
 def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
-    """Changes in objectives and search: (what, before, after)."""
+    """Changes in priors, objectives and search: (what, before, after)."""
     rows = [
+        ("priors", *_priors(before, after)),
         ("objectives", _objectives(before), _objectives(after)),
         *_searching(before, after),
         ("ensemble", _call(before.spec.ensemble), _call(after.spec.ensemble)),

@@ -30,6 +30,7 @@ def info(
 ) -> Exit:
     """Show the size of a space, its dimensions and what they mean, and its digest."""
     from msl.encode.codec import space_to_layout
+    from msl.space.best import without_best
     from msl.space.canonical.digest import space_digest
     from msl.space.enumerate.count import count
 
@@ -38,7 +39,8 @@ def info(
     loaded = load(spec, data, chain)
     space = loaded.spec.space
     size, digest = count(space), space_digest(space)
-    layout = space_to_layout(space, "shared" if encoding == "shared" else "separate")
+    searched, _ = without_best(space)  # a search has no dimension for `best` parameters
+    layout = space_to_layout(searched, "shared" if encoding == "shared" else "separate")
     write_exactly(_as_json(loaded, size, layout, digest)) if json else write(_as_text(loaded, size, layout, digest))
     return Exit.FINE
 

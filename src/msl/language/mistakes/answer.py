@@ -45,6 +45,7 @@ from msl.language.mistakes.in_signs import (
 from msl.language.mistakes.in_steps import (
     block_without_role,
     class_without_quotes,
+    columns_of_steps,
     comma_between_steps,
     condition_operator,
     missing_between,
@@ -52,9 +53,11 @@ from msl.language.mistakes.in_steps import (
     name_without_equals,
     option_without_call,
     options_without_parentheses,
+    prior_without_numbers,
     sign_after_keyword,
     space_before_call,
     step_operator,
+    weight_without_number,
 )
 from msl.language.mistakes.in_values import (
     comma_in_a_number,
@@ -144,6 +147,9 @@ def reserved_as_name(
         help = f'for a parameter of that name write `."{word}"`'
     elif "STRING" in failure.accepted:
         help = f'for a parameter, a column or an alternative of that name write `"{word}"`'
+        is_step = tokens[0].type in {"PART", "CHAIN"} and not {"COLON", "EQUALS"} & {t.type for t in tokens[3:]}
+        if word == "log" and is_step:
+            help = f"the block that takes logarithms is `log1p`; {help}"
     else:
         help = f"choose another name, such as `{word}_` or `my_{word}`"
     label = "cannot be a name"
@@ -152,6 +158,7 @@ def reserved_as_name(
 
 #: Rules in the order in which they are tried: the more specific ones come first.
 _FIRST_RULES = (
+    columns_of_steps,
     separated_percent,
     comma_in_a_number,
     letter_before_text,
@@ -208,6 +215,8 @@ _LATER_RULES = (
     comma_between_steps,
     class_without_quotes,
     block_without_role,
+    prior_without_numbers,
+    weight_without_number,
     missing_between,
 )
 
@@ -270,7 +279,7 @@ def _expected(accepted: frozenset[str]) -> str:
     if {"NAME", "NUMBER", "LPAR"} <= accepted:
         return "a name or a number"
     first = [t for t in ("NAME", "NUMBER", "STRING", "$END") if t in accepted]
-    signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL"})
+    signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL", "WEIGHT", "PRIOR"})
     words = list(dict.fromkeys(in_words(terminal) for terminal in first + signs))
     shown = words[:6]
     if len(words) == 1:

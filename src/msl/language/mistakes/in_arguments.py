@@ -47,6 +47,10 @@ def brackets_of_a_call(statement: UnreadableStatement) -> Diagnostic | None:
     if token.type not in {"LBRACE", "LSQB"} or before.type != "NAME" or statement.tokens[0].type == "BLOCK":
         return None
     end = statement.closing(0)
+    if statement.in_condition and token.type == "LSQB" and end is not None:
+        message = "the elements of a list cannot be compared"
+        help = "compare a parameter that is no list, such as the one that tells its length"
+        return statement.error("MSL035", message, help, statement.span(-1, end))
     if statement.in_condition or end is None:
         return None
     inner = statement.text(1, end - 1) if end > 1 else ""

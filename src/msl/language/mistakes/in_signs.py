@@ -9,7 +9,6 @@ from lark import Token
 
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Source, Span
-from msl.language.literals import spelt
 from msl.language.mistakes.unreadable import CLOSERS, OPENERS, UnreadableStatement, never_closed
 from msl.language.tokens import RESERVED, token_span
 
@@ -26,6 +25,7 @@ _BODY = re.compile(r"[^\n]*:[ \t]*(?:#[^\n]*)?\r?\n(?:[ \t]+[^\n]*\n?|\r?\n)*")
 _BASE = r"[0-9][0-9_]*(?:\.[0-9]+)?"
 _EXPONENT = r"[-+]?\s*[0-9]+"
 _POWER = re.compile(rf"({_BASE})\s*(?:\^|\*\*)\s*({_EXPONENT})")
+_STARS = re.compile(r"\s*\*\*\s*")
 _END = rf"-?{_BASE}(?:\s*(?:\^|\*\*)\s*{_EXPONENT}|[eE][+-]?[0-9]+)?"
 _RANGE_OF_POWERS = re.compile(rf"({_END})\s*\.\.\s*({_END})")
 _NEAR = 100
@@ -120,8 +120,6 @@ def _unknown_sign(source: Source, text: str, span: Span, in_brackets: bool) -> D
     if not text.isprintable():
         name = f"the invisible character U+{ord(text):04X}"
         return _error("MSL004", source, span, f"{name} has no meaning here", "remove it, or write a plain space")
-    if text == "^":
-        return power(source, span)
     smart = _SMART.match(source.text, span.start)
     if smart is not None:
         return _error("MSL035", source, Span(*smart.span()), "strings take straight quotes", f'write `"{smart[1]}"`')
@@ -156,34 +154,18 @@ def _lookalikes(source: Source, span: Span, text: str, plain: str) -> Diagnostic
 
 
 def power(source: Source, span: Span) -> Diagnostic:
-    """`2^-15..2^3`, `10**-3`: powers of numbers are written out."""
-    message = "there is no power operator"
+    """`2**-15..2**3`, `10²`: powers are written with `^`."""
+    text = source.slice(span)
+    message = f"`{text}` is not an operator: a power is written with `^`"
     near = (max(span.start - _NEAR, 0), span.end + _NEAR)
     for pattern in (_RANGE_OF_POWERS, _POWER):
         for match in pattern.finditer(source.text, *near):
-            if not match.start() <= span.start < match.end():
-                continue
-            ends = match.groups() if pattern is _RANGE_OF_POWERS else (match[0],)
-            values = [_written_out(end) for end in ends]
-            if None not in values:
-                help = f"write `{'..'.join(value for value in values if value is not None)}`"
-                return _error("MSL035", source, Span(*match.span()), message, help)
-    return _error("MSL004", source, span, message, "write `x * x`, `sqrt(x)` or `1e-3`")
-
-
-def _written_out(text: str) -> str | None:
-    """The value of a power, in its usual spelling; a plain number as it is."""
-    match = _POWER.fullmatch(text)
-    if match is None:
-        return text
-    base, exponent = match[1].replace("_", ""), int("".join(match[2].split()))
-    if base == "10" and abs(exponent) <= 300:
-        return str(10**exponent) if 0 <= exponent <= 3 else f"1e{exponent}"
-    try:
-        value = int(base) ** exponent if base.isdigit() and 0 <= exponent <= 300 else float(base) ** exponent
-    except ArithmeticError:
-        return None
-    return spelt(value) if 1e-300 < value < 1e15 else None
+            if match.start() <= span.start < match.end():
+                meant = _STARS.sub("^", match[0])
+                return _error("MSL035", source, Span(*match.span()), message, f"write `{meant}`")
+    if text == "**":
+        return _error("MSL035", source, span, message, "write `^`")
+    return _error("MSL004", source, span, message, f"write `^{unicodedata.normalize('NFKC', text)}`")
 
 
 def wrong_bracket(statement: UnreadableStatement) -> Diagnostic | None:

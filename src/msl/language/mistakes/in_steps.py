@@ -5,7 +5,7 @@ from __future__ import annotations
 from msl.diagnostics.diagnostic import Diagnostic
 from msl.diagnostics.source import Span
 from msl.language.mistakes.unreadable import UnreadableStatement, quoted
-from msl.language.tokens import ENDING_TOKENS, token_span
+from msl.language.tokens import ENDING_TOKENS, PRIOR_WORDS, token_span
 
 #: Keywords without a sign after them.
 _WITHOUT_SIGN = frozenset("MSL USE REQUIRE MINIMIZE MAXIMIZE SEARCH ENSEMBLE SEED".split())
@@ -135,6 +135,42 @@ def step_operator(statement: UnreadableStatement) -> Diagnostic | None:
     return None
 
 
+def columns_of_steps(statement: UnreadableStatement) -> Diagnostic | None:
+    """`on (numbers) (impute)`, `on numbers: impute`, `on [income_*] (log1p)`, `on numbers, symbols (impute)`"""
+    before = range(-1, -statement.failure.index - 1, -1)
+    start = next((i for i in before if str(statement.near(i)) == "on"), None)
+    if start is None or statement.tokens[0].type not in {"PART", "CHAIN"}:
+        return None
+    first, token, other = statement.near(start + 1), statement.token, statement.near(1)
+    if first is not None and first.type in {"LPAR", "CALL"}:
+        return _columns_in_parentheses(statement, start)
+    if first is not None and first.type == "LSQB" and "STAR" in {token.type, statement.before.type}:
+        opens = next(i for i in before if str(statement.near(i)) in ("[", ",")) + 1
+        pattern = statement.text(opens, statement.item_end(opens))
+        return statement.error("MSL197", "a pattern is written in quotes", f'write `"{pattern}"`')
+    if start == -2 and token.type == "COLON":
+        message = "the steps for some columns are written in parentheses, not after `:`"
+        return statement.error("MSL197", message, f"write `on {statement.before} (…)`")
+    if start == -2 and token.type == "COMMA":
+        help = f"write a branch for each: `on {statement.before} (…) & on {other} (…)`"
+        return statement.error("MSL197", "`on` takes one kind of columns, or one list of names", help)
+    if statement.before.type in {"LPAR", "CALL"} and token.type == "RPAR" and start == -3:
+        columns = statement.text(-2, -2)
+        message = f"`on {columns}` does not say which steps these columns go through"
+        return statement.error("MSL197", message, f"write `on {columns} (none)` to keep them as they are")
+    return None
+
+
+def _columns_in_parentheses(statement: UnreadableStatement, start: int) -> Diagnostic | None:
+    end = statement.closing(start + 1)
+    last = None if end is None or str(statement.near(end + 1)) != "(" else statement.closing(end + 1)
+    if end is None or last is None:
+        return None
+    help = f"write `on {statement.text(start + 2, end - 1)} {statement.text(end + 1, last)}`"
+    message = "the columns of `on` take no parentheses, only its steps do"
+    return statement.error("MSL197", message, help, statement.span(start, end))
+
+
 def space_before_call(statement: UnreadableStatement) -> Diagnostic | None:
     """`svc (gamma = 1)`"""
     if statement.token.type != "LPAR" or statement.before.type != "NAME":
@@ -177,6 +213,32 @@ def block_without_role(statement: UnreadableStatement) -> Diagnostic | None:
         return None
     help = f"write `block {statement.before}: learner {statement.token}`, or another role"
     return statement.error("MSL001", "the role of the block is missing", help)
+
+
+def prior_without_numbers(statement: UnreadableStatement) -> Diagnostic | None:
+    """`real 0..1 normal`, `real 0..1 normal (0.5, 0.1)`, `real 0..1 prior normal(0.5, 0.1)`."""
+    text = str(statement.token)
+    if statement.token.type != "NAME" or text not in PRIOR_WORDS | {"prior"} or not statement.accepts("PRIOR"):
+        return None
+    help = "write the prior itself, as in `normal(0.5, 0.1)`"
+    if text != "prior":
+        name = text if text in ("normal", "lognormal") else "normal"
+        help = f"write `{name}(0.5, 0.1)` with numbers of your own, and no space before the `(`"
+    return statement.error("MSL158", f"{quoted(statement.token)} is not a prior without its two numbers", help)
+
+
+def weight_without_number(statement: UnreadableStatement) -> Diagnostic | None:
+    """`svc weight | rf`, `svc weight(3)`, `svc weights 3`."""
+    text = str(statement.token)
+    if (
+        statement.token.type != "NAME"
+        or text not in ("weight", "weights", "weighted")
+        or not statement.accepts("WEIGHT")
+    ):
+        return None
+    return statement.error(
+        "MSL159", "a weight is the word `weight` and a number", "write `weight 3`, or another number"
+    )
 
 
 def missing_between(statement: UnreadableStatement) -> Diagnostic | None:

@@ -204,7 +204,7 @@ def _import(source: Source, tokens: list[Token]) -> Diagnostic | None:
         return None
     span = token_span(tokens[0]).to(token_span(tokens[-1]))
     message = "a spec does not import Python packages: it uses catalogues and `.msl` files"
-    if package in ("sklearn", "clop", "sbm", "kms", "rbf"):
+    if package in ("sklearn", "compose", "clop", "sbm", "kms", "rbf"):
         help = f"write `use {package}`"
         return Diagnostic("MSL036", Severity.ERROR, message, Label(source, span, ""), help=help)
     help = 'remove it; declare a class of another package with `block name: learner "package.module:Class" { … }`'
@@ -236,7 +236,8 @@ def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
         closed, first_end = statement.closing(at), statement.item_end(at + 1)
         if closed is None or first_end + 2 > closed - 1:
             return None
-        steps.append(statement.text(first_end + 2, statement.item_end(first_end + 2)))
+        step_end = statement.item_end(first_end + 2)
+        steps.append(_for_columns(statement, statement.text(first_end + 2, step_end), step_end + 2, closed - 1))
         at = closed + 2
     if not steps:
         return None
@@ -244,6 +245,14 @@ def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
     joined = f" {JOINS[name]} ".join(steps)
     message = f"steps are joined by `{JOINS[name]}` and have no names"
     return statement.error("MSL035", message, f"write `{joined}`", statement.span(opened - 1, end))
+
+
+def _for_columns(statement: UnreadableStatement, step: str, first: int, last: int) -> str:
+    """A step, for the columns that a column transformer names after it."""
+    if first > last:
+        return step
+    columns = statement.text(first, last)
+    return f"on {columns if columns.startswith('[') else f'[{columns}]'} ({step})"
 
 
 def _joins(statement: UnreadableStatement, offset: int) -> bool:

@@ -6,11 +6,12 @@ out, so that the sketch stays small whatever the size of the space.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from msl.record import record
+from msl.space.column_selectors import selector_of
 from msl.space.condition_text import condition_to_text, requirement_to_text
 from msl.space.nodes import (
     Arrange,
@@ -21,14 +22,16 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     Repeat,
     Sequence,
     Subset,
     Symbol,
     Union,
+    steps_up,
 )
 from msl.space.spec import Space
-from msl.space.to_text import is_single, name_to_text, node_to_text, part_name
+from msl.space.to_text import is_single, name_to_text, node_to_text, part_name, selector_to_text
 
 _MOST_ALTERNATIVES = 14
 _MOST_SETTINGS = 10
@@ -124,6 +127,8 @@ class _Sketch:
         match node:
             case Marked(mark=mark, node=inner):
                 return _named(self.piece(inner, depth + 1), part_name(mark))
+            case BlockUse() if (selector := selector_of(node)) is not None:
+                return Station((selector_to_text(selector),), node.block.role)
             case BlockUse(block=block, params=params):
                 return _station((block.name,), block.role, params)
             case Sequence(steps=steps):
@@ -228,12 +233,21 @@ def _settings(params: tuple[Param, ...], owner: str = "", depth: int = 0) -> Ite
         domain = node_to_text(param.node, parameters=False, most=_LONGEST_DOMAIN)
         if param.condition is not None:
             domain += f" if {condition_to_text(param.condition)}"
-        yield Setting(f"{owner}{name_to_text(param.name)}", domain, not is_single(param.node), depth)
+        is_open = not is_single(param.node)
+        shown = f"best {domain}" if param.best and is_open else domain
+        yield Setting(f"{owner}{name_to_text(param.name)}", shown, is_open, depth)
         options = _flattened(list(param.node.options))[0] if isinstance(param.node, Choice) else [param.node]
-        for option in options:
+        for option in (inner for each in options for inner in _blocks_of(each)):
             if isinstance(option, Symbol | BlockUse) and depth < _DEEPEST:
                 name = option.name if isinstance(option, Symbol) else option.block.name
                 yield from _settings(option.params, f"{name_to_text(name)}.", depth + 1)
+
+
+def _blocks_of(option: Node) -> Iterable[Node]:
+    """The blocks of a pipeline that is a value, each once; any other alternative is itself."""
+    if not isinstance(option, Pipeline):
+        return (option,)
+    return (node for node in steps_up(option.node) if isinstance(node, BlockUse))
 
 
 def _times(low: int, high: int) -> str:

@@ -29,6 +29,8 @@ _PIECES = re.compile(
 LONGEST_MODEL = 600
 _SETS = re.compile(r"[ \t]*[:=](?!=)")
 _CALLS = re.compile(r"\(")
+#: What follows the word `on` where it is a keyword.
+_SELECTS = re.compile(r'\s+[\w"\[]|\[')
 
 
 def coloured(source: str) -> Html:
@@ -61,7 +63,7 @@ def _kind(found: re.Match[str], source: str) -> str | None:
         return "m-key"
     if word in STATEMENTS and _starts_line(source, found.start()):
         return "m-statement"
-    if word in WORDS:
+    if word in WORDS or (word == "on" and _SELECTS.match(source, end)):
         return "m-word"
     return "m-call" if _CALLS.match(source, end) else None
 
@@ -80,11 +82,15 @@ _PHONE = 235.0
 _WORDS = re.compile(r'"(?:\\.|[^"\\])*"|(?P<name>[A-Za-z_][\w.]*)|(?P<opens>[(\[])|(?P<closes>[)\]])')
 
 
+#: `on [age, "income_*"]`, before the parentheses that hold its steps.
+_COLUMNS = re.compile(r'\bon (?:\w+|\[(?:"(?:\\.|[^"\\])*"|[^\]"])*\]) (?=\()')
+
+
 def steps_of(model: str) -> tuple[str, ...]:
     """The names of the blocks that a model is a chain of, in their order; those inside brackets are parts of others."""
     names: list[str] = []
     hides: list[bool] = []  # for each bracket that is open, whether it holds arguments
-    for found in _WORDS.finditer(model):
+    for found in _WORDS.finditer(model := _COLUMNS.sub("", model)):
         if found["opens"]:
             hides.append(found.start() > 0 and model[found.start() - 1] not in " (&")
         elif found["closes"] and hides:
@@ -126,6 +132,9 @@ class _Sketch:
                 return Group(Kind.SEQUENCE, tuple(map(self.piece, items)))
             case ast.Union(items=items):
                 return Group(Kind.UNION, tuple(map(self.piece, items)), "side by side, columns joined")
+            case ast.On(selector=selector, space=space):
+                columns = Station((f"on {self._spelt(selector)}",), "transformer")
+                return columns if isinstance(space, ast.Nothing) else Group(Kind.SEQUENCE, (columns, self.piece(space)))
             case ast.Path():
                 return Station((node.text,), self._role(node))
             case ast.Call(path=path, arguments=arguments):

@@ -11,12 +11,13 @@ from msl.search.base import Observation, SearchSpace, Vector, Vectors
 
 
 def uniform_points(search_space: SearchSpace, size: int, rng: np.random.Generator) -> Vectors:
-    """Uniform points, except that an optional part is left out half of the time, however many alternatives it has.
+    """Uniform points, or as priors draw them; but an optional part is left out half of the time, however many
+    alternatives it has.
 
     Uniform in the cube, an optional step with twelve alternatives would be left out once in thirteen times, though most
     models in use have no such step.
     """
-    points = rng.random((size, search_space.n_dimensions))
+    points = search_space.steered(rng.random((size, search_space.n_dimensions)))
     optional = np.flatnonzero(search_space.optional)
     if len(optional):
         levels = search_space.levels[optional]
@@ -112,11 +113,16 @@ def _point_for(
     }
     for draw in range(_DRAWS):
         point = rng.random(search_space.n_dimensions)
+        fresh = np.ones((1, len(point)), dtype=np.bool_)
         if draw < _DRAWS // 2:
             point[list(at)] = list(at.values())
+            fresh[0, list(at)] = False
         else:
             point = np.where(search_space.heads, near, point)
+            fresh[0] = ~search_space.heads
         point[wanted[1]] = at[wanted[1]]
+        fresh[0, wanted[1]] = False
+        point = np.asarray(search_space.steered(point[None, :], fresh)[0])
         if any(
             (channel, dimension, cell) == wanted for channel, dimension, cell, _ in _here(search_space, choices, point)
         ):
@@ -158,12 +164,19 @@ class UnseenPoints:
         """Points that were passed on and then not evaluated."""
         self._seen.difference_update(self._search_space.decode(point) for point in points)
 
-    def draws(self, draw: Callable[[int], Vectors], size: int) -> list[Vector]:
-        """Up to `size` points of new models; fewer if all, or nearly all, are known."""
+    def draws(
+        self, draw: Callable[[int], Vectors], size: int, otherwise: Callable[[int], Vectors] | None = None
+    ) -> list[Vector]:
+        """Up to `size` points of new models; fewer if all, or nearly all, are known.
+
+        Where priors and weights give nothing new any more, `otherwise` draws without them.
+        """
         found: list[Vector] = []
         in_vain = 0
         while len(found) < size and in_vain < PATIENCE and not self.has_all:
             new = list(self.of(draw(size - len(found))))
             in_vain = 0 if new else in_vain + size - len(found)
             found.extend(new)
+        if otherwise is not None and self._search_space.is_steered and len(found) < size:
+            found += self.draws(otherwise, size - len(found))
         return found

@@ -8,17 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Flags, Observation, SearchSpace, Vectors
+from msl.search.base import Flags, Observation, SearchSpace, Vector, Vectors
 from msl.search.operators.pareto import Places, losses_of, non_dominated
 
 #: How soon non-uniform mutation narrows (Michalewicz, 1992).
 _NARROWING = 5.0
+#: How often an alternative is drawn anew because the draw leaves out what it should switch on.
+_DRAWS = 20
 
 
-def uniform(points: Vectors, rate: float, dimensions: Flags, rng: np.random.Generator) -> Vectors:
-    """Each of these dimensions gets, with probability `rate`, a uniform value."""
+def uniform(
+    search_space: SearchSpace, points: Vectors, rate: float, dimensions: Flags, rng: np.random.Generator
+) -> Vectors:
+    """Each of these dimensions gets, with probability `rate`, a uniform value, or one that its prior draws."""
     mutated, hit = points.copy(), _hit(points, rate, dimensions, rng)
     mutated[hit] = rng.random(len(hit[0]))
+    if search_space.is_steered:
+        fresh = np.zeros(points.shape, dtype=np.bool_)
+        fresh[hit] = True
+        mutated = search_space.steered(mutated, fresh)
     return mutated
 
 
@@ -47,11 +55,13 @@ def _hit(points: Vectors, rate: float, dimensions: Flags, rng: np.random.Generat
     return rows, columns[places]
 
 
-def by_thirds(points: Vectors, rate: float, bits: Flags, done: float, rng: np.random.Generator) -> Vectors:
+def by_thirds(
+    search_space: SearchSpace, points: Vectors, rate: float, bits: Flags, done: float, rng: np.random.Generator
+) -> Vectors:
     """Bits flip in the whole swarm; other dimensions stay in the first third, mutate uniformly in the second, and
     non-uniformly in the last."""
     points, others, third = flipped(points, rate, bits, rng), ~bits, len(points) // 3
-    second = uniform(points[third : 2 * third], rate, others, rng)
+    second = uniform(search_space, points[third : 2 * third], rate, others, rng)
     last = non_uniform(points[2 * third :], rate, others, done, rng)
     return np.concatenate([points[:third], second, last])
 
@@ -67,12 +77,23 @@ def with_added(search_space: SearchSpace, points: Vectors, rate: float, rng: np.
     for row, off in zip(rows, _switches(search_space, points[rows], on=False), strict=True):
         dimension = _one_of(off, rng)
         if dimension is not None:
-            changed[row, dimension] = _value(
-                search_space,
-                dimension,
-                search_space.absent[dimension] + rng.integers(1, search_space.levels[dimension]),
-            )
+            absent, levels = search_space.absent[dimension], search_space.levels[dimension]
+            changed[row, dimension] = _value(search_space, dimension, absent + rng.integers(1, levels))
+            if search_space.is_steered and levels > 2:
+                changed[row] = _drawn_present(search_space, changed[row], dimension, rng)
     return changed
+
+
+def _drawn_present(search_space: SearchSpace, point: Vector, dimension: int, rng: np.random.Generator) -> Vector:
+    """The point with an alternative of a dimension drawn by its weights; as it is if draws always leave it out."""
+    fresh = np.arange(len(point)) == dimension
+    for _ in range(_DRAWS):
+        drawn = point.copy()
+        drawn[dimension] = rng.random()
+        drawn = np.asarray(search_space.steered(drawn[None, :], fresh[None, :])[0])
+        if search_space.cells(drawn)[dimension] != search_space.absent[dimension]:
+            return drawn
+    return point
 
 
 def with_deleted(search_space: SearchSpace, points: Vectors, rate: float, rng: np.random.Generator) -> Vectors:

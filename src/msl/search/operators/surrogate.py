@@ -167,4 +167,5 @@ def _near(setting: Setting, best: Vectors) -> Vectors:
     changes = rng.random(points.shape).argsort(axis=1) < rng.integers(1, 4, (len(points), 1))
     little = ordered & (rng.random(points.shape) < _OFTEN)
     moved = np.where(little, points + rng.normal(0.0, _NEARBY, points.shape), rng.random(points.shape))
-    return np.asarray(np.clip(np.where(changes, moved, points), 0.0, 1.0))
+    moved = np.clip(np.where(changes, moved, points), 0.0, 1.0)
+    return np.asarray(setting.search_space.steered(moved, changes & ~little))

@@ -188,7 +188,8 @@ def scattered(
     is_idle = np.array(
         [search_space.decode(old) == search_space.decode(new) for old, new in zip(before, x, strict=True)]
     )
-    return np.where(is_idle[:, None], rng.random(x.shape), x), np.where(is_idle[:, None], 0.0, v)
+    anew = search_space.steered(rng.random(x.shape))
+    return np.where(is_idle[:, None], anew, x), np.where(is_idle[:, None], 0.0, v)
 
 
 # --- personal bests and leaders ---
@@ -294,10 +295,15 @@ class Restarts:
             return None
         self._in_vain = 0
         rng = self._setting.rng
-        points = self._unseen.draws(lambda more: rng.random((more, x.shape[1])), len(x))
+        steered = self._setting.search_space.steered
+        points = self._unseen.draws(
+            lambda more: steered(rng.random((more, x.shape[1]))),
+            len(x),
+            otherwise=lambda more: rng.random((more, x.shape[1])),
+        )
         if not points:
             return x[:0]
-        return np.array([*points, *rng.random((len(x) - len(points), x.shape[1]))])
+        return np.array([*points, *steered(rng.random((len(x) - len(points), x.shape[1])))])
 
     @property
     def why_none(self) -> str:

@@ -181,7 +181,9 @@ class RandomArm:
 
     def points(self, size: int) -> list[Vector]:
         return self._unseen.draws(
-            lambda more: uniform_points(self._setting.search_space, more, self._setting.rng), size
+            lambda more: uniform_points(self._setting.search_space, more, self._setting.rng),
+            size,
+            otherwise=lambda more: self._setting.rng.random((more, self._setting.search_space.n_dimensions)),
         )
 
     def learn(self, observations: list[Observation]) -> None:

@@ -37,7 +37,7 @@ def cmdpso(setting: Setting) -> Strategy:
         followed = leaders.positions[_tournament(leaders, size, rng)]
         v = rule.velocity(options["inertia"], v, swarm.positions, own.positions, followed)
         x, v = reading.moved(rule, swarm.positions, v)
-        x = by_thirds(x, rate, reading.bits, t / iterations, rng)
+        x = by_thirds(setting.search_space, x, rate, reading.bits, t / iterations, rng)
         swarm = reading.points(x, (yield reading.queries(x)))
         own = own.replaced(~dominates(own.losses, swarm.losses), swarm)
         leaders = _leader_set(leaders.joined(swarm, np.arange(len(leaders) + size)), size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -24,13 +25,16 @@ _PARENTS = 5
 def halving(setting: Setting) -> Strategy:
     """Evaluates models on the share `first` of the rows, the best one in `factor` on `factor` times more, up to all.
 
-    Losses on different shares are never compared. A round starts with the best known models and ends with about
-    `factor` models on all rows; rounds follow until the evaluations are used. Beyond the paper, most models of a later
-    round are bred from the best ones so far, or proposed by a surrogate that learns how far each model got.
+    With `resource = fidelity` it is the share of the resource of a model, such as its number of trees; of models that
+    have none, the share of the rows. Losses on different shares are never compared. A round starts with the best known
+    models and ends with about `factor` models on all rows; rounds follow until the evaluations are used. Beyond the
+    paper, most models of a later round are bred from the best ones so far, or proposed by a surrogate that learns how
+    far each model got.
     """
     options, search_space, rng = setting.options, setting.search_space, setting.rng
     total = left = int(options["evaluations"])
     factor = int(options["factor"])
+    less: Literal["rows", "fidelity"] = "rows" if options.get("resource", "rows") == "rows" else "fidelity"
     unseen = UnseenPoints(search_space)
     best = Incumbent(setting.objectives)
     whole: list[Observation] = []
@@ -44,12 +48,16 @@ def halving(setting: Setting) -> Strategy:
             points += list(unseen.of(_bred(setting, whole, round(_BRED * size), done=1 - left / total)))
             if setting.objectives == 1:
                 points += best_by_acquisition(setting, unseen, _farthest_first(got_to), round(_BY_ACQUISITION * size))
-        points += unseen.draws(lambda more: uniform_points(search_space, more, rng), size - len(points))
+        points += unseen.draws(
+            lambda more: uniform_points(search_space, more, rng),
+            size - len(points),
+            otherwise=lambda more: rng.random((more, search_space.n_dimensions)),
+        )
         if not points:
             setting.note(ended("all models are known" if unseen.has_all else "draws give no new model any more"))
             return
         for share in shares:
-            observations = yield [Query(point, share=share) for point in points]
+            observations = yield [Query(point, share=share, less=less) for point in points]
             left -= len(observations)
             got_to.setdefault(share, []).extend(observations)
             if share == 1.0:
@@ -77,7 +85,7 @@ def _bred(setting: Setting, parents: list[Observation], size: int, done: float) 
     points, pairs = written_back(parents), rng.integers(0, len(parents), size=(2, size))
     children = cluster_crossover(search_space, points[pairs[0]], points[pairs[1]], rng)
     rate = 1 / max(search_space.n_dimensions, 1)
-    children = uniform(children, rate, np.ones_like(search_space.ordered), rng)
+    children = uniform(search_space, children, rate, np.ones_like(search_space.ordered), rng)
     return non_uniform(children, rate, search_space.ordered, done, rng)
 
 

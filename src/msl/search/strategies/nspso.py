@@ -33,7 +33,7 @@ def nspso(setting: Setting) -> Strategy:
         leaders = swarm.positions[_leaders(swarm, options["leaders"], size, rng)]
         moved_v = rule.velocity(options["inertia"], v, swarm.positions, own.positions, leaders)
         x, moved_v = reading.moved(rule, swarm.positions, moved_v)
-        x = by_thirds(x, rate, reading.bits, t / iterations, rng) if rate else x
+        x = by_thirds(setting.search_space, x, rate, reading.bits, t / iterations, rng) if rate else x
         moved = reading.points(x, (yield reading.queries(x)))
         moved_own = own.replaced(dominates(moved.losses, own.losses), moved)
 

@@ -68,7 +68,7 @@ def _children(setting: Setting, mothers: Vectors, fathers: Vectors) -> Vectors:
     children = mothers.copy()
     children[mate] = cluster_crossover(search_space, mothers[mate], fathers[mate], rng)
     on_or_off = search_space.switches & search_space.bits
-    children = uniform(children, options["mutation"], ~on_or_off, rng)
+    children = uniform(search_space, children, options["mutation"], ~on_or_off, rng)
     children = with_added(search_space, children, options["add"], rng)
     return with_deleted(search_space, children, options["delete"], rng)
 

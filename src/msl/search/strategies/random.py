@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msl.search.base import Event, Query, ended
+from msl.search.base import Event, Query, Vectors, ended
 from msl.search.operators.initialise import UnseenPoints
 from msl.search.strategy_context import Incumbent, Setting, Strategy
 
@@ -11,17 +11,21 @@ BATCH = 32
 
 
 def random(setting: Setting) -> Strategy:
-    """New models only; `draw = choices` is uniform in the cube, `draw = models` over the models."""
+    """New models only; `draw = choices` is uniform in the cube, `draw = models` over the models; priors steer both."""
     options, search_space, rng = setting.options, setting.search_space, setting.rng
     unseen = UnseenPoints(search_space, setting.known)
     best = Incumbent(setting.objectives)
     left = int(options["evaluations"])
-    uniform = options["draw"] == "choices"
+    by_choices = options["draw"] == "choices"
+
+    def anywhere(size: int) -> Vectors:
+        return rng.random((size, search_space.n_dimensions))
 
     while left > 0:
         points = unseen.draws(
-            lambda size: rng.random((size, search_space.n_dimensions)) if uniform else search_space.draw(rng, size),
+            lambda size: search_space.steered(anywhere(size)) if by_choices else search_space.draw(rng, size),
             min(left, BATCH),
+            otherwise=anywhere,
         )
         if not points:
             setting.note(ended("all models are known" if unseen.has_all else "draws give no new model any more"))

@@ -8,7 +8,7 @@ from msl.space.canonical.content_hash import content_hash
 from msl.space.canonical.normal_conditions import block_identity
 from msl.space.canonical.normal_form import normal_form
 from msl.space.spec import Space
-from msl.space.values import BlockValue, Branches, Model, Step, SymbolValue, Value
+from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 #: Part of every digest. A change of the normal form that could give one form to two different sets is a new number
 #: here. One that brings equal sets together is not: all digests that it does not touch stay what they are.
@@ -64,10 +64,14 @@ def _value(value: Value) -> object:
             return value + 0.0
         case tuple():
             return [_value(item) for item in value]
+        case SymbolValue(name=name, params=params, own=True):
+            return {"own": name, "params": _params(params)}
         case SymbolValue(name=name, params=params):
             return {"symbol": name, "params": _params(params)} if params else name
         case BlockValue(block=block, params=params):
             return {"block": block_identity(block), "params": _params(params)}
+        case PipelineValue(steps=steps):
+            return {"pipeline": _steps(steps)}
 
 
 def _params(params: tuple[tuple[str, Value], ...]) -> dict[str, object]:

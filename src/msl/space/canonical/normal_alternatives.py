@@ -28,7 +28,7 @@ Span = tuple[int, int]
 Stretch = tuple[float, float]
 
 #: How many words of an entry say what it is, before its parameters.
-_HEADS = {"block": 5, "symbol": 2}
+_HEADS = {"block": 5, "symbol": 2, "own": 2}
 
 
 def merge_records(entries: Entries, options: list[Key], unite: Callable[[list[Key]], Key]) -> list[Key]:
@@ -48,7 +48,7 @@ def merge_records(entries: Entries, options: list[Key], unite: Callable[[list[Ke
 def _what(key: Key, entry: Entry) -> object:
     """What two alternatives must have in common to hold the same values, at first sight."""
     kind = entry[0]
-    if kind == "block" or kind == "symbol":
+    if kind in ("block", "symbol", "own"):
         return entry[: _HEADS[kind]]
     return ("list", len(entry)) if kind == "list" else key
 

@@ -33,7 +33,7 @@ from msl.space.conditions import (
 )
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts
-from msl.space.values import BlockType, BlockValue, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, Branches, PipelineValue, Step, SymbolValue, Value
 
 #: How a sign reads when both sides change places, and when it is denied.
 _MIRRORED = {">": "<", ">=": "<="}
@@ -218,14 +218,33 @@ def value_key(entries: Entries, value: Value, naming: Naming) -> Key:
             return entries.add("text", value)
         case tuple():
             return entries.add("list", *(value_key(entries, item, naming) for item in value))
-        case SymbolValue(name=name, params=params):
-            return symbol_key(entries, name, _fixed(entries, params, naming))
+        case SymbolValue(name=name, params=params, own=own):
+            return symbol_key(entries, name, _fixed(entries, params, naming), own)
         case BlockValue(block=block, params=params):
             return block_key(entries, block, _fixed(entries, params, naming), naming)
+        case PipelineValue(steps=steps):
+            return entries.add(
+                "pipeline", _row_key(entries, "sequence", [_step_key(entries, s, naming) for s in steps])
+            )
 
 
-def symbol_key(entries: Entries, name: str, params: list[Key]) -> Key:
-    """An alternative; without parameters it is its name and nothing more."""
+def _step_key(entries: Entries, step: Step, naming: Naming) -> Key:
+    if not isinstance(step, Branches):
+        return value_key(entries, step, naming)
+    rows = ([_step_key(entries, inner, naming) for inner in branch] for branch in step.branches)
+    return _row_key(entries, "union", [_row_key(entries, "sequence", row) for row in rows])
+
+
+def _row_key(entries: Entries, word: str, keys: list[Key]) -> Key:
+    if not keys:
+        return entries.add("empty")
+    return keys[0] if len(keys) == 1 else entries.add(word, *keys)
+
+
+def symbol_key(entries: Entries, name: str, params: list[Key], own: bool = False) -> Key:
+    """An alternative; without parameters it is its name and nothing more, unless these would be its own."""
+    if own:
+        return entries.add("own", name, *params)
     return entries.add("symbol", name, *params) if params else entries.add("text", name)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from msl.record import record
 from msl.space.canonical.content_hash import Entries, Entry, Key, content_hash
@@ -31,15 +32,18 @@ from msl.space.conditions import (
     ValueIs,
     atoms,
     marks,
+    observed_settings,
     terms,
 )
 from msl.space.evaluate_conditions import occurrences
 from msl.space.formulas import Amount, Formula
+from msl.space.lengths import with_known_lengths
 from msl.space.nodes import (
     Arrange,
     BlockUse,
     Bool,
     Choice,
+    Computed,
     Const,
     Empty,
     IntRange,
@@ -48,18 +52,21 @@ from msl.space.nodes import (
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
     Vector,
     bottom_up,
 )
+from msl.space.part_parameters import expanded, has_parameters
 from msl.space.spec import Space
-from msl.space.values import BlockType, BlockValue, SymbolValue, Value
+from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value, part_as_block
 
 #: Steps are put into one row up to this many. Beyond, nesting is kept: no two spaces become equal by it, and parts that
 #: double each other forty times over stay small.
@@ -118,13 +125,21 @@ class Nodes:
                 return add("regions", amount_key(self.entries, count), amount_key(self.entries, width))
             case Listing(elements=elements):
                 return add("list", *self._all_known(elements))
-            case Symbol(name=name, params=params):
-                return symbol_key(self.entries, name, self._params(params))
+            case Sized(length=length):
+                return add("sized", self._conditions.term(length), self._known(node.element))
+            case Symbol(name=name, params=params, own=own):
+                return symbol_key(self.entries, name, self._params(params), own)
             case BlockUse(block=block, params=params):
                 return block_key(self.entries, block, self._params(params), self._naming)
-            case Marked(mark=mark, node=inner):
-                name_of_part = self._naming.marks.get(mark)
-                return self._known(inner) if name_of_part is None else add("mark", name_of_part, self._known(inner))
+            case Pipeline(node=inner):
+                return self._pipeline(self._known(inner))
+            case Computed(formula=formula, within=within):
+                return add("computed", amount_key(self.entries, formula), self._known(within))
+            case Marked(params=params) if params:
+                setting = block_key(self.entries, part_as_block(node.mark), self._params(params), self._naming)
+                return add("setting", setting, self._part_key(node))
+            case Marked():
+                return self._part_key(node)
             case Empty():
                 return self._empty
             case Choice(options=options):
@@ -150,7 +165,7 @@ class Nodes:
     # --- parameters ---
 
     def _params(self, params: tuple[Param, ...]) -> list[Key]:
-        keys = [self._param(param) for param in sorted(params, key=lambda param: param.name)]
+        keys = [self._param(param) for param in sorted(with_known_lengths(params), key=lambda param: param.name)]
         return [key for key in keys if key is not None]
 
     def _param(self, param: Param) -> Key | None:
@@ -158,7 +173,7 @@ class Nodes:
         condition = None if param.condition is None else self.condition(param.condition)
         if condition is False:
             return None
-        described: list[str | None] = [self._known(param.node), None if condition is True else condition]
+        described: list[str | None] = [self.key(param.node), None if condition is True else condition]
         if self._defaults and param.has_default:
             described.append(self._value(param.default))
         return self.entries.add("param", param.name, *described)
@@ -173,12 +188,23 @@ class Nodes:
 
     # --- how steps and values combine ---
 
+    def _pipeline(self, key: Key) -> Key:
+        """Steps as a value, alternative by alternative: one that is a single block is that block."""
+        options = self.entries.pieces(key, "choice")
+        return self._choice(
+            [o if self.entries.kind(o) == "block" else self.entries.add("pipeline", o) for o in options]
+        )
+
     def _choice(self, options: list[Key]) -> Key:
         flat = dict.fromkeys(piece for key in options for piece in self.entries.pieces(key, "choice"))
         distinct = set(merge_numbers(self.entries, list(flat)))
         if len(distinct) > 1 and not self._defaults:
             distinct = set(merge_records(self.entries, list(distinct), self._choice))
         return distinct.pop() if len(distinct) == 1 else self.entries.add("choice", *sorted(distinct))
+
+    def _part_key(self, part: Marked) -> Key:
+        name_of_part, inner = self._naming.marks.get(part.mark), self._known(part.node)
+        return inner if name_of_part is None else self.entries.add("mark", name_of_part, inner)
 
     def _optional(self, key: Key) -> Key:
         return self._choice([key, self._empty])
@@ -249,8 +275,16 @@ class NormalForm:
 
 def normal_form(space: Space) -> NormalForm:
     """The one form of a space and of everything that is spelt otherwise but means the same."""
+    space = without_parameters(space)
     survey = survey_of(space)
     return _form(space, survey, _canonical_names(space, survey))
+
+
+def without_parameters(space: Space) -> Space:
+    """A space with every part at each setting of its parameters, which stay where a requirement names them."""
+    if not has_parameters(space.root):
+        return space
+    return replace(space, root=expanded(space.root, observed_settings(space.requirements)))
 
 
 def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalForm:
@@ -305,7 +339,9 @@ def _blocks(space: Space) -> Iterator[BlockType]:
     for node in bottom_up(space.root):
         if isinstance(node, BlockUse):
             yield node.block
-        elif isinstance(node, Const) and isinstance(node.value, BlockValue | SymbolValue | tuple):
+        elif isinstance(node, Marked) and node.params:
+            yield part_as_block(node.mark)
+        elif isinstance(node, Const) and isinstance(node.value, BlockValue | PipelineValue | SymbolValue | tuple):
             holder = BlockValue(_NO_BLOCK, (("", node.value),))
             yield from (found.block for found in occurrences((holder,)) if found is not holder)
 

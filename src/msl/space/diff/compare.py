@@ -33,6 +33,7 @@ from msl.space.nodes import (
     Arrange,
     BlockUse,
     Choice,
+    Const,
     Empty,
     Listing,
     Marked,
@@ -40,13 +41,14 @@ from msl.space.nodes import (
     Param,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
     Vector,
 )
 from msl.space.spec import Space
-from msl.space.to_text import amount_to_text, is_single, name_to_text, node_to_text, value_to_text
+from msl.space.to_text import amount_to_text, is_single, name_to_text, node_to_text, term_to_text, value_to_text
 from msl.space.values import BlockType
 
 _LONGEST_TEXT = 80
@@ -158,6 +160,11 @@ class _Walk:
             case Vector(size=size, element=element), Vector(size=new_size, element=new_element):
                 if size != new_size:
                     self._tell(Kind.CHANGED, path, amount_to_text(size), amount_to_text(new_size), "size of the vector")
+                self.compare(element, new_element, path, is_value=True)
+            case Sized(length=length, element=element), Sized(length=new_length, element=new_element):
+                if length != new_length:
+                    texts = term_to_text(length), term_to_text(new_length)
+                    self._tell(Kind.CHANGED, path, *texts, "length of the vector")
                 self.compare(element, new_element, path, is_value=True)
             case Listing(elements=before), Listing(elements=after) if len(before) == len(after):
                 for position, (one, other) in enumerate(zip(before, after, strict=True), 1):
@@ -343,7 +350,9 @@ def _with_only(node: Node, names: set[str]) -> Node:
 
 
 def _holder(value: Node) -> Node:
-    """A step with this value, which is compared as steps are."""
+    """A step with this value, which is compared as steps are; a length that siblings decide, by how it is written."""
+    if isinstance(value, Sized):
+        value = Listing((value.element, Const(term_to_text(value.length))))
     return BlockUse(_NO_BLOCK, (Param("value", value),))
 
 
@@ -362,7 +371,7 @@ def _name(node: Node) -> str | None:
 
 
 def _text(node: Node, is_value: bool = False) -> str:
-    return node_to_text(node, parameters=is_value, parts=True, most=_LONGEST_TEXT)
+    return node_to_text(node, parameters=is_value, parts=True, priors=False, most=_LONGEST_TEXT)
 
 
 def _param_text(param: Param) -> str:

@@ -19,10 +19,12 @@ from msl.space.nodes import (
     Marked,
     Node,
     Permute,
+    Pipeline,
     RealRange,
     Regions,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
@@ -45,10 +47,10 @@ _WORDS: dict[type[Group], str] = {
 
 
 def bare(node: Node) -> Node:
-    """The node inside marks and lists of one."""
+    """The node inside marks, pipelines and lists of one."""
     while True:
         match node:
-            case Marked(node=inner) | Repeat(low=1, high=1, member=inner):
+            case Marked(node=inner) | Pipeline(node=inner) | Repeat(low=1, high=1, member=inner):
                 node = inner
             case Sequence(steps=(only,)) | Union(branches=(only,)) | Choice(options=(only,)) | Permute(members=(only,)):
                 node = only
@@ -133,13 +135,15 @@ def head(node: Node) -> Hashable:
     match bare(node):
         case BlockUse(block=block):
             return block_identity(block)
+        case Symbol(name=name, own=True):
+            return "own", name
         case Symbol(name=name) | Const(value=str(name)):
             return name
         case IntRange():
             return "int"
         case RealRange():
             return "real"
-        case Bool() | Vector() | Regions() | Empty() as simple:
+        case Bool() | Vector() | Sized() | Regions() | Empty() as simple:
             return type(simple).__name__
         case Listing(elements=elements):
             return "Listing", len(elements)

@@ -106,7 +106,7 @@ class ChainAutomaton:
         self._abstraction = abstraction
         self._limit = limit
         self._structures = structures
-        self._values = ValuePartition(abstraction, facts, steps, limit, scales)
+        self._values = ValuePartition(abstraction, facts, steps, limit, self.chains_of_all, scales)
         self._rests: dict[Hashable, _Rest] = {}
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Position, tuple[tuple[BlockUse | Union, _Position] | None, tuple[_Position, ...]]] = {}
@@ -252,6 +252,9 @@ class ChainAutomaton:
                 for member in reversed(members):
                     tail = self._rest(self._optional(member), tail)
                 yield position._replace(rest=tail)
+            case Marked(mark=mark, node=inner, params=params) if params:
+                seen = position.traits | self._abstraction.setting_traits(head)
+                yield position._replace(rest=self._rest(self._plain_part(mark, inner), tail), traits=seen)
             case Marked(mark=mark, node=inner) if self._abstraction.observes_part(mark):
                 rest = self._rest(inner, self._rest(self._sign(_EndOfPart(mark)), tail))
                 yield position._replace(rest=rest, parts=(*position.parts, (mark, None)))
@@ -379,6 +382,13 @@ class ChainAutomaton:
 
     def _sign(self, sign: Any) -> Any:
         return self._signs.setdefault((type(sign), sign), sign)
+
+    def _plain_part(self, mark: str, inner: Node) -> Node:
+        """A part without its parameters, once their values are seen."""
+        key = "part", mark, id(inner)
+        if key not in self._signs:
+            self._signs[key] = Marked(mark, inner)
+        return self._signs[key]  # type: ignore[no-any-return]
 
     def _optional(self, member: Node) -> Node:
         key = "optional", id(member)

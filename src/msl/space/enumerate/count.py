@@ -17,14 +17,21 @@ from msl.record import paused_collector
 from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.disjoint_sets import Enumeration, TooCostly, WorkLimit, disjoint_union
 from msl.space.formulas import Amount, Formula, limits
+from msl.space.lengths import most_elements
 from msl.space.membership import Membership, NotInSpace
 from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     Algebra,
+    BlockUse,
+    Computed,
     IntRange,
+    Marked,
     Node,
+    Param,
     RealRange,
     Regions,
+    Sized,
+    Symbol,
     Vector,
     bottom_up,
     combined,
@@ -33,6 +40,7 @@ from msl.space.nodes import (
     rebuilt,
 )
 from msl.space.numbers import level_count, value_count
+from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 from msl.space.values import Model, Step
 
@@ -117,8 +125,9 @@ class Models:
 def accepted(space: Space, steps: int | None, free: bool, structures: bool, work: int) -> Enumeration | None:
     """The chains of a space that meet its requirements; None if there are none."""
     abstraction = Abstraction(() if free else space.requirements, space.facts)
+    root = expanded(space.root, abstraction.observed_settings)
     try:
-        chains = ChainAutomaton(abstraction, space.facts, WorkLimit(work), steps, structures).chains(space.root)
+        chains = ChainAutomaton(abstraction, space.facts, WorkLimit(work), steps, structures).chains(root)
     except RecursionError:
         raise TooCostly("branches or parameters nest too deep") from None
     kept = [paths for seen, paths in chains.items() if any(abstraction.first_broken(traits) is None for traits in seen)]
@@ -235,7 +244,14 @@ def _way_count(root: Node) -> int:
 def _ways(node: Node, below: list[int]) -> int:
     """In how many ways a node can be put together, given those of what it is made of."""
     values = value_count(node)
+    if isinstance(node, BlockUse | Symbol):
+        below = [_list_ways(p.node, ways, node.params) for p, ways in zip(node.params, below, strict=False)]
     return combined(node, below, _WAYS) if values is None else values
+
+
+def _list_ways(node: Node, ways: int, params: tuple[Param, ...]) -> int:
+    """Of a list with a length by its siblings, no fewer ways than it has at any length."""
+    return ways ** most_elements(node, params) if isinstance(node, Sized) else ways
 
 
 class _Ways(Algebra[int]):
@@ -319,6 +335,10 @@ def _widened(node: Node) -> Node:
             return replace(node, size=_known_size(size), element=_widened(element))  # type: ignore[arg-type]  # a range stays one
         case Regions(count=count, width=width):
             return Regions(_known_size(count), _known_size(width))
+        case Computed(within=within):
+            return within
+        case Marked(params=params) if params:
+            return Marked(node.mark, node.node)
     return node
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from functools import cmp_to_key
 from itertools import pairwise
 
 from msl.record import paused_collector, record
 from msl.space.canonical.normal_conditions import block_identity
-from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, terms
+from msl.space.conditions import Condition, FactTerm, Parameter, Sibling, nested_terms, terms
 from msl.space.enumerate.chain_automaton import ChainAutomaton
 from msl.space.enumerate.count import MOST_WORK
 from msl.space.enumerate.disjoint_sets import TooCostly, WorkLimit
@@ -24,12 +25,14 @@ from msl.space.model_traits import Abstraction
 from msl.space.nodes import (
     BlockUse,
     Choice,
+    Computed,
     Const,
     IntRange,
     Listing,
     Marked,
     Node,
     RealRange,
+    Sized,
     Symbol,
     Vector,
     bottom_up,
@@ -38,6 +41,7 @@ from msl.space.nodes import (
     rebuilt,
     with_children,
 )
+from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 
 
@@ -99,6 +103,7 @@ def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relatio
         Abstraction(old.requirements, old.facts, others=new.requirements),
         Abstraction(new.requirements, new.facts, others=old.requirements),
     )
+    old, new = (_without_parameters(space, abstractions[0].observed_settings) for space in (old, new))
     automaton = ChainAutomaton(abstractions[0], old.facts, limit, scales=scales)
     try:
         roots, is_exact = _for_every_table(old, new, scales)
@@ -120,9 +125,21 @@ def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relatio
     return Relation.NARROWED if lost else Relation.WIDENED
 
 
+def _without_parameters(space: Space, observed: frozenset[str]) -> Space:
+    root = expanded(space.root, observed)
+    if root is space.root:
+        return space
+    if any(isinstance(node, Computed) for node in bottom_up(root)):
+        raise TooCostly(_ASK_FOR_TABLE)
+    return replace(space, root=root)
+
+
 def _terms(space: Space) -> Iterator[object]:
     for condition in _conditions(space):
         yield from terms(condition)
+    for node in bottom_up(space.root):
+        if isinstance(node, Sized):
+            yield from nested_terms(node.length)
 
 
 def _conditions(space: Space) -> Iterator[Condition]:
@@ -175,6 +192,8 @@ def _places(owner: Node) -> Iterator[tuple[_Place, Node]]:
             yield from ((("block", block_identity(block), param.name), param.node) for param in params)
         case Symbol(name=name, params=params):
             yield from ((("symbol", name, param.name), param.node) for param in params)
+        case Sized(element=element):
+            yield ("sized",), element
         case Listing(elements=elements):
             yield from ((("list", len(elements), place), element) for place, element in enumerate(elements))
 

@@ -13,13 +13,16 @@ from msl.space.nodes import (
     Marked,
     Node,
     Permute,
+    Pipeline,
     Repeat,
     Sequence,
+    Sized,
     Subset,
     Symbol,
     Union,
     bottom_up,
     children,
+    step_children,
     steps_up,
 )
 
@@ -46,7 +49,7 @@ class NodeFacts:
         if id(node) not in self._lengths:
             for inner in steps_up(node):
                 if id(inner) not in self._lengths:
-                    below = [] if isinstance(inner, BlockUse) else [self._lengths[id(c)][1] for c in children(inner)]
+                    below = [self._lengths[id(child)][1] for child in step_children(inner)]
                     self._lengths[id(inner)] = inner, _length(inner, below)
         return self._lengths[id(node)][1]
 
@@ -72,12 +75,16 @@ def _length(node: Node, below: list[int | None]) -> int | None:
 def _own_text(node: Node) -> str:
     """How a node is written, apart from the nodes below it."""
     match node:
+        case Symbol(name=name, params=params, own=True):
+            return repr((type(node), name, True, [(param.name, param.condition) for param in params]))
+        case Sized(length=length):
+            return repr((type(node), length))
         case BlockUse(block=head, params=params) | Symbol(name=head, params=params):
             return repr((type(node), head, [(param.name, param.condition) for param in params]))
         case Repeat(low=low, high=high) | Arrange(low=low, high=high):
             return repr((type(node), low, high))
-        case Marked(mark=mark):
-            return repr((type(node), mark))
-        case Listing() | Choice() | Sequence() | Union() | Subset() | Permute():
+        case Marked(mark=mark, params=params):
+            return repr((type(node), mark, [param.name for param in params]))
+        case Listing() | Choice() | Pipeline() | Sequence() | Union() | Subset() | Permute():
             return repr(type(node))
     return repr(node)

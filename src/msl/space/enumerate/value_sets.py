@@ -8,7 +8,7 @@ by its *views*: which of the nodes have its values, and what requirements and co
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -31,15 +31,19 @@ from msl.space.enumerate.disjoint_sets import (
 from msl.space.enumerate.number_sets import RealInterval, cut_real, cut_whole, split_real, split_whole
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts, Formula
+from msl.space.lengths import length_beside, list_of, names_in
 from msl.space.model_traits import (
     NO_TRAITS,
+    WHOLE_VALUE,
     Abstraction,
     Params,
+    PartTrait,
     Precision,
     Traits,
     kind_of,
     observed_params,
     sibling_precisions,
+    within,
 )
 from msl.space.nodes import (
     BlockUse,
@@ -51,13 +55,28 @@ from msl.space.nodes import (
     Marked,
     Node,
     Param,
+    Pipeline,
     RealRange,
     Regions,
+    Sequence,
+    Sized,
     Symbol,
+    Union,
     Vector,
+    steps_up,
 )
 from msl.space.numbers import known
-from msl.space.values import BlockValue, SymbolValue, Value, symbol_value
+from msl.space.values import (
+    BlockType,
+    BlockValue,
+    Branches,
+    PipelineValue,
+    Step,
+    SymbolValue,
+    Value,
+    pipeline_value,
+    symbol_value,
+)
 
 
 class _Unseen:
@@ -85,9 +104,21 @@ class Visibility:
 
     precision: Precision | None = None
     within: PrecisionItems = ()
+    #: The same by the names that an alternative has for itself alone.
+    own: PrecisionItems = ()
 
     def of_param(self, name: str) -> Visibility:
-        return Visibility(dict(self.within).get(name), self.within)
+        if not self.within:
+            return _UNOBSERVED
+        precisions = dict(self.within)
+        return Visibility(precisions.get(name), self.within, tuple(within(precisions, name).items()))
+
+    def inside(self, node: Symbol) -> PrecisionItems:
+        """How finely the parameters of an alternative are observed."""
+        return self.own if node.own else self.within
+
+
+_UNOBSERVED = Visibility()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +136,8 @@ class _Siblings:
 
 Enumerations = dict[OrderedSet[View], Enumeration]
 _Leaf = tuple[int, Node, Visibility]
+#: The rows of steps of several nodes, by the numbers of the nodes that have each and the traits that it has there.
+Rows = Callable[[tuple[Node, ...]], Mapping[OrderedSet[tuple[int, Traits]], Enumeration]]
 
 
 class ValuePartition:
@@ -119,14 +152,17 @@ class ValuePartition:
         facts: Facts | None,
         steps: int | None,
         limit: WorkLimit,
+        rows: Rows,
         scales: bool = False,
     ) -> None:
+        self._rows = rows
         self._abstraction = abstraction
         self._facts = facts
         self._steps = steps
         self._limit = limit
         self._scales = scales
         self._done: dict[tuple[tuple[int, Visibility], ...], tuple[tuple[Node, ...], Enumerations]] = {}
+        self._lists: dict[tuple[int, int], tuple[Node, Node]] = {}
 
     def blocks(self, uses: tuple[BlockUse, ...]) -> Enumerations:
         """The values of uses of one block."""
@@ -141,10 +177,15 @@ class ValuePartition:
 
     def _cut(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
+        has_pipeline = False
         for number, (node, visibility) in enumerate(zip(nodes, visibilities, strict=True)):
             for leaf in _leaves(node):
+                has_pipeline = has_pipeline or isinstance(leaf, Pipeline)
                 sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
                 groups[sort].append((number, leaf, visibility))
+        if has_pipeline:  # a pipeline may come to a single block, which other leaves may be too
+            for sort in [sort for sort in groups if sort[0] == "block"]:
+                groups["pipeline",].extend(groups.pop(sort))
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, piece in self._group(sort, leaves).items():
@@ -161,6 +202,8 @@ class ValuePartition:
                 return self._bool(leaves)
             case "block" | "symbol":
                 return self._records(leaves)
+            case "pipeline":
+                return self._pipelines(leaves)
             case "tuple":
                 return self._tuples(leaves, sort[1])
             case "regions":
@@ -233,6 +276,23 @@ class ValuePartition:
             pieces[views].append(Mapped(paths, tuple))
         return {views: disjoint_union(found) for views, found in pieces.items()}
 
+    # --- pipelines ---
+
+    def _pipelines(self, leaves: list[_Leaf]) -> Enumerations:
+        """Rows of steps; where the value is observed, so is the block that a row of one step is."""
+        rows = [node.node if isinstance(node, Pipeline) else node for _, node, _ in leaves]
+        seen = [visibility.precision is not None for _, _, visibility in leaves]
+        nodes = tuple(Marked(WHOLE_VALUE, row) if is_seen else row for row, is_seen in zip(rows, seen, strict=True))
+        blocks = {use.block.key: use.block for row in rows for use in steps_up(row) if isinstance(use, BlockUse)}
+        pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
+        for signature, paths in self._rows(nodes).items():
+            views = OrderedSet(
+                _pipeline_view(leaves[i][0], traits, blocks) if seen[i] else _view(leaves[i][0], UNSEEN, traits)
+                for i, traits in signature
+            )
+            pieces[views].append(Mapped(paths, _value_of_rows))
+        return {views: disjoint_union(found) for views, found in pieces.items()}
+
     # --- blocks and alternatives with parameters ---
 
     def _records(self, leaves: list[_Leaf]) -> Enumerations:
@@ -262,13 +322,18 @@ class ValuePartition:
     ) -> Iterator[tuple[Enumeration | None, Any]]:
         present: list[tuple[int, _Siblings, Traits]] = []
         absent: list[tuple[int, _Siblings, Traits]] = []
+        found: list[Node] = []
         for holder in holders:
-            (present if records[holder[0]].has(name, holder[1].params) else absent).append(holder)
+            record = records[holder[0]]
+            node = self._node(record.params[name], holder[1]) if record.has(name, holder[1].params) else None
+            (absent if node is None else present).append(holder)
+            if node is not None:
+                found.append(node)
         if absent:
             yield None, (place + 1, OrderedSet(absent))
         if not present:
             return
-        nodes = tuple(records[i].params[name].node for i, _, _ in present)
+        nodes = tuple(found)
         visibilities = tuple(records[i].visibility.of_param(name) for i, _, _ in present)
         for views, piece in self.values(nodes, visibilities).items():
             after = []
@@ -276,6 +341,18 @@ class ValuePartition:
                 i, seen, traits = present[view.of]
                 after.append((i, seen.with_(name, view), traits | view.traits))
             yield Mapped(piece, lambda value: (name, value)), (place + 1, OrderedSet(after))
+
+    def _node(self, param: Param, seen: _Siblings) -> Node | None:
+        """What a parameter may be beside its siblings; of each length there is one list, by which it is known."""
+        if not isinstance(param.node, Sized):
+            return param.node
+        length = length_beside(param.node, dict(seen.params))
+        if length is None:
+            return None
+        key = id(param.node), length
+        if key not in self._lists:
+            self._lists[key] = param.node, list_of(param.node, length)
+        return self._lists[key][1]
 
 
 _Holders = OrderedSet[tuple[int, _Siblings, Traits]]
@@ -290,7 +367,8 @@ def _common_order(declared: list[tuple[Param, ...]]) -> list[str]:
         sorter: TopologicalSorter[str] = TopologicalSorter()
         for params, row in zip(declared, rows, strict=True):
             for place, param in enumerate(params):
-                sorter.add(param.name, *(() if is_free and param.condition is None else row[:place]))
+                asks = param.condition is not None or isinstance(param.node, Sized)
+                sorter.add(param.name, *(() if is_free and not asks else row[:place]))
         with suppress(CycleError):
             return list(sorter.static_order())
     raise TooCostly("the conditional parameters of a block are declared in different orders")
@@ -311,9 +389,10 @@ class _Record:
     def of(cls, node: Node, outer: Visibility, abstraction: Abstraction, facts: Facts | None) -> _Record:
         assert isinstance(node, BlockUse | Symbol)
         precisions = (
-            dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.within)
+            dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.inside(node))
         )
-        for name, precision in sibling_precisions((param.condition for param in node.params), facts).items():
+        counted = [name for p in node.params if isinstance(p.node, Sized) for name in names_in(p.node.length)]
+        for name, precision in sibling_precisions((param.condition for param in node.params), facts, counted).items():
             precisions[name] = precision.joined(precisions.get(name))
         visibility = Visibility(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
         return cls(node, {param.name: param for param in node.params}, outer, visibility, abstraction, facts)
@@ -331,7 +410,7 @@ class _Record:
         ordered = tuple((name, values[name]) for name in self.params if name in values)
         if isinstance(self.node, BlockUse):
             return BlockValue(self.node.block, ordered)
-        return symbol_value(self.node.name, ordered)
+        return symbol_value(self.node.name, ordered, self.node.own)
 
     def view(self, number: int, params: Params, traits: Traits) -> View:
         """What is observed once all parameters have their values."""
@@ -341,9 +420,9 @@ class _Record:
                 traits |= self.abstraction.block_traits(self.node.block, observed_params(params, precisions))
             observed: Appearance = UNSEEN if self.outer.precision is None else BlockValue(self.node.block, ())
             return _view(number, observed, traits)
-        inner = observed_params(params, dict(self.outer.within))
+        inner = observed_params(params, dict(self.outer.inside(self.node)))
         is_seen = self.outer.precision is not None or inner
-        return _view(number, SymbolValue(self.node.name, inner) if is_seen else UNSEEN, traits)
+        return _view(number, SymbolValue(self.node.name, inner, self.node.own) if is_seen else UNSEEN, traits)
 
 
 # --- what a leaf is ------------------------------------------------------------------------------------
@@ -359,14 +438,26 @@ def _leaves(node: Node) -> Iterator[Node]:
             yield from _leaves(inner)
         case Const(value=BlockValue(block=block, params=params)):
             yield BlockUse(block, _fixed(params))
-        case Const(value=SymbolValue(name=name, params=params)):
-            yield Symbol(name, _fixed(params))
+        case Const(value=SymbolValue(name=name, params=params, own=own)):
+            yield Symbol(name, _fixed(params), own)
+        case Const(value=PipelineValue(steps=steps)):
+            yield Pipeline(_row_of(steps))
         case Const(value=str() as name):
             yield Symbol(name)
         case Const(value=tuple() as items):
             yield Listing(tuple(Const(item) for item in items))
         case _:
             yield node
+
+
+def _row_of(steps: tuple[Step, ...]) -> Node:
+    return Sequence(tuple(map(_node_of, steps)))
+
+
+def _node_of(step: Step) -> Node:
+    if isinstance(step, Branches):
+        return Union(tuple(map(_row_of, step.branches)))
+    return BlockUse(step.block, _fixed(step.params))
 
 
 def _fixed(params: Params) -> tuple[Param, ...]:
@@ -392,8 +483,10 @@ def _sort(leaf: Node) -> tuple[Any, ...]:
             return "plain", value
         case BlockUse(block=block):
             return "block", block
-        case Symbol(name=name):
-            return "symbol", name
+        case Pipeline():
+            return ("pipeline",)
+        case Symbol(name=name, own=own):
+            return "symbol", name, own
         case Listing(elements=elements):
             return "tuple", len(elements)
         case Vector(size=size):
@@ -413,6 +506,18 @@ def _elements(node: Node, size: int) -> Iterable[Node]:
 
 def _view(number: int, observed: Appearance, traits: Traits = NO_TRAITS) -> View:
     return View(number, observed, "" if isinstance(observed, _Unseen) else kind_of(observed), traits)
+
+
+def _pipeline_view(number: int, traits: Traits, blocks: Mapping[tuple[str, str], BlockType]) -> View:
+    """A view whose value is observed: the block that the row is, or that it is a pipeline."""
+    (whole,) = (trait for trait in traits if isinstance(trait, PartTrait) and trait.mark == WHOLE_VALUE)
+    is_block = isinstance(whole.outcome, tuple)
+    observed = BlockValue(blocks[whole.outcome], ()) if is_block else PipelineValue(())  # type: ignore[index]
+    return _view(number, observed, traits - {whole})
+
+
+def _value_of_rows(rows: list[tuple[Step, ...]]) -> Value:
+    return pipeline_value(tuple(step for row in rows for step in row))
 
 
 def _alike(leaves: Iterable[_Leaf], value: Value) -> OrderedSet[View]:

@@ -1,0 +1,137 @@
+"""Hypothesis strategies for spaces with parameters of parts, small enough for brute force."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+from small_spaces import A2, A, B, constants, nodes
+
+from msl.space.conditions import Comparison, Literal, Parameter, Requirement, ValueIs
+from msl.space.formulas import Formula
+from msl.space.nodes import (
+    Arrange,
+    BlockUse,
+    Bool,
+    Choice,
+    Computed,
+    Const,
+    Empty,
+    IntRange,
+    Marked,
+    Node,
+    Param,
+    Permute,
+    RealRange,
+    Repeat,
+    Sequence,
+    Subset,
+    Union,
+)
+from msl.space.spec import Space
+from msl.space.values import part_as_block
+
+OUTER, INNER = "one:outer", "one:inner"
+
+_domains = {
+    "k": st.sampled_from([IntRange(1, 3), IntRange(0, 4, step=2), IntRange(1, 4, log=True), Const(2)]),
+    "w": st.sampled_from([Choice((Const("x"), Const(None), Const(2))), Choice((Const(1), IntRange(3, 4))), Const("x")]),
+    "b": st.just(Bool()),
+    "s": st.just(RealRange(0.0, 1.5, step=0.5)),
+    "p": st.sampled_from([RealRange(0.0, 1.0), RealRange(0.5, 2.0, log=True)]),
+}
+_withins = st.sampled_from(
+    [
+        IntRange(1, 3),
+        IntRange(0, 6),
+        IntRange(0, 6, step=2),
+        RealRange(0.0, 6.0, step=0.5),
+        Bool(),
+        Choice((Const("x"), Const(None), IntRange(1, 2))),
+        Choice((Const(1), Const(3), Const(True))),
+    ]
+)
+
+
+def _formulas(mark: str, names: list[str]) -> st.SearchStrategy[Formula]:
+    """Values that follow from parameters; an open real counts within `floor` and `ceil` alone."""
+    of = {name: Formula(f"{mark}.{name}") for name in names}
+    found: list[Formula] = [of[name] for name in names if name != "p"]
+    for name in names:
+        if name in ("k", "s", "w"):
+            found += [Formula("*", (2, of[name])), Formula("floor", (Formula("/", (of[name], 2)),))]
+            found += [Formula("-", (4, of[name])), Formula("min", (of[name], 2)), Formula("/", (4, of[name]))]
+        if name == "p":
+            found += [Formula("floor", (Formula("*", (3, of[name])),)), Formula("ceil", (Formula("*", (2, of[name])),))]
+            found += [Formula("-", (3, Formula("floor", (Formula("*", (4, of[name])),))))]
+    if "k" in names and "p" in names:
+        found.append(Formula("floor", (Formula("*", (of["k"], of["p"])),)))
+        found.append(Formula("+", (of["k"], Formula("floor", (Formula("*", (2, of["p"])),)))))
+    return st.sampled_from(found)
+
+
+@st.composite
+def _steps(draw: st.DrawFn, mark: str, names: list[str], others: list[Node]) -> Node:
+    computed = st.builds(Computed, _formulas(mark, names), _withins)
+    value = st.one_of(computed, computed, constants, st.just(IntRange(1, 2)))
+    use = st.builds(BlockUse, st.sampled_from([A, B, A2]), value.map(lambda node: (Param("u", node),)))
+    level: st.SearchStrategy[Node] = st.one_of(use, use, use, st.just(Empty()), *map(st.just, others))
+    for _ in range(2):
+        level = st.one_of(level, _combined(level))
+    return draw(level)
+
+
+def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    two = st.lists(inner, min_size=1, max_size=2).map(tuple)
+    return st.one_of(
+        st.builds(Choice, two),
+        st.builds(Sequence, two),
+        st.builds(Sequence, two),
+        st.builds(Union, two),
+        st.builds(Subset, two),
+        st.builds(Permute, two),
+        two.map(lambda members: Arrange(1, len(members), members)),
+        inner.map(lambda node: Repeat(1, 2, node)),
+    )
+
+
+@st.composite
+def parts(draw: st.DrawFn, mark: str, others: list[Node]) -> Marked:
+    names = sorted(draw(st.sets(st.sampled_from(list("kwbsp")), min_size=1, max_size=2)))
+    params = tuple(Param(name, draw(_domains[name])) for name in names)
+    return Marked(mark, draw(_steps(mark, names, others)), params)
+
+
+@st.composite
+def _nested(draw: st.DrawFn) -> Marked:
+    """A part that gives its own parameters to another."""
+    inner = draw(parts(INNER, []))
+    names = ["k", "b"]
+    given = []
+    for param in inner.params:
+        formula = draw(_formulas(OUTER, names))
+        free = param.node if draw(st.booleans()) or param.name == "p" else Computed(formula, param.node)
+        given.append(Param(param.name, free))
+    use = Marked(INNER, inner.node, tuple(given))
+    params = tuple(Param(name, draw(_domains[name])) for name in names)
+    return Marked(OUTER, draw(_steps(OUTER, names, [use, use])), params)
+
+
+_roots = st.one_of(parts(OUTER, []), _nested(), parts(OUTER, []).map(lambda part: Choice((part, Empty()))))
+_mixed = st.one_of(
+    _roots,
+    st.tuples(_roots, nodes).map(Choice),
+    st.tuples(_roots, nodes).map(Sequence),
+    st.tuples(_roots, parts("one:third", [])).map(Sequence),
+    parts(OUTER, []).map(lambda part: Sequence((part, part))),
+    parts(OUTER, []).map(lambda part: Repeat(0, 2, part)),
+)
+_terms = st.builds(Parameter, st.sampled_from([part_as_block(OUTER), part_as_block(INNER)]), st.sampled_from("kwbs"))
+_conditions = st.one_of(
+    st.builds(
+        Comparison, st.sampled_from(["<", ">=", "==", "!="]), _terms, st.sampled_from([Literal(2), Literal(1.5)])
+    ),
+    st.builds(Comparison, st.sampled_from(["<", "=="]), _terms, st.builds(Parameter, st.just(A), st.just("u"))),
+    st.builds(ValueIs, _terms, st.sampled_from([("x",), (True,), (None, 2)])),
+)
+_requirements = st.lists(st.builds(Requirement, _conditions, st.none() | _conditions), max_size=1).map(tuple)
+
+spaces = st.builds(Space, _mixed, _requirements)
