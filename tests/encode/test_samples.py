@@ -98,6 +98,7 @@ def test_by_models_on_generated_spaces(space: Space, seed: int) -> None:
     assert number is not None
     assume(4 <= number <= 40)
     codec = space_to_codec(space)
+    assume(not codec.is_steered)  # with weights, models are not equally likely (tests/encode/test_priors.py)
     seen = Counter(repr(model) for model in sample(codec, 25 * number, _rng(seed), by="models"))
     assert len(seen) <= number
     assert chisquare([*seen.values(), *[0] * (number - len(seen))]).pvalue > LEVEL / 100

@@ -137,7 +137,8 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
         return draw(st.one_of(*plain))
     inner = domains(finite=finite, depth=depth - 1)
     nested: list[st.SearchStrategy[Node]] = [
-        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1), st.booleans()),
+        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1), st.just(True)),
+        st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1, lists=False), st.just(False)),
         st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
         choices(inner, 1, 3),
         st.builds(Pipeline, _rows(finite, depth - 1)),
@@ -202,14 +203,17 @@ _elements = st.sampled_from(
 
 
 @st.composite
-def parameters(draw: st.DrawFn, finite: bool = True, depth: int = 1) -> tuple[Param, ...]:
-    """None to three parameters, the later ones perhaps conditional on the earlier."""
+def parameters(draw: st.DrawFn, finite: bool = True, depth: int = 1, lists: bool = True) -> tuple[Param, ...]:
+    """None to three parameters, the later ones perhaps conditional on the earlier, and perhaps a list with its length.
+
+    An alternative that shares its names with the block has no list: the checker refuses a second length of that name.
+    """
     count = draw(st.sampled_from([0, 1, 1, 2, 2, 3]))
     found = []
     for name in NAMES[:count]:
         condition = draw(st.none() | _sibling_conditions) if found else None
         found.append(Param(name, draw(domains(finite=finite, depth=depth)), condition=condition))
-    if draw(st.integers(0, 5)) == 0:
+    if lists and draw(st.integers(0, 5)) == 0:
         element = draw(_elements if finite else st.one_of(_elements, open_numbers))
         conditions = st.none() if not found else st.none() | _sibling_conditions
         found.append(Param("n", draw(_counts), condition=draw(conditions)))

@@ -308,7 +308,7 @@ class Printer:
     def _on(self, node: ast.On) -> Doc:
         """`on columns (steps)`: the parentheses belong to it, whatever is inside."""
         selector = node.selector
-        columns = selector.text if isinstance(selector, ast.Name) else self.node(selector)
+        columns = name_text(selector.text) if isinstance(selector, ast.Name) else self.node(selector)
         inner = self.node(node.space)
         return join("on ", columns, " ", align("(", inner, *_dangling(self._comments.take(node.span.end - 1)), ")"))
 

@@ -165,21 +165,24 @@ _WEIGHED = CLOSING_TOKENS - {"RBRACE"} | frozenset("NAME NUMBER STRING QUESTION 
 
 def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
     """With the types of keywords. `weight` stays a name unless it is between an operand and a number, and the name of a
-    prior unless it is between an operand and `(`."""
+    prior unless it is between an operand and `(`. In `on weight 3`, `on` is the name that has the weight."""
     before: Token | None = None
     held: Token | None = None
+    owner: Token | None = None
     for token in _with_reserved(tokens):
         if held is not None:
             if held.value == "weight" and token.type in ("NUMBER", "MINUS"):
                 held.type = "WEIGHT"
+                if owner is not None and owner.type == "ON":
+                    owner.type = "NAME"
             elif held.value in PRIOR_WORDS and token.type == "CALL":
                 held.type = "PRIOR"
             yield held
             held = None
         is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
-        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT"}
+        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT", "ON"}
         if token.type == "NAME" and (is_prior or is_weight):
-            held = token
+            held, owner = token, before
         else:
             yield token
         before = token

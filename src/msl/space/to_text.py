@@ -375,7 +375,7 @@ class NodeWriter:
             case Empty():
                 return _Text("none")
             case Choice(options=options):
-                if self._priors and node.weights:
+                if self._priors and node.weights and len(options) > 1:
                     return self._weighted(node, texts, room)
                 return _choice([texts[id(o)] for o in options if not isinstance(o, Empty)], len(options), room)
             case Sequence(steps=steps):
