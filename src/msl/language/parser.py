@@ -93,10 +93,14 @@ def _segments(source: Source, tokens: list[Token]) -> list[tuple[int, int]]:
 
 
 def _begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
-    """Whether a name on a new line, outside brackets and after a complete statement, was meant as a keyword."""
-    return (
-        tokens[index].type == "NAME" and tokens[index - 1].type in ENDING_TOKENS and _begins_line(source, tokens, index)
-    )
+    """Whether a name on a new line, outside brackets and after a complete statement, was meant as a keyword.
+
+    `fidelity` may follow the fields of a block on a line of its own.
+    """
+    token, before = tokens[index], tokens[index - 1]
+    if token.value == "fidelity" and before.type == "RBRACE":
+        return False
+    return token.type == "NAME" and before.type in ENDING_TOKENS and _begins_line(source, tokens, index)
 
 
 def _begins_line(source: Source, tokens: list[Token], index: int) -> bool:

@@ -180,7 +180,7 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
             yield held
             held = None
         is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
-        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT", "ON"}
+        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT", "ON", "RBRACE"}
         if token.type == "NAME" and (is_prior or is_weight):
             held, owner = token, before
         else:
