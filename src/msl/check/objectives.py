@@ -169,7 +169,11 @@ class ObjectiveReader:
         if metric.task is not None and self.task is not None and metric.task != self.task:
             usual = DEFAULT_METRICS[self.task]
             message = f"`{name}` is a metric for {metric.task}, and this is {self.task}"
-            self._error("MSL151", path, message, f"write `{usual}`, or set `task` in `data(…)`")
+            help = f"write `{usual}`, or set `task` in `data(…)`"
+            if self.facts is not None and self.facts.guessed_target:
+                message += f": {self.facts.guessed_target}"
+                help = f"to predict another column write `data(target = …)`; for this one write `{usual}`"
+            self._error("MSL151", path, message, help)
             return None
         return Measured(metric.name, metric)
 

@@ -109,6 +109,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     if len(candidates) < 2:
         raise DataError([_no_features(reading, candidates)])
     target_name, target_reason = choose_target(candidates, options)
+    target_reason += _passed_over(choose_target(names, options)[0], options)
     used = [*candidates, *filter(None, (options.groups, options.order, options.fold))]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
@@ -148,6 +149,12 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         task_reason=target.reason,
         warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),
     )
+
+
+def _passed_over(usual: str, options: DataOptions) -> str:
+    """Why the column that would be the target is not, if `data` says something else about it."""
+    roles = {options.groups: "has the groups", options.order: "gives the order", options.fold: "has the folds"}
+    return f" besides `{usual}`, which {roles[usual]}" if usual in roles else ""
 
 
 def signed_decimals(reading: Reading, options: DataOptions) -> tuple[str, ...]:

@@ -160,6 +160,13 @@ class Table:
         return self.schema.classes
 
     @property
+    def _guess(self) -> str:
+        """Which column was taken for the target and why, unless the user named it or the task."""
+        options = self.schema.options
+        is_guess = options.target is None and options.task is None and self.target_reason
+        return f"`{self.target}` was taken for the target, as {self.target_reason}" if is_guess else ""
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was inferred or left out: not problems, but good to know."""
         found = []
@@ -203,6 +210,7 @@ class Table:
             incomplete=tuple(name for name, count in zip(self.names, self.missing_counts, strict=True) if count),
             classes=tuple(spell_label(label) for label in self.classes),
             n_folds=None if self.folds is None else int(self.folds.max()) + 1,
+            guessed_target=self._guess,
         )
 
     def describe(self) -> tuple[ColumnSummary, ...]:

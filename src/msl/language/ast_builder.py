@@ -225,8 +225,7 @@ class AstBuilder(Transformer[Token, Any]):
         if _is(children[2], "BEST"):
             key, domain = (self.source.slice(child.span) for child in (children[0], children[3]))
             message = "`=` takes one value; `best` tries all values of a domain, which follows `:`"
-            span = token_span(children[2])
-            self._problem("MSL285", message, span, help=f"write `{key}: best {domain}`")
+            self._problem("MSL285", message, _span(children), help=f"write `{key}: best {domain}`")
             return ast.Argument(children[0], True, children[3], best=_word(children[2]), span=_span(children))
         return ast.Argument(children[0], False, children[2], span=_span(children))
 
@@ -386,7 +385,7 @@ class AstBuilder(Transformer[Token, Any]):
         if not _is(children[2], "CALL") and self.source.text[steps.span.start] != "(":
             columns, written = self.source.slice(selector.span), self.source.slice(steps.span)
             message = "the steps for some columns are written in parentheses"
-            self._problem("MSL197", message, steps.span, help=f"write `on {columns} ({written})`")
+            self._problem("MSL197", message, span, help=f"write `on {columns} ({written})`")
         return ast.On(selector, steps, span=span)
 
     def on_nothing(self, children: list[Any]) -> ast.On:

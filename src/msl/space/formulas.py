@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Mapping
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal
 
@@ -192,6 +193,8 @@ class Facts:
     classes: tuple[str, ...] = ()
     #: How many folds `data(fold = …)` names; None without it.
     n_folds: int | None = None
+    #: The target and why it was taken for it, for messages; empty where the user named it or the task.
+    guessed_target: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.n_samples < 1 or self.n_features < 1:

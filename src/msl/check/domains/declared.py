@@ -138,11 +138,11 @@ class Declarer:
         assert argument.best is not None
         if takes_numbers(node):
             return True
-        key, text = (self.module.source.slice(each.span) for each in (argument.key, argument.value))
+        text = self.module.source.slice(argument.value.span)
         message = (
             f"`best` tries the values of a range or of a choice between numbers, and `{_shortened(text)}` is neither"
         )
-        help = f"write `{key}: {_shortened(text)}`, without `best`: the search then chooses"
+        help = "remove it: the search then chooses the value"
         self.report.error("MSL286", self.module.source, argument.best.span, message, "", help)
         return False
 
@@ -231,7 +231,8 @@ class Declarer:
             case ast.Call(path=path, arguments=(ast.Argument(key=None, value=inner),)) if path.text == "best":
                 help = f"write `{key}: best {source.slice(inner.span)}`, without parentheses"
         message = f"`:` opens a dimension, but `{text}` is one value"
-        self.report.error("MSL087", source, argument.value.span, message, "nothing to search here", help)
+        span = argument.value.span if argument.best is None else argument.best.span.to(argument.value.span)
+        self.report.error("MSL087", source, span, message, "nothing to search here", help)
 
     def list_as_domain(self, value: ast.ListOf) -> None:
         items = " | ".join(self.module.source.slice(item.span) for item in value.items[:8])

@@ -179,12 +179,17 @@ class Ranges:
 #: The priors, and what their two numbers are called.
 PRIORS = {"normal": ("mean", "sd"), "lognormal": ("median", "sigma")}
 _EXAMPLES = {"normal": "normal(0.5, 0.1)", "lognormal": "lognormal(0.01, 2)"}
-#: Distributions of other tools, and what to write instead.
-_PRIORS_MEANT = {
-    **dict.fromkeys("gaussian norm truncnorm quniform_normal qnormal Normal".split(), "write `normal(mean, sd)`"),
-    **dict.fromkeys("lognorm log_normal qlognormal LogNormal".split(), "write `lognormal(median, sigma)`"),
-    **dict.fromkeys("uniform quniform Uniform".split(), "remove it: draws from a range are uniform"),
-    **dict.fromkeys("loguniform log_uniform qloguniform reciprocal".split(), "write `log`"),
+_FORMS = "`normal(mean, sd)` and `lognormal(median, sigma)`"
+#: Distributions of other tools: those with the numbers of `normal`, those with others, and what needs no prior.
+_SAME_AS_NORMAL = frozenset("gaussian norm Normal".split())
+_LIKE_NORMAL = frozenset("truncnorm qnormal".split())
+_LIKE_LOGNORMAL = frozenset("lognorm log_normal qlognormal LogNormal".split())
+_UNIFORM = frozenset("uniform quniform Uniform".split())
+_LOG_UNIFORM = frozenset("loguniform log_uniform qloguniform reciprocal".split())
+#: What other tools call the numbers of a prior.
+_NUMBERS_MEANT = {
+    "normal": {**dict.fromkeys(("mu", "loc"), "mean"), **dict.fromkeys(("sigma", "scale", "std", "stddev"), "sd")},
+    "lognormal": dict.fromkeys(("s", "sd", "std"), "sigma"),
 }
 
 
@@ -199,8 +204,7 @@ class Priors:
         """`normal(0.5, 0.1)` behind a range from `low` to `high`."""
         kind = call.path.text
         if kind not in PRIORS:
-            help = _PRIORS_MEANT.get(kind) or did_you_mean(kind, PRIORS) or f"priors are {listing(PRIORS)}"
-            self._error("MSL158", call.path, f"`{kind}` is not a prior", help)
+            self._error("MSL158", call, f"`{kind}` is not a prior", self._meant(call, log))
             return None
         if kind == "normal" and log:
             message = "`normal` on a logarithmic range: is the value normal, or its logarithm?"
@@ -210,13 +214,44 @@ class Priors:
             return None
         if kind == "lognormal" and not isinstance(low, Formula) and low <= 0:
             message = f"`lognormal` needs a range above 0, but this starts at {low}"
-            self._error("MSL158", call, message, "start above 0, or write `normal(mean, sd)`")
+            self._error("MSL158", call, message, "start the range above 0, or use `normal(mean, sd)`")
             return None
         given = self._numbers(call, kind)
         if given is None:
             return None
         self._warn_outside(call, kind, given[0], low, high)
         return Prior(kind, *given)
+
+    def _meant(self, call: ast.Call, log: bool) -> str:
+        """The help for a distribution that MSL does not have, or calls by another name."""
+        kind, source = call.path.text, self.module.source
+        if kind in _UNIFORM:
+            return "remove it: draws from a range are uniform"
+        if kind in _LOG_UNIFORM:
+            return "remove it: draws from a range with `log` are uniform in the logarithm" if log else "write `log`"
+        if kind in _SAME_AS_NORMAL and [argument.key for argument in call.arguments] == [None, None]:
+            return f"write `normal({', '.join(source.slice(argument.span) for argument in call.arguments)})`"
+        if kind in _SAME_AS_NORMAL | _LIKE_NORMAL:
+            return f"the prior is `normal(mean, sd)`, as in `{_EXAMPLES['normal']}`"
+        if kind in _LIKE_LOGNORMAL:
+            return "the prior is `lognormal(median, sigma)`, whose median is the value itself, not its logarithm"
+        return did_you_mean(kind, PRIORS) or f"the priors are {_FORMS}"
+
+    def _wrong_number(self, argument: ast.Argument, kind: str, name: str | None) -> None:
+        """Report an argument of a prior that is not one of its two numbers."""
+        names, value = PRIORS[kind], self.module.source.slice(argument.value.span)
+        meant = name if name in names else _NUMBERS_MEANT[kind].get(name or "")
+        message = f"`{name}` is not a number of `{kind}`"
+        help = f"its numbers are its {names[0]} and its {names[1]}, as in `{_EXAMPLES[kind]}`"
+        if name is None:
+            message = f"`{kind}` takes two numbers, and this is another one"
+        elif argument.opens and name in names:
+            message, help = f"the {name} of a prior is one number", f"write `{name} = {value}`"
+        elif name in names:
+            message, help = f"the {name} of this prior is given twice", "remove it"
+        elif meant is not None:
+            help = f"write `{meant} = {value}`"
+        self._error("MSL158", argument, message, help)
 
     def _numbers(self, call: ast.Call, kind: str) -> tuple[Amount, Amount] | None:
         """The two numbers of a prior, by place or by name."""
@@ -225,9 +260,7 @@ class Priors:
         for place, argument in enumerate(call.arguments):
             name = argument.key.text if argument.key is not None else names[place] if place < 2 else None
             if name not in names or name in given or argument.opens:
-                help = f"write `{kind}({names[0]}, {names[1]})`, as in `{_EXAMPLES[kind]}`"
-                named = f"`{name}` is not a number of `{kind}`" if argument.key else f"`{kind}` takes two numbers"
-                self._error("MSL158", argument, named, help)
+                self._wrong_number(argument, kind, name)
                 return None
             given[name] = argument.value
         missing = [name for name in names if name not in given]

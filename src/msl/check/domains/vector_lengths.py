@@ -149,7 +149,7 @@ class Lengths:
                 f"{name_to_text(length.name)} = {sizes[0]}",
                 f"{name_to_text(param.name)}: vector({text}) of …",
             )
-            help = f"write `{count}` beside it, or `{vector}`"
+            help = f"fix the length with `{count}`, or write `{vector}`"
         self.report.error("MSL189", self.source, span, message, "", help)
         return False
 

@@ -116,8 +116,8 @@ class PartDeclarations:
         if argument.best is None:
             return True
         message = "a parameter of a part takes no `best`"
-        help = "write `best` before the range of a parameter of a block"
-        self._error("MSL172", argument.value, module, message, help)
+        help = "`best` goes before the range of a parameter of a block"
+        self._error("MSL172", argument.best, module, message, help)
         return False
 
     def _is_allowed(self, param: Param, written: ast.Argument, declaration: Declaration) -> None:

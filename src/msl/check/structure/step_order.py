@@ -146,6 +146,8 @@ class Structure:
         )
         message = "nothing in this space fits the table" + (f": {reasons}" if reasons else "")
         help = f"use blocks for {facts.task}, or set another `task` in `data(…)`"
+        if facts.guessed_target:
+            help = f"use blocks for {facts.task}, or write `data(target = …)`: {facts.guessed_target}"
         if not all("serves" in removal.why for removal in distinct):
             rows, features = facts.n_samples, facts.n_features
             size = f"{rows} row{'s' * (rows != 1)} and {features} feature{'s' * (features != 1)}"

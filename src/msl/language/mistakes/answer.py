@@ -262,7 +262,7 @@ def _unexpected_end(source: Source, failure: Failure, tokens: list[Token]) -> Di
 def _misspelt_word(statement: UnreadableStatement) -> Diagnostic | None:
     """The diagnostic for a name where a similar keyword is expected: `steps` for `step`, `with` for `by`."""
     token = statement.token
-    if token.type != "NAME":
+    if token.type != "NAME" and str(token) not in _OTHER_WORDS:
         return None
     words = [terminal.lower() for terminal in statement.failure.accepted if terminal.lower() in RESERVED]
     other = _OTHER_WORDS.get(str(token))

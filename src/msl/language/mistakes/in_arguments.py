@@ -69,6 +69,7 @@ def arguments_without_brackets(statement: UnreadableStatement) -> Diagnostic | N
     if (
         before.type != "NAME"
         or str(before) == "lambda"
+        or str(name) == "weight"  # of an alternative: `weight_without_number` answers
         or not named
         or sign is None
         or sign.type not in {"EQUALS", "COLON"}

@@ -146,8 +146,9 @@ def columns_of_steps(statement: UnreadableStatement) -> Diagnostic | None:
         return _columns_in_parentheses(statement, start)
     if first is not None and first.type == "LSQB" and "STAR" in {token.type, statement.before.type}:
         opens = next(i for i in before if str(statement.near(i)) in ("[", ",")) + 1
-        pattern = statement.text(opens, statement.item_end(opens))
-        return statement.error("MSL197", "a pattern is written in quotes", f'write `"{pattern}"`')
+        end = statement.item_end(opens)
+        help = f'write `"{statement.text(opens, end)}"`'
+        return statement.error("MSL197", "a pattern is written in quotes", help, statement.span(opens, end))
     if start == -2 and token.type == "COLON":
         message = "the steps for some columns are written in parentheses, not after `:`"
         return statement.error("MSL197", message, f"write `on {statement.before} (…)`")
@@ -157,7 +158,8 @@ def columns_of_steps(statement: UnreadableStatement) -> Diagnostic | None:
     if statement.before.type in {"LPAR", "CALL"} and token.type == "RPAR" and start == -3:
         columns = statement.text(-2, -2)
         message = f"`on {columns}` does not say which steps these columns go through"
-        return statement.error("MSL197", message, f"write `on {columns} (none)` to keep them as they are")
+        help = f"write `on {columns} (none)` to keep them as they are"
+        return statement.error("MSL197", message, help, statement.span(start, 0))
     return None
 
 
@@ -168,7 +170,7 @@ def _columns_in_parentheses(statement: UnreadableStatement, start: int) -> Diagn
         return None
     help = f"write `on {statement.text(start + 2, end - 1)} {statement.text(end + 1, last)}`"
     message = "the columns of `on` take no parentheses, only its steps do"
-    return statement.error("MSL197", message, help, statement.span(start, end))
+    return statement.error("MSL197", message, help, statement.span(start, last))
 
 
 def space_before_call(statement: UnreadableStatement) -> Diagnostic | None:
@@ -220,11 +222,24 @@ def prior_without_numbers(statement: UnreadableStatement) -> Diagnostic | None:
     text = str(statement.token)
     if statement.token.type != "NAME" or text not in PRIOR_WORDS | {"prior"} or not statement.accepts("PRIOR"):
         return None
-    help = "write the prior itself, as in `normal(0.5, 0.1)`"
-    if text != "prior":
-        name = text if text in ("normal", "lognormal") else "normal"
-        help = f"write `{name}(0.5, 0.1)` with numbers of your own, and no space before the `(`"
-    return statement.error("MSL158", f"{quoted(statement.token)} is not a prior without its two numbers", help)
+    after, closed = statement.near(1), statement.closing(1)
+    if text == "prior":
+        if after is not None and after.type in {"NAME", "PRIOR"}:
+            return statement.error("MSL158", "a prior follows its range without the word `prior`", "remove it")
+        help = "the prior follows its range, as in `normal(0.5, 0.1)`"
+        return statement.error("MSL158", "`prior` is not the name of a prior", help)
+    if after is not None and after.type == "LPAR" and closed is not None:
+        help = f"write `{text}{statement.text(1, closed)}`"
+        message = f"the `(` of a prior follows `{text}` without a space"
+        return statement.error("MSL158", message, help, statement.span(0, closed))
+    name = text if text in ("normal", "lognormal") else "normal"
+    numbers = (
+        "(0.5, 0.1)` with a mean and a standard deviation"
+        if name == "normal"
+        else "(0.01, 2)` with a median and a sigma"
+    )
+    message = f"{quoted(statement.token)} is not a prior without its two numbers"
+    return statement.error("MSL158", message, f"write `{name}{numbers} of your own")
 
 
 def weight_without_number(statement: UnreadableStatement) -> Diagnostic | None:
@@ -236,9 +251,14 @@ def weight_without_number(statement: UnreadableStatement) -> Diagnostic | None:
         or not statement.accepts("WEIGHT")
     ):
         return None
-    return statement.error(
-        "MSL159", "a weight is the word `weight` and a number", "write `weight 3`, or another number"
-    )
+    message, after = "a weight is the word `weight` and a number", statement.near(1)
+    first = 2 if after is not None and after.type in {"EQUALS", "COLON", "CALL", "LPAR"} else 1
+    number = statement.near(first)
+    if number is None or number.type != "NUMBER":
+        span = statement.span(0, 1) if after is not None and after.type == "NAME" else None
+        return statement.error("MSL159", message, "write `weight 3`, or another number", span)
+    closes = after is not None and after.type in {"CALL", "LPAR"} and str(statement.near(first + 1)) == ")"
+    return statement.error("MSL159", message, f"write `weight {number}`", statement.span(0, first + closes))
 
 
 def missing_between(statement: UnreadableStatement) -> Diagnostic | None:

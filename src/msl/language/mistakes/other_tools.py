@@ -243,6 +243,9 @@ def pipeline_of_pairs(statement: UnreadableStatement) -> Diagnostic | None:
         return None
     name = str(statement.near(opened - 1))
     joined = f" {JOINS[name]} ".join(steps)
+    around = {str(statement.near(opened - 2)), str(statement.near(end + 1))}
+    if len(steps) > 1 and around & ({">>", "|", "&"} - {JOINS[name]}):
+        joined = f"({joined})"
     message = f"steps are joined by `{JOINS[name]}` and have no names"
     return statement.error("MSL035", message, f"write `{joined}`", statement.span(opened - 1, end))
 
