@@ -29,3 +29,9 @@ def test_an_estimate_that_does_something_else_has_another_digest(tmp_path: Path,
 )
 def test_a_swarm_that_does_something_else_has_another_digest(tmp_path: Path, change: str) -> None:
     assert digests(tmp_path, "loo()", "pso").search != digests(tmp_path, "loo()", f"pso({change})").search
+
+
+def test_a_pattern_that_asks_again_has_another_digest(tmp_path: Path) -> None:
+    plain = digests(tmp_path, "loo()", "pattern")
+    assert plain == digests(tmp_path, "loo()", "pattern(shuffle = false)")
+    assert plain.search != digests(tmp_path, "loo()", "pattern(shuffle = true)").search

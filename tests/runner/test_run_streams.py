@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from search_cases import Searched, searched, write_classes
 
 import msl
@@ -69,12 +70,19 @@ def test_stages_and_seeds_draw_different_points_and_the_same_again(tmp_path: Pat
     assert not np.isin(second, whole).any(), "a stage does not go on with the numbers of the one before"
 
 
-def test_a_shuffled_swarm_has_new_folds_for_every_evaluation_with_any_number_of_workers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "search",
+    [
+        "pso(swarm = 4, iterations = 8, units = native, vmax = 2, shuffle = true)",
+        "pattern(evaluations = 36, shuffle = true)",
+    ],
+    ids=["swarm", "pattern"],
+)
+def test_a_shuffled_search_has_new_folds_for_every_evaluation_with_any_number_of_workers(
+    tmp_path: Path, search: str
+) -> None:
     """Also when it asks for a model again: here there is only one, as far as its predictions go."""
-    text = TWINS + (
-        "minimize error by cv(folds = 2, stratified = false, shuffle = true)\n"
-        "search pso(swarm = 4, iterations = 8, units = native, vmax = 2, shuffle = true)\n"
-    )
+    text = TWINS + f"minimize error by cv(folds = 2, stratified = false, shuffle = true)\nsearch {search}\n"
     table = str(write_classes(tmp_path))
 
     def asked(jobs: int) -> list[tuple[str | None, float]]:
@@ -90,10 +98,9 @@ def test_a_shuffled_swarm_has_new_folds_for_every_evaluation_with_any_number_of_
     assert asked(2) == alone
 
 
-def test_the_best_of_a_shuffled_swarm_wins(tmp_path: Path) -> None:
-    text = TWINS + (
-        "minimize error by cv(folds = 2, shuffle = true)\nsearch pso(swarm = 4, iterations = 8, shuffle = true)\n"
-    )
+@pytest.mark.parametrize("search", ["pso(swarm = 4, iterations = 8", "pattern(evaluations = 36"])
+def test_the_best_of_a_shuffled_search_wins(tmp_path: Path, search: str) -> None:
+    text = TWINS + f"minimize error by cv(folds = 2, shuffle = true)\nsearch {search}, shuffle = true)\n"
     case = _searched(tmp_path, text)
     assert case.verdict.best is not None
     assert case.verdict.best.losses[0] == min(one.loss for _, one in case.found.history)

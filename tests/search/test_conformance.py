@@ -40,6 +40,13 @@ SUBJECTS: dict[str, tuple[str, int | None, tuple[str, ...], tuple[int, ...]]] = 
         ("sphere", "mixed", "bits"),
         (1,),
     ),
+    "pattern, shuffled": ("pattern(evaluations = 150, shuffle = true)", 150, ("sphere", "mixed", "bits"), (1,)),
+    "pattern, complete and shuffled": (
+        "pattern(evaluations = 150, poll = complete, shuffle = true)",
+        150,
+        ("sphere", "bits"),
+        (1,),
+    ),
     "random": ("random(evaluations = 150)", 150, ("mixed", "conditional"), (1, 2)),
     "grid": ("grid(steps = 7, evaluations = 500)", 500, ("sphere", "mixed", "conditional"), (1, 2)),
     "best_first": ("best_first()", None, ("sphere", "bits"), (1,)),

@@ -50,6 +50,7 @@ CHANGES: list[tuple[str, str, str, Problem]] = [
     ("pattern", "evaluations = 40", "evaluations = 41", sphere()),
     ("pattern", "evaluations = 40", "poll = complete", sphere()),
     ("pattern", "evaluations = 40", "halve = failed", sphere()),
+    ("pattern", "evaluations = 40", "shuffle = true", bits(4)),
     ("random", "evaluations = 40", "evaluations = 41", sphere()),
     ("grid", "steps = 3", "steps = 4", sphere()),
     ("grid", "steps = 3", "evaluations = 5", sphere()),

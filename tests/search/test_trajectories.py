@@ -179,6 +179,37 @@ def test_steps_of_a_pattern_end_where_they_lead_to_the_same_value() -> None:
     assert asked == [[0.3], [0.875], [0.0], [0.625], [0.125], [0.5]]
 
 
+def test_a_shuffled_pattern_skips_no_step_and_makes_all_evaluations() -> None:
+    """The four values of above: every sweep is a step up and one down, also where both are rounded back."""
+    search_space = SearchSpace.of([4])
+    call = "pattern(evaluations = 12, shuffle = true)"
+    strategy = pattern(Setting(search_space, options(call), FixedNumbers(0.3)))  # type: ignore[arg-type]
+    asks = next(strategy)
+    asked, repeats = points(asks), [asks[0].repeat]
+    # The value is met again at 1/8 down, with a lower loss on these splits: it is the one to beat from then on.
+    losses = [1.0, 1.1, 1.2, 1.3, 1.1, 1.2, 0.9, 1.0, 0.95, 1.0, 1.0]
+    for loss in losses:
+        asks = strategy.send(told(search_space, asks, loss))
+        asked.extend(points(asks))
+        repeats.append(asks[0].repeat)
+    assert asks[0].cutoff == just_above(0.9)
+    assert ends(strategy, told(search_space, asks, 1.0))
+    assert asked == [
+        [0.3],
+        [0.875],
+        [0.0],
+        [0.625],
+        [0.125],
+        [0.5],
+        [0.25],
+        *([[0.4375], [0.3125]]),
+        [0.40625],
+        [0.34375],
+        [0.390625],
+    ]
+    assert repeats == list(range(1, 13)), "every evaluation has splits of its own"
+
+
 def test_the_ramp_of_inertia() -> None:
     """From 1.2 to 0.4 over the first half of 50 iterations, by 0.032 each."""
     from msl.search.operators.swarm import inertia_schedule

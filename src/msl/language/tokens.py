@@ -162,6 +162,8 @@ PRIOR_WORDS = frozenset(
 #: What the word `weight` and a prior follow where they are one.
 _WEIGHED = CLOSING_TOKENS - {"RBRACE"} | frozenset("NAME NUMBER STRING QUESTION NONE TRUE FALSE BOOL LOG".split())
 
+_BEFORE_WEIGHT = _WEIGHED | {"DEFAULT", "ON", "RBRACE"}
+
 
 def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
     """With the types of keywords. `weight` stays a name unless it is between an operand and a number, and the name of a
@@ -180,7 +182,7 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
             yield held
             held = None
         is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
-        is_weight = token.value == "weight" and before is not None and before.type in _WEIGHED | {"DEFAULT", "ON", "RBRACE"}
+        is_weight = token.value == "weight" and before is not None and before.type in _BEFORE_WEIGHT
         if token.type == "NAME" and (is_prior or is_weight):
             held, owner = token, before
         else:

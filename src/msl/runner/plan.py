@@ -142,6 +142,7 @@ _LATER_OPTIONS: Mapping[str, Mapping[str, object]] = {
         "leader": "best",
         "shuffle": False,
     },
+    "pattern": {"shuffle": False},
     "cv": {"stratified": True, "balanced": False, "kernel": "constant"},
     "holdout": {"stratified": True, "balanced": False, "kernel": "constant"},
     "loo": {"balanced": False, "kernel": "constant"},

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from msl.search.base import Event, Observation, Query, SearchSpace, Vector, best_of, ended, worse_than
+from msl.search.base import Event, Observation, SearchSpace, Vector, best_of, ended, worse_than
+from msl.search.operators.swarm import queries
 from msl.search.strategy_context import Setting, Strategy
 
 #: A continuous dimension is not moved by less than this.
@@ -18,14 +21,19 @@ def pattern(setting: Setting) -> Strategy:
     """Tries a step up along each axis, then down, moves at once to what is better, and halves the steps after a sweep.
 
     With `poll = complete` a whole sweep is evaluated from one point, and its best is taken. With `halve = failed` the
-    steps are halved only after a sweep without improvement. Steps that do not change the model are skipped.
+    steps are halved only after a sweep without improvement. Steps that do not change the model are skipped, and the
+    search ends when no dimension has any other.
+
+    As in the authors' program: with `shuffle` every evaluation has splits of its own. Then no step is skipped, however
+    small, because the same model may have a lower loss on other splits, and all evaluations are made.
     """
     options, search_space = setting.options, setting.search_space
     left = int(options["evaluations"])
-    (here,) = yield [Query(setting.first_point())]
+    turns = count(1) if options["shuffle"] else None
+    (here,) = yield queries(setting.first_point()[None], turns)
     left -= 1
     step = 0.5
-    finest = _finest_steps(search_space)
+    finest = _finest_steps(search_space) if turns is None else np.zeros(search_space.n_dimensions)
     sweep = 0
 
     while left > 0 and (step >= finest).any():
@@ -33,14 +41,16 @@ def pattern(setting: Setting) -> Strategy:
         before, tried = here, 0
         moves = _moves(step, finest)
         while left > 0:
-            trials = list(_trials(search_space, here, moves, left if options["poll"] == "complete" else 1))
+            most = left if options["poll"] == "complete" else 1
+            trials = list(_trials(here, moves, most, search_space if turns is None else None))
             if not trials:
                 break
-            observations = yield [Query(trial, cutoff=worse_than(here.loss)) for trial in trials]
+            cutoff = worse_than(here.loss)
+            observations = yield [replace(query, cutoff=cutoff) for query in queries(np.array(trials), turns)]
             left -= len(observations)
             tried += len(observations)
             here = _better(here, observations)
-        setting.note(_event(sweep, step, tried, here, moved=here is not before))
+        setting.note(_event(sweep, step, tried, here, moved=here is not before, stands=turns is not None))
         if options["halve"] == "always" or here is before:
             step /= 2
     setting.note(ended("the steps no longer lead anywhere new" if left else "all evaluations are used"))
@@ -58,15 +68,15 @@ def _moves(step: float, finest: NDArray[np.float64]) -> Iterator[tuple[int, floa
 
 
 def _trials(
-    search_space: SearchSpace, here: Observation, moves: Iterator[tuple[int, float]], most: int
+    here: Observation, moves: Iterator[tuple[int, float]], most: int, search_space: SearchSpace | None
 ) -> Iterator[Vector]:
-    """The next points around this one that are other models."""
-    model = search_space.decode(here.vector)
+    """The next points around this one; only those that are other models if there is a search space to tell by."""
+    model = None if search_space is None else search_space.decode(here.vector)
     while most > 0 and (move := next(moves, None)) is not None:
         dimension, by = move
         trial = here.vector.copy()
         trial[dimension] = min(max(trial[dimension] + by, 0.0), 1.0)
-        if search_space.decode(trial) not in (None, model):
+        if search_space is None or search_space.decode(trial) not in (None, model):
             most -= 1
             yield trial
 
@@ -76,6 +86,6 @@ def _better(here: Observation, observations: list[Observation]) -> Observation:
     return best if best is not None and best.loss < here.loss else here
 
 
-def _event(sweep: int, step: float, tried: int, here: Observation, moved: bool) -> Event:
+def _event(sweep: int, step: float, tried: int, here: Observation, moved: bool, stands: bool) -> Event:
     figures = {"sweep": sweep, "step": step, "tried": tried, "moved": moved, "best": here.loss}
-    return Event("sweep", figures, (here,) if here.is_finite else (), (here,))
+    return Event("sweep", figures, (here,) if here.is_finite else (), (here,), stands)
