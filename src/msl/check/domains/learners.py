@@ -10,6 +10,7 @@ from typing import Protocol
 
 from msl.check.domains.contains import Place, options_of, options_of_kind
 from msl.check.domains.declared import Declarer, alternatives, choice, listing_of
+from msl.check.names.resolve_names import peek
 from msl.language import ast
 from msl.record import record
 from msl.space.defaults import is_closed
@@ -77,13 +78,29 @@ class LearnerReader:
     def _alternative(self, declared: Node, item: ast.Expression, opens: bool, place: Place) -> Node | None:
         if isinstance(item, ast.Nothing) and any(option == Const(None) for option in options_of(declared)):
             return Const(None)
-        if _is_listed(declared, item):
+        if self._is_listed(declared, item):
             return self.listed.open(declared, item, place, closes=not opens)
         if isinstance(item, _STEPS):
             where = f"`{place.parameter}` of `{place.owner.name}`"
             return self.declarer.context.learner_space(self.declarer.module, item, not opens, where)
         self._not_a_learner(item, place)
         return None
+
+    def _is_listed(self, declared: Node, item: ast.Expression) -> bool:
+        """Whether the declaration lists this block, or blocks of this role.
+
+        A name is first that of the file that writes it: if a block or part of this name is in scope there, and it is not
+        the one that the declaration lists, that one is meant.
+        """
+        uses = [option for option in options_of_kind(declared, BlockUse) if isinstance(option, BlockUse)]
+        if isinstance(item, ast.AnyOf):
+            return any(use.block.role == item.role.text for use in uses)
+        path = item.path if isinstance(item, ast.Call) else item
+        if not isinstance(path, ast.Path) or len(path.names) != 1:
+            return False
+        found = peek(self.declarer.module, path.text)
+        named = [use.block for use in uses if use.block.name == path.text]
+        return bool(named) and (found is None or (found.module.origin, found.name) in [block.key for block in named])
 
     def _not_a_learner(self, item: ast.Expression, place: Place) -> None:
         message = f"`{self._text(item)}` is not a learner, and `{place.parameter}` of `{place.owner.name}` takes one"
@@ -123,12 +140,3 @@ def as_value(options: list[Node]) -> Node:
 
 def _items(value: ast.Expression) -> list[ast.Expression]:
     return list(alternatives(value)) if isinstance(value, ast.Choice) else [value]
-
-
-def _is_listed(declared: Node, item: ast.Expression) -> bool:
-    """Whether the declaration lists this block, or blocks of this role."""
-    uses = [option for option in options_of_kind(declared, BlockUse) if isinstance(option, BlockUse)]
-    if isinstance(item, ast.AnyOf):
-        return any(use.block.role == item.role.text for use in uses)
-    path = item.path if isinstance(item, ast.Call) else item
-    return isinstance(path, ast.Path) and len(path.names) == 1 and path.text in [use.block.name for use in uses]
