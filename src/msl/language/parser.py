@@ -95,12 +95,16 @@ def _segments(source: Source, tokens: list[Token]) -> list[tuple[int, int]]:
 def _begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
     """Whether a name on a new line, outside brackets and after a complete statement, was meant as a keyword.
 
-    `fidelity` may follow the fields of a block on a line of its own.
+    `fidelity` may follow the fields of a block on a line of its own, and so may the parameter that it names.
     """
     token, before = tokens[index], tokens[index - 1]
-    if token.value == "fidelity" and before.type == "RBRACE":
+    if _is_fidelity(tokens, index) or _is_fidelity(tokens, index - 1):
         return False
     return token.type == "NAME" and before.type in ENDING_TOKENS and _begins_line(source, tokens, index)
+
+
+def _is_fidelity(tokens: list[Token], index: int) -> bool:
+    return index > 0 and tokens[index].value == "fidelity" and tokens[index - 1].type == "RBRACE"
 
 
 def _begins_line(source: Source, tokens: list[Token], index: int) -> bool:
