@@ -89,8 +89,8 @@ class LearnerReader:
     def _is_listed(self, declared: Node, item: ast.Expression) -> bool:
         """Whether the declaration lists this block, or blocks of this role.
 
-        A name is first that of the file that writes it: if a block or part of this name is in scope there, and it is not
-        the one that the declaration lists, that one is meant.
+        A name is first that of the file that writes it: if a block or part of this name is in scope there, and it is
+        not the one that the declaration lists, that one is meant.
         """
         uses = [option for option in options_of_kind(declared, BlockUse) if isinstance(option, BlockUse)]
         if isinstance(item, ast.AnyOf):
