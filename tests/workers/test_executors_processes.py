@@ -53,13 +53,15 @@ def test_workers_share_one_table(fork_server: ForkServer) -> None:
     dataset = Dataset.of_arrays(rng.normal(size=(8_000, 600)), rng.integers(0, 2, 8_000), 2)
     size = dataset.X.nbytes
     with_table = held_by_workers(replace(em.job(cache_bytes=0), dataset=dataset), fork_server)
-    # A worker that had a copy would hold it for itself.
-    assert with_table["private"] - without["private"] < 0.5 * size
-    assert with_table["proportional"] - without["proportional"] < 1.5 * size
-    assert with_table["resident"] - without["resident"] > 3.9 * size  # all of them have looked at all of it
+    # A worker that had a copy would hold it for itself. What is wider beside the table, such as its splits, is small.
+    grown = [held - before for held, before in zip(with_table["private"], without["private"], strict=True)]
+    assert max(grown) < 0.5 * size
+    assert sum(with_table["proportional"]) - sum(without["proportional"]) < 2 * size
+    assert sum(with_table["resident"]) - sum(without["resident"]) > 3.9 * size  # all have looked at all of it
 
 
-def held_by_workers(job: Job, fork_server: ForkServer) -> dict[str, int]:
+def held_by_workers(job: Job, fork_server: ForkServer) -> dict[str, list[int]]:
+    """The memory of each worker of a kind, from the smallest."""
     with LocalExecutor(job, 4, fork_server) as executor:
         del job
         # All at once, so that each finds the workers before it at work.
@@ -70,9 +72,9 @@ def held_by_workers(job: Job, fork_server: ForkServer) -> dict[str, int]:
         assert len(pids) == 4
         gc.collect()
         return {
-            "private": sum(smaps(pid, "Private_Clean", "Private_Dirty") for pid in pids),
-            "proportional": sum(smaps(pid, "Pss") for pid in pids),
-            "resident": sum(smaps(pid, "Rss") for pid in pids),
+            "private": sorted(smaps(pid, "Private_Clean", "Private_Dirty") for pid in pids),
+            "proportional": sorted(smaps(pid, "Pss") for pid in pids),
+            "resident": sorted(smaps(pid, "Rss") for pid in pids),
         }
 
 
