@@ -60,12 +60,12 @@ MEANINGS: dict[str, str] = {
     "MSL341": "a column has symbols that the model was not trained on",
     "MSL342": "a table has columns that the model was not trained on",
     "MSL343": "rows with more or fewer fields than there are columns are left out",
-    "MSL345": "among dates stands something else",
-    "MSL346": "the first number of a date may be the day or the month",
     "MSL350": "the column of folds cannot be used",
     "MSL360": "the target looks like numbers, but would be taken for classes",
     "MSL361": "the table has more columns than can be read",
     "MSL362": "the name of a column is too long",
+    "MSL363": "among dates stands something else",
+    "MSL364": "the first number of a date may be the day or the month",
 }
 
 

@@ -211,7 +211,7 @@ def _date_columns(
             example = next(text for text in texts.drop_nulls() if re.match(r"[0-9]{1,2}[-/]", text))
             message = f"in the dates of column `{name}` the first number is taken as the month, as in {example!r}"
             help = "write data(day_first = true) if it is the day, or data(day_first = false) to be sure"
-            problems.append(problem("MSL346", message, help, column=name))
+            problems.append(problem("MSL364", message, help, column=name))
             day_first = False
     moments, _ = _moments(name, column, day_first, given)
     if column.dtype == pl.Duration:
@@ -244,7 +244,7 @@ def _moments(name: str, column: pl.Series, day_first: bool, given: Markers) -> t
     rows = f"row {first + 1}" if len(wrong) == 1 else f"{len(wrong):,} rows, first in row {first + 1}"
     message = f"column `{name}` holds dates, but not in {rows}: {texts_there}"
     help = "correct the values; until then they are taken as missing"
-    return moments, [problem("MSL345", message, help, column=name, row=first + 1)]
+    return moments, [problem("MSL363", message, help, column=name, row=first + 1)]
 
 
 def _part(moments: pl.Series, part: str) -> pl.Series:
