@@ -1,4 +1,4 @@
-"""Columns that are made of dates and of text: what they hold, and that later tables and exported files make them too."""
+"""Columns made of dates and of text: what they hold, and that later tables and exported files make them too."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_parts_of_dates_are_those_of_pandas(form: str | None) -> None:
     parts = {
         "month": reference.dt.month,
         "day": reference.dt.day,
-        "weekday": reference.dt.weekday + 1,
-        "yearday": reference.dt.dayofyear,
+        "weekday": reference.dt.day_of_week + 1,
+        "yearday": reference.dt.day_of_year,
         "hour": reference.dt.hour + reference.dt.minute / 60,
         "days": (reference - pd.Timestamp(0)) / pd.Timedelta(days=1),
     }
@@ -159,7 +159,7 @@ def test_kinds_can_be_said() -> None:
     assert table_of(short).is_symbolic.tolist() == [True]
     assert set(table_of(short, text=("v",)).names) == {"v: blue", "v: number of words", "v: red"}
     assert table_of(PROSE, categorical=("v",)).names == ("v",)
-    with pytest.raises(DataError, match="named both in `text` and in `dates`|named both in `dates` and in `text`"):
+    with pytest.raises(DataError, match=r"named both in `(text` and in `dates|dates` and in `text)`"):
         DataOptions(text=("v",), dates=("v",))
     with pytest.raises(DataError, match="row 1 holds 'red blue'"):
         table_of(short, dates=("v",))
@@ -209,12 +209,14 @@ def test_a_schema_is_written_and_read() -> None:
 
 
 def test_branches_select_what_is_made_of_a_column(tmp_path: Path) -> None:
+    """As many components as columns can be had, and not one more."""
     for selector, count in (("dates", 6), ("text", 5), ("[when]", 6), ('["note: *"]', 5), ("numbers", 1)):
-        text = "use sklearn\ndata(target = class)\n"
-        text += f"chain m = on {selector} (passthrough) >> pca(n_components = {count}) >> logistic(rest = default)\n"
-        text += "search random(evaluations = 1)\nseed 1\n"
-        result = msl.run(text, messy(), store=tmp_path)
-        assert not result.evaluations[0]["failure"], selector
+        for components in (count, count + 1):
+            text = 'use sklearn\nblock project: selector "sklearn.decomposition:PCA" { n_components: int 1..20 }\n'
+            text += f"data(target = class)\nchain m = on {selector} (project(n_components = {components})) >> dummy\n"
+            text += 'block dummy: learner "sklearn.dummy:Dummy*" {}\nsearch random(evaluations = 1)\nseed 1\n'
+            result = msl.run(text, messy(), store=tmp_path)
+            assert bool(result.evaluations[0]["failure"]) == (components > count), selector
 
 
 @pytest.mark.slow
