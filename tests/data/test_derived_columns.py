@@ -23,6 +23,7 @@ from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.export import table_reader
+from msl.runner.session import NoModel
 from msl.runner.trained_model import record_to_schema, schema_to_record
 
 N = 60
@@ -215,8 +216,11 @@ def test_branches_select_what_is_made_of_a_column(tmp_path: Path) -> None:
             text = 'use sklearn\nblock project: selector "sklearn.decomposition:PCA" { n_components: int 1..20 }\n'
             text += f"data(target = class)\nchain m = on {selector} (project(n_components = {components})) >> dummy\n"
             text += 'block dummy: learner "sklearn.dummy:Dummy*" {}\nsearch random(evaluations = 1)\nseed 1\n'
-            result = msl.run(text, messy(), store=tmp_path)
-            assert bool(result.evaluations[0]["failure"]) == (components > count), selector
+            if components == count:
+                assert not msl.run(text, messy(), store=tmp_path).evaluations[0]["failure"]
+            else:
+                with pytest.raises(NoModel, match=rf"min\(n_samples, n_features\)={count}"):
+                    msl.run(text, messy(), store=tmp_path)
 
 
 @pytest.mark.slow
