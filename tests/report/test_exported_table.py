@@ -53,6 +53,7 @@ def exported(schema: Schema) -> Any:
     options = schema.options
     names: dict[str, Any] = vars(ModuleType("exported"))
     names |= {each: getattr(table_reader, each) for each in ("codecs", "csv", "gzip", "io", "re", "sys", "zlib", "np")}
+    names |= {each: getattr(table_reader, each) for each in ("datetime", "timedelta")}
     names |= {
         "COLUMNS": list(schema.names),
         "SYMBOLS": {column.name: list(column.categories) for column in schema.columns if column.kind == "symbolic"},
@@ -62,6 +63,8 @@ def exported(schema: Schema) -> Any:
         "HEADER": options.header,
         "SEPARATOR": options.separator,
         "DECIMAL": options.decimal,
+        "DATES": {},
+        "WORDS": {},
     }
     exec(compile(reading_text(), "exported.py", "exec"), names)
     return names

@@ -18,10 +18,14 @@ from msl.record import record
 from msl.space.formulas import Formula
 from msl.space.spec import Budget, DataStatement
 
-_DATA_LISTS = ("ignore", "missing", "categorical", "numeric")
+_DATA_LISTS = ("ignore", "missing", "categorical", "numeric", "dates", "text")
+_DATA_SWITCHES = {
+    "header": "`true` if the first row holds names, `false` if it is data",
+    "day_first": "`true` if 1/2/2024 is the first of February, `false` if it is the second of January",
+}
 _DATA_SIGNS = ("separator", "decimal")
 _DATA_NAMES = (
-    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "fold", "header", *_DATA_SIGNS),
+    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "fold", *_DATA_SWITCHES, *_DATA_SIGNS),
     *("missing_target", "ragged"),
 )
 _DROP_OR_ERROR = {
@@ -163,11 +167,11 @@ class Settings:
         value = argument.value
         if name in _DATA_LISTS:
             return self._column_list(argument)
-        if name == "header":
+        if name in _DATA_SWITCHES:
             if isinstance(value, ast.Boolean):
                 return value.value
-            help = "write `true` if the first row holds names, `false` if it is data"
-            return self._error("MSL164", value, "`header` must be `true` or `false`", help)
+            help = f"write {_DATA_SWITCHES[name]}"
+            return self._error("MSL164", value, f"`{name}` must be `true` or `false`", help)
         if name in _DATA_SIGNS:
             if isinstance(value, ast.String) and len(value.value) == 1:
                 return value.value

@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from msl.data.data_errors import DataError, DataProblem, condensed, listed, problem, raise_errors
+from msl.data.derived_columns import find_derived, is_day_first, parse_moments, with_derived
 from msl.data.infer_types import Kind, Markers, TypedColumn, sort_symbols, type_column, unusable_columns
 from msl.data.options import DataOptions
 from msl.data.profile import column_warnings, mixed_decimals
@@ -76,16 +76,15 @@ def read_folds(reading: Reading, name: str, given: Markers) -> Codes:
 
 
 def _moments(name: str, texts: pl.Series) -> pl.Series:
-    """The ranks of dates and times in ISO format; in others the day and the month are ambiguous."""
-    try:
-        moments = {text: datetime.fromisoformat(text) for text in texts.unique().drop_nulls()}
-        places = {moment: float(place) for place, moment in enumerate(sorted(set(moments.values())))}
-    except (ValueError, TypeError):
-        message = f"the order `{name}` holds neither numbers nor dates like 2024-01-31"
-        help = "write numbers, or dates as year-month-day, all with or all without a time zone"
-        raise DataError([problem("MSL324", message, help, column=name)]) from None
-    in_order = {text: places[moment] for text, moment in moments.items()}
-    return texts.replace_strict(in_order, return_dtype=pl.Float64)
+    """The places in time of texts that are dates or times."""
+    moments = parse_moments(texts, bool(is_day_first(texts)))
+    wrong = (texts.is_not_null() & moments.is_null()).arg_true()
+    if len(wrong):
+        first = wrong[0]
+        message = f"the order `{name}` holds neither numbers nor dates: row {first + 1} holds {texts[first]!r}"
+        help = "write numbers, or dates as year-month-day, such as 2024-01-31"
+        raise DataError([problem("MSL324", message, help, column=name, row=first + 1)])
+    return moments
 
 
 def _check_complete(name: str, values: pl.Series, option: str) -> None:
@@ -113,6 +112,10 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     used = [*candidates, *filter(None, (options.groups, options.order, options.fold))]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
+    derived, doubts = find_derived(reading, [name for name in candidates if name != target_name], options, given)
+    reading = with_derived(reading, derived, given)
+    set_apart = {*not_features, *(name for name in names if name not in candidates)}
+    candidates = [name for name in reading.columns if name not in set_apart]
     wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
     wanted |= dict.fromkeys(options.numeric or (), "numeric")
     signed = signed_decimals(reading, options)
@@ -123,7 +126,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     if options.task == "regression" and looks_numeric(typed[target_name]):
         numbers = reading.columns[target_name]
         typed[target_name] = type_column(target_name, numbers, "numeric", given, reading.decimals, signed)
-    problems = [*reading.warnings, *(each for column in typed.values() for each in column.problems)]
+    problems = [*reading.warnings, *doubts, *(each for column in typed.values() for each in column.problems)]
     raise_errors([*problems, *numbers_as_classes(typed[target_name], options)])
     kept = stated_rows(typed[target_name].values) if options.missing_target == "drop" else None
     if kept is not None:
@@ -136,7 +139,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     for column in features:
         problems += column_warnings(column)
     return Table(
-        schema=Schema(columns, target_name, target.task, target.classes, options),
+        schema=Schema(columns, target_name, target.task, target.classes, options, derived),
         X=matrix(encode(column.values, described) for column, described in zip(features, columns, strict=True)),
         y=target.values,
         groups=read_groups(reading, options.groups, given) if options.groups is not None else None,

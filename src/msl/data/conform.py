@@ -15,6 +15,7 @@ from msl.data import infer_types
 from msl.data.assemble import encode, is_infinite, matrix, read_groups, read_order, signed_decimals
 from msl.data.csv import is_number
 from msl.data.data_errors import DataError, DataProblem, listed, problem, raise_errors
+from msl.data.derived_columns import with_derived
 from msl.data.infer_types import (
     Markers,
     TypedColumn,
@@ -37,9 +38,10 @@ def conform_table(reading: Reading, schema: Schema, with_target: bool = True) ->
     raise_errors(_absent_columns(reading, schema))
     options = schema.options
     beside_features = (schema.target, options.groups, options.order) if with_target else ()
-    used = {*schema.names, *beside_features}
+    used = {*schema.sources, *beside_features}
     raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
     given = Markers.given(options.missing or ())
+    reading = with_derived(reading, schema.derived, given)
     n_rows = len(next(iter(reading.columns.values())))
     if with_target and options.missing_target == "drop" and schema.target in reading.columns:
         kept = _with_target(reading.columns[schema.target], schema, given)
@@ -149,8 +151,8 @@ def _strange_classes(strange: pl.Series, schema: Schema) -> DataProblem:
 
 def _absent_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
     present = list(reading.columns)
-    free = [name for name in present if name not in schema.names and name != schema.target]
-    for name in schema.names:
+    free = [name for name in present if name not in schema.sources and name != schema.target]
+    for name in schema.sources:
         if name not in present:
             close = difflib.get_close_matches(name, free, n=1)
             help = f"is it the column `{close[0]}`?" if close else f"the columns are {listed(present, shown=12)}"

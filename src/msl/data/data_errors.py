@@ -33,7 +33,7 @@ MEANINGS: dict[str, str] = {
     "MSL311": "the table has no column to learn from",
     "MSL312": "an option names a column that the table does not have",
     "MSL314": "options contradict each other, or have a value that cannot be",
-    "MSL315": "a column holds dates or times",
+    "MSL315": "dates or times stand where they cannot be used, or are lacking where they should stand",
     "MSL316": "a column holds values that are neither numbers nor symbols",
     "MSL317": "a column that has to be numeric holds text",
     "MSL318": "a column holds infinite numbers",
@@ -64,6 +64,8 @@ MEANINGS: dict[str, str] = {
     "MSL360": "the target looks like numbers, but would be taken for classes",
     "MSL361": "the table has more columns than can be read",
     "MSL362": "the name of a column is too long",
+    "MSL363": "among dates stands something else",
+    "MSL364": "the first number of a date may be the day or the month",
 }
 
 

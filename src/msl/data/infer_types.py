@@ -203,6 +203,19 @@ def signed_numbers(texts: pl.Series, decimals: Iterable[str] = (".", ",")) -> Si
     return None
 
 
+#: Free text has at least this many words on average, this many different values, and this share of the rows.
+_WORDS, _DIFFERENT_TEXTS, _SHARE = 3.0, 20, 0.2
+
+
+def is_free_text(texts: pl.Series) -> bool:
+    """Whether the values are sentences or lists of words rather than categories."""
+    present = texts.drop_nulls()
+    if len(present) < _DIFFERENT_TEXTS or present.n_unique() < max(_DIFFERENT_TEXTS, _SHARE * len(present)):
+        return False
+    words = present.str.count_matches(r"\S+").mean()
+    return isinstance(words, float) and words >= _WORDS
+
+
 def usual_markers(texts: pl.Series) -> list[str]:
     """The usual markers of missing values among the texts, as they are written there."""
     # No marker is longer than five characters, so that most values need not be examined.
@@ -264,9 +277,8 @@ def _rounding(name: str, exact: pl.Series, numbers: pl.Series) -> tuple[DataProb
 def _dates(name: str) -> DataProblem:
     return problem(
         "MSL315",
-        f"column `{name}` holds dates or times, which no model takes as they are",
-        f"write data(ignore = [{in_spec(name)}]), derive numbers from it such as days or hours, "
-        f"or take it as the order of the rows: data(order = {in_spec(name)})",
+        f"column `{name}` holds dates or times, which can be neither the target nor a kind of number",
+        f"name another target, or write data(categorical = [{in_spec(name)}]) if they are names of classes",
         column=name,
     )
 

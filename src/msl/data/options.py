@@ -31,6 +31,11 @@ class DataOptions:
     missing: tuple[Label, ...] | None = None
     categorical: tuple[str, ...] | None = None
     numeric: tuple[str, ...] | None = None
+    #: Columns that hold dates or times, and free text; columns of numbers are made of them.
+    dates: tuple[str, ...] | None = None
+    text: tuple[str, ...] | None = None
+    #: Whether 1/2/2024 is the first of February.
+    day_first: bool | None = None
     groups: str | None = None
     order: str | None = None
     #: The column whose values are the folds of `cv`.
@@ -52,9 +57,12 @@ class DataOptions:
     def named_columns(self) -> dict[str, tuple[str, ...]]:
         """The columns that each option names."""
         single = {"target": self.target, "groups": self.groups, "order": self.order, "fold": self.fold}
-        several = {"ignore": self.ignore, "categorical": self.categorical, "numeric": self.numeric}
+        several = {"ignore": self.ignore, **self._kinds()}
         named = {option: (column,) for option, column in single.items() if column is not None}
         return named | {option: columns for option, columns in several.items() if columns}
+
+    def _kinds(self) -> dict[str, tuple[str, ...] | None]:
+        return {"categorical": self.categorical, "numeric": self.numeric, "dates": self.dates, "text": self.text}
 
     def _impossible_values(self) -> Iterator[DataProblem]:
         if self.task is not None and self.task not in get_args(Task):
@@ -89,10 +97,8 @@ class DataOptions:
     def _contradictions(self) -> Iterator[DataProblem]:
         named = self.named_columns()
         for one, other in combinations(named, 2):
-            if {one, other} <= {"target", "ignore", "groups", "order", "fold"} or {one, other} == {
-                "categorical",
-                "numeric",
-            }:
+            roles = {"target", "ignore", "groups", "order", "fold"}
+            if {one, other} <= roles or {one, other} <= self._kinds().keys():
                 for column in sorted(set(named[one]) & set(named[other])):
                     yield problem(
                         "MSL314",

@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from msl.data.data_errors import DataProblem, in_spec, problem
-from msl.data.infer_types import TypedColumn, signed_numbers, type_column, unusable_columns
+from msl.data.infer_types import TypedColumn, is_free_text, signed_numbers, type_column, unusable_columns
 from msl.data.raw_columns import Reading
 
 _ID_NAME = re.compile(
@@ -80,8 +80,6 @@ ColumnKind = Literal["number", "category", "yes/no", "date", "text", "identifier
 
 _DATES, _WORDS_OR_SIGNS = "MSL315", "MSL337"
 _YES_NO = tuple(map(frozenset, (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"), ("0", "1"))))
-#: Free text has at least this many words on average, this many different values, and this share of the rows.
-_WORDS, _DIFFERENT, _SHARE = 3.0, 20, 0.2
 #: Fewer rows do not show that a column determines the target.
 _FEWEST_ROWS = 20
 #: More columns are not compared with each other, nor with the target.
@@ -152,21 +150,13 @@ def _kind(column: TypedColumn) -> ColumnKind:
         return "date"
     if values.min() == values.max():
         return "constant"
-    if column.kind == "symbolic" and _is_free_text(values, present):
+    if column.kind == "symbolic" and is_free_text(values):
         return "text"
     if is_identifier(column, present):
         return "identifier"
     if _says_yes_or_no(values):
         return "yes/no"
     return "category" if column.kind == "symbolic" else "number"
-
-
-def _is_free_text(texts: pl.Series, present: int) -> bool:
-    distinct = texts.drop_nulls().n_unique()
-    if distinct < max(_DIFFERENT, _SHARE * present):
-        return False
-    words = texts.drop_nulls().str.count_matches(r"\S+").mean()
-    return isinstance(words, float) and words >= _WORDS
 
 
 def _says_yes_or_no(values: pl.Series) -> bool:

@@ -45,7 +45,9 @@ def read_source(
     """The columns of a file, an array or a frame, before anything is inferred."""
     options = options or DataOptions()
     if isinstance(source, str | Path):
-        return _read_file(Path(source), options, as_text=options.categorical or ())
+        return _read_file(
+            Path(source), options, as_text=(*(options.categorical or ()), *(options.dates or ()), *(options.text or ()))
+        )
     return read_memory(source, y, names, options.target)
 
 
@@ -59,11 +61,12 @@ def read_like(
     """
     if isinstance(source, str | Path):
         symbolic = [column.name for column in schema.columns if column.kind == "symbolic"]
+        symbolic += [one.source for one in schema.derived]
         if schema.classes and isinstance(schema.classes[0], str):
             symbolic.append(schema.target)
         # Predictions are in the order of the rows, so none of these may be left out.
         options = schema.options if with_target else replace(schema.options, ragged=None)
-        return conform_table(_read_file(Path(source), options, schema.names, symbolic), schema, with_target)
+        return conform_table(_read_file(Path(source), options, schema.sources, symbolic), schema, with_target)
     return conform_table(read_memory(source, y, names, schema.target), schema, with_target)
 
 

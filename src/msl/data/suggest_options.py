@@ -22,17 +22,17 @@ from msl.data.target import LAST, NAMED, choose_target, numbers_as_classes, spel
 
 ColumnUse = Literal["target", "feature", "order", "ignore"]
 
-#: Why a column of this kind is left out. The first two are never features, the others rarely help.
+#: Why a column of this kind is left out. The first is never a feature, the others rarely help.
 _UNTAKEN = {
-    "date": "it holds dates or times, which no block takes as they are",
     "other": "it holds values that are neither numbers nor symbols",
 }
 _USELESS = {
     "empty": "it has no values at all",
     "constant": "it has one value only",
     "identifier": "it looks like an identifier, whose values hardly ever stand twice",
-    "text": "it looks like free text, which no block takes as it is",
 }
+#: Why a column of this kind is no target.
+_NO_TARGET = {**_UNTAKEN, "date": "it holds dates or times, which are neither numbers nor classes"}
 #: Fewer rows may be sorted by date by chance.
 _FEWEST_ORDERED = 20
 #: Five folds in the order of time are first fitted on a sixth of the moments, which has to hold this much of a class.
@@ -66,8 +66,7 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
     for name, column in columns.items():
         why = _UNTAKEN.get(column.kind) or _USELESS.get(column.kind)
         if name != target and why is not None:
-            hint = f"; `order = {in_spec(name)}` instead tests models on later rows" if column.kind == "date" else ""
-            uses[name], reasons[name] = "ignore", why + hint
+            uses[name], reasons[name] = "ignore", why
     if order := _order(reading, columns, typed, target):
         uses[order] = "order"
         reasons[order] = "the rows are sorted by it, so models are tested on later rows than those they are fitted on"
@@ -91,11 +90,11 @@ def _target(columns: Mapping[str, ColumnProfile], given: DataOptions) -> tuple[s
         if given.target not in columns:
             message = f"there is no column `{given.target}`"
             raise DataError([problem("MSL312", message, f"the columns are {listed(columns, shown=12)}")])
-        if columns[given.target].kind in _UNTAKEN:
-            message = f"`{given.target}` cannot be the target: {_UNTAKEN[columns[given.target].kind]}"
+        if columns[given.target].kind in _NO_TARGET:
+            message = f"`{given.target}` cannot be the target: {_NO_TARGET[columns[given.target].kind]}"
             raise DataError([problem("MSL315", message, "name another target", column=given.target)])
         return choose_target(list(columns), given)
-    taken = [name for name, column in columns.items() if column.kind not in _UNTAKEN]
+    taken = [name for name, column in columns.items() if column.kind not in _NO_TARGET]
     if not taken:
         message = "no column can be the target: there are only dates and the like"
         raise DataError([problem("MSL311", message, "add a column that is to be predicted")])
@@ -103,7 +102,7 @@ def _target(columns: Mapping[str, ColumnProfile], given: DataOptions) -> tuple[s
     if reason != LAST:  # chosen by its name: report what is wrong with it
         return chosen, reason
     various = [name for name in taken if columns[name].kind not in ("empty", "constant")] or taken
-    chosen, reason = choose_target([n for n in various if columns[n].kind not in _USELESS] or various, given)
+    chosen, reason = choose_target([n for n in various if columns[n].kind not in (*_USELESS, "text")] or various, given)
     return chosen, reason if chosen == list(columns)[-1] else "the last column that could be one"
 
 
@@ -170,8 +169,8 @@ def _keep_some(
         if not others:
             return  # a single column is reported when the table is built
         message = f"besides the target `{target}` there is no column that a block takes: "
-        message += f"{listed(others)} {'holds' if len(others) == 1 else 'hold'} dates or the like"
-        help = "derive numbers from dates, such as days or hours, and add them as columns"
+        message += f"{listed(others)} {'holds' if len(others) == 1 else 'hold'} lists or the like"
+        help = "turn them into columns of numbers or text"
         raise DataError([problem("MSL311", message, help)])
     for name in kept:
         uses[name] = "feature"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msl.data.data_errors import DataProblem, listed
+from msl.data.derived_columns import LENGTH, DateColumns, Derived
 from msl.data.infer_types import Kind
 from msl.data.options import DataOptions, Label
 from msl.data.target import spell_label
@@ -85,10 +86,23 @@ class Schema:
     #: Sorted, of two the positive one last; empty for regression.
     classes: tuple[Label, ...]
     options: DataOptions
+    #: What some of the columns are made of.
+    derived: tuple[Derived, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The columns that a table has to have: those that others are made of instead of these."""
+        made = {name: one.source for one in self.derived for name in one.names}
+        return tuple(dict.fromkeys(made.get(name, name) for name in self.names))
+
+    def made_of(self, kind: Literal["dates", "text"]) -> tuple[str, ...]:
+        """The columns that are made of dates, or of text."""
+        made = {name for one in self.derived for name in one.names if isinstance(one, DateColumns) == (kind == "dates")}
+        return tuple(name for name in self.names if name in made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +111,7 @@ class ColumnSummary:
 
     name: str
     role: Role
-    kind: Kind | None
+    kind: Kind | Literal["date", "text"] | None
     #: Whether the kind was inferred or given by the user.
     is_given: bool
     missing: int
@@ -207,6 +221,8 @@ class Table:
             task=self.task,
             columns=self.names,
             symbolic=tuple(column.name for column in self.schema.columns if column.kind == "symbolic"),
+            dates=self.schema.made_of("dates"),
+            texts=self.schema.made_of("text"),
             incomplete=tuple(name for name, count in zip(self.names, self.missing_counts, strict=True) if count),
             classes=tuple(spell_label(label) for label in self.classes),
             n_folds=None if self.folds is None else int(self.folds.max()) + 1,
@@ -219,7 +235,9 @@ class Table:
 
     def _summaries(self) -> Iterator[ColumnSummary]:
         options = self.schema.options
-        given = {*(options.categorical or ()), *(options.numeric or ())}
+        kinds = (options.categorical, options.numeric, options.dates, options.text)
+        given = {name for names in kinds for name in names or ()}
+        derived = {one.source: one for one in self.schema.derived}
         places = {name: place for place, name in enumerate(self.names)}
         roles: dict[str | None, Role] = {self.target: "target", options.groups: "groups", options.order: "order"}
         roles[options.fold] = "fold"
@@ -229,12 +247,25 @@ class Table:
                 column, missing = self.schema.columns[places[name]], int(self.missing_counts[places[name]])
                 values = self._values(column, self.X[:, places[name]], missing)
                 yield ColumnSummary(name, "feature", column.kind, name in given, missing, values, codes)
+            elif name in derived:
+                one = derived[name]
+                missing = int(self.missing_counts[places[one.names[0]]])
+                is_date = isinstance(one, DateColumns)
+                values = self._made(one)
+                yield ColumnSummary(
+                    name, "feature", "date" if is_date else "text", name in given, missing, values, codes
+                )
             elif name == self.target and self.y is not None:
                 kind: Kind = "symbolic" if self.task == "classification" else "numeric"
                 is_given = options.task is not None
                 yield ColumnSummary(name, "target", kind, is_given, 0, self._target_values(self.y), codes)
             else:
                 yield ColumnSummary(name, roles.get(name, "ignored"), None, True, 0, "", codes)
+
+    def _made(self, one: Derived) -> str:
+        if isinstance(one, DateColumns):
+            return f"{len(one.parts)} parts: {listed(one.parts, shown=7)}" if len(one.parts) > 1 else one.parts[0]
+        return f"{LENGTH} and {len(one.words)} words: {listed(one.words)}"
 
     def _values(self, column: Column, values: Floats, missing: int) -> str:
         if missing == len(values):

@@ -36,7 +36,7 @@ class Dataset:
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
         population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order, table.folds)
-        columns = ColumnKinds(table.X.shape[1], symbolic, incomplete, table.schema.names)
+        columns = ColumnKinds(table.X.shape[1], symbolic, incomplete, table.names, table.facts.dates, table.facts.texts)
         return cls(table.X, table.y, n_classes, population, columns)
 
     @classmethod

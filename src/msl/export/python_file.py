@@ -25,6 +25,7 @@ from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
+from msl.data.derived_columns import DateColumns, Derived
 from msl.export import python_template as texts
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
 
@@ -112,6 +113,8 @@ class Exportable:
     separator: str | None
     #: The lowest and the highest value of each column, NaN for one that holds nothing.
     ranges: Floats
+    #: What some of the columns are made of.
+    derived: tuple[Derived, ...] = ()
     header: bool | None = None
     decimal: str | None = None
     drops_ragged: bool = False
@@ -177,6 +180,12 @@ def _constants(given: Exportable, is_public: bool) -> Code:
     constants: dict[str, Any] = {
         "COLUMNS": list(given.columns),
         "SYMBOLS": {column: list(known) for column, known in given.symbols.items()},
+        "DATES": {
+            one.source: [*one.parts, *(["day first"] if one.day_first else [])]
+            for one in given.derived
+            if isinstance(one, DateColumns)
+        },
+        "WORDS": {one.source: list(one.words) for one in given.derived if not isinstance(one, DateColumns)},
         "TARGET": given.target,
         "CLASSES": list(given.classes),
         "MISSING": [marker.strip() for marker in given.missing],

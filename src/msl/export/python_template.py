@@ -33,6 +33,7 @@ import io
 import re
 import sys
 import zlib
+from datetime import datetime, timedelta
 
 import numpy as np
 {{imports}}

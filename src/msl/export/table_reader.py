@@ -14,11 +14,14 @@ import io
 import re
 import sys
 import zlib
+from datetime import datetime, timedelta
 
 import numpy as np
 
 COLUMNS: list[str] = []
 SYMBOLS: dict[str, list[str]] = {}
+DATES: dict[str, list[str]] = {}
+WORDS: dict[str, list[str]] = {}
 TARGET = ""
 CLASSES: list[str | int | float] = []
 MISSING: list[str] = []
@@ -52,11 +55,16 @@ def read_table(path, drops_ragged=False):
 
 def features(table):
     """The features of all rows as an array: a symbol is its place among SYMBOLS, what is missing or unknown is NaN."""
-    lacking = [name for name in COLUMNS if name not in table.columns]
+    lacking = [name for name in sources() if name not in table.columns]
     if lacking:
         raise ValueError(f"the table lacks the columns {', '.join(lacking)}")
+    made = {f"{name}: {part}": of for name in DATES for part, of in _date_parts(_cells(table, name), DATES[name])}
+    made |= {f"{name}: {word}": of for name in WORDS for word, of in _word_counts(_cells(table, name), WORDS[name])}
     columns = []
     for name in COLUMNS:
+        if name in made:
+            columns.append(made[name])
+            continue
         cells, known = _cells(table, name), SYMBOLS.get(name)
         if known is None:
             columns.append(_numbers(name, cells, table.decimals))
@@ -64,6 +72,13 @@ def features(table):
             places = {cell: _place(cell, known, table.decimals) for cell in set(cells)}
             columns.append([np.nan if places[cell] is None else places[cell] for cell in cells])
     return np.ascontiguousarray(np.array(columns, dtype=float).T)
+
+
+def sources():
+    """The columns that a table has to have: some of COLUMNS are made of dates and of text."""
+    made = {f"{name}: {part}" for name in DATES for part in DATES[name]}
+    made |= {f"{name}: {word}" for name in WORDS for word in ["number of words", *WORDS[name]]}
+    return [*(name for name in COLUMNS if name not in made), *DATES, *WORDS]
 
 
 def target(table):
@@ -155,6 +170,72 @@ def _spelt_number(text):
         return str(int(number)) if number.is_integer() and abs(number) < 2.0**53 else repr(number)
 
 
+MOMENT = re.compile(
+    r"(?:([0-9]{1,4})([-/.])([0-9]{1,2})\2([0-9]{1,4})(?:[T ]\s*(?=[0-9])|$))?"
+    r"(?:([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?\s*([AaPp][Mm])?\s*(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+
+
+def _moment(text, day_first):
+    """The date and time of a text, in UTC where it names a time zone; None if it is none."""
+    found = MOMENT.fullmatch(text)
+    if not text or found is None:
+        return None
+    first, _, middle, last, hour, minute, second, fraction, half, zone = found.groups()
+    year, month, day = 1970, 1, 1
+    if first is not None:
+        if len(first) == 4:
+            year, month, day = int(first), int(middle), int(last)
+        elif len(first) <= 2 and len(last) in (2, 4):
+            year = int(last) + (0 if len(last) == 4 else 2000 if int(last) < 69 else 1900)
+            day, month = (int(first), int(middle)) if day_first else (int(middle), int(first))
+        else:
+            return None
+    hours = int(hour or 0)
+    if half:
+        if not 1 <= hours <= 12:
+            return None
+        hours = hours % 12 + (12 if half.lower() == "pm" else 0)
+    try:
+        micro = int((fraction or "0")[:6].ljust(6, "0"))
+        told = datetime(year, month, day, hours, int(minute or 0), int(second or 0), micro)
+        if zone in (None, "Z", "UTC"):
+            return told
+        offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+        return told - offset if zone[0] == "+" else told + offset
+    except (ValueError, OverflowError):
+        return None
+
+
+def _date_parts(cells, parts):
+    """The parts of dates as columns, NaN where there is no date."""
+    moments = {cell: _moment(cell, "day first" in parts) for cell in set(cells)}
+    for part in parts:
+        values = {cell: np.nan if told is None else _date_part(told, part) for cell, told in moments.items()}
+        yield part, [values[cell] for cell in cells]
+
+
+def _date_part(told, part):
+    if part == "weekday":
+        return float(told.isoweekday())
+    if part == "yearday":
+        return float(told.timetuple().tm_yday)
+    if part == "hour":
+        return float(told.hour) + float(told.minute) / 60.0 + float(told.second) / 3600.0
+    if part == "days":
+        return float((told - datetime(1970, 1, 1)) // timedelta(microseconds=1)) / 86_400_000_000.0
+    return float(getattr(told, part, np.nan))
+
+
+def _word_counts(cells, words):
+    """How many words each text has, and how often each of these words stands in it."""
+    found = {cell: re.findall(r"\w\w+", cell.lower()) for cell in set(cells)}
+    yield "number of words", [float(len(found[cell])) for cell in cells]
+    for word in words:
+        counts = {cell: float(there.count(word)) for cell, there in found.items()}
+        yield word, [counts[cell] for cell in cells]
+
+
 def _read_parquet(path):
     import polars as pl
 
@@ -171,8 +252,10 @@ def _read_parquet(path):
             cells = zip(column.to_list(), missing, strict=True)
             columns[name] = ["" if is_missing else _spelt_number(str(cell)) for cell, is_missing in cells]
         elif column.dtype in texts or column.dtype.is_temporal():
+            if isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None:
+                column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
             columns[name] = column.cast(pl.String).fill_null("").to_list()
-        elif name in COLUMNS or name == TARGET:
+        elif name in sources() or name == TARGET:
             raise ValueError(f"column {name} holds values of type {column.dtype}, neither numbers nor symbols")
     return Table(columns)
 
@@ -261,9 +344,9 @@ def _likely_separator(sample, is_whole):
 
 def _is_header(first, following):
     """Whether the first row names the columns: those of the training data, or else what looks like names."""
-    if set(COLUMNS) <= {cell.strip() for cell in first}:
+    if set(sources()) <= {cell.strip() for cell in first}:
         return True
-    if all(re.fullmatch(r"f[1-9][0-9]*", name) for name in COLUMNS):  # the training data had no names either
+    if all(re.fullmatch(r"f[1-9][0-9]*", name) for name in sources()):  # the training data had no names either
         return False
     texts = {place: cell.strip() for place, cell in enumerate(first) if not (_is_blank(cell) or _looks_numeric(cell))}
     below = {place: [row[place].strip() for row in following if place < len(row)] for place in texts}

@@ -9,7 +9,8 @@ import numpy as np
 
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, shipped_metrics
 from msl.data.assemble import build_table
-from msl.data.data_errors import DataError
+from msl.data.data_errors import DataError, listed
+from msl.data.derived_columns import DateColumns, Derived
 from msl.data.options import DataOptions
 from msl.data.profile import leaking_columns, profile_columns
 from msl.data.raw_columns import Reading
@@ -174,8 +175,17 @@ def _decisions(table: Table, first: FirstOptions) -> list[str]:
         sentences += [f"`{name}` {_USES[use]}: {why}" for name in names[:_MOST_ALIKE]]
         if others := names[_MOST_ALIKE:]:
             sentences.append(f"The same goes for {len(others)} other columns, such as `{others[0]}`")
+    sentences += [_made(one) for one in table.schema.derived]
     sentences += [f"{each.message}; {each.help}" for each in table.warnings if each.column not in first.reasons]
     return [f"# {_one_line(sentence)}." for sentence in sentences]
+
+
+def _made(one: Derived) -> str:
+    """What is made of a column, and what to write instead."""
+    way_out = f"`ignore = [{quoted(one.source)}]` leaves it out"
+    if isinstance(one, DateColumns):
+        return f"`{one.source}` holds dates, of which {listed(one.parts, shown=7)} are columns; {way_out}"
+    return f"`{one.source}` is free text, of which {len(one.words)} frequent words are columns; {way_out}"
 
 
 def _estimate(table: Table) -> str:

@@ -16,6 +16,7 @@ from msl.blocks.base.block import Floats
 from msl.blocks.base.chain import probabilities
 from msl.blocks.base.check_outputs import BadOutputs
 from msl.blocks.base.load import is_raised_by_estimator
+from msl.data.derived_columns import DATE_PARTS, DateColumns, Derived, WordColumns
 from msl.data.options import DataOptions
 from msl.data.read import read_like
 from msl.data.table import Column, Schema, Table
@@ -134,7 +135,7 @@ def _ranges(X: Floats) -> Floats:
 # --- The schema of a table as JSON, checked when it is read. ----------------------------------------------------------
 
 
-_LISTS = ("ignore", "missing", "categorical", "numeric")
+_LISTS = ("ignore", "missing", "categorical", "numeric", "dates", "text")
 
 
 def schema_to_record(schema: Schema) -> dict[str, Any]:
@@ -153,6 +154,7 @@ def schema_to_record(schema: Schema) -> dict[str, Any]:
             for name, value in options.items()
             if value is not None
         },
+        "derived": [_derived_record(one) for one in schema.derived],
     }
 
 
@@ -164,7 +166,26 @@ def record_to_schema(record: Mapping[str, Any]) -> Schema:
         raise ValueError(f"the task {task!r} does not fit {len(classes)} classes")
     options = dict(record["options"])
     options.update({name: tuple(options[name]) for name in _LISTS if name in options})
-    return Schema(columns, _text(record["target"]), task, classes, DataOptions(**options))
+    derived = tuple(_derived(each) for each in record.get("derived", ()))  # models of earlier versions have none
+    schema = Schema(columns, _text(record["target"]), task, classes, DataOptions(**options), derived)
+    if not {name for one in derived for name in one.names} <= set(schema.names):
+        raise ValueError("columns are made of others that the model does not have")
+    return schema
+
+
+def _derived_record(one: Derived) -> dict[str, Any]:
+    if isinstance(one, DateColumns):
+        return {"date": one.source, "parts": list(one.parts), "day_first": one.day_first}
+    return {"text": one.source, "words": list(one.words)}
+
+
+def _derived(record: Mapping[str, Any]) -> Derived:
+    if "text" in record:
+        return WordColumns(_text(record["text"]), tuple(map(_text, record["words"])))
+    parts = tuple(map(_text, record["parts"]))
+    if not parts or not set(parts) <= set(DATE_PARTS):
+        raise ValueError(f"{parts!r} are not parts of a date")
+    return DateColumns(_text(record["date"]), parts, bool(record["day_first"]))
 
 
 def _column(record: Mapping[str, Any]) -> Column:

@@ -18,7 +18,7 @@ from msl.space.values import BlockType, BlockValue, Branches, Step
 
 Selector = str | tuple[str, ...]
 
-#: The kinds of columns. No table has dates or texts yet.
+#: The kinds of columns; those of dates and of text are the numbers that are made of them.
 KINDS = ("numbers", "symbols", "dates", "text")
 REST = "rest"
 
@@ -62,23 +62,30 @@ def is_pattern(entry: str) -> bool:
 
 
 def matching(entry: str, names: Sequence[str]) -> list[str]:
-    """The columns that an entry of a list means: the one of that name, or all that fit the pattern."""
+    """The columns that an entry of a list means: the one of that name, those made of it, or all that fit a pattern."""
     if entry in names:
         return [entry]
+    if made := [name for name in names if name.startswith(f"{entry}: ")]:
+        return made
     if not is_pattern(entry):
         return []
     form = re.compile("".join({"*": ".*", "?": "."}.get(c, re.escape(c)) for c in entry), re.DOTALL)
     return [name for name in names if form.fullmatch(name)]
 
 
-def selected(selector: Selector, names: Sequence[str], symbolic: Collection[str]) -> list[str]:
+def selected(
+    selector: Selector,
+    names: Sequence[str],
+    symbolic: Collection[str],
+    dates: Collection[str] = (),
+    texts: Collection[str] = (),
+) -> list[str]:
     """The columns of a table that a selector other than `rest` means, in the order of the table."""
-    if selector == "numbers":
-        return [name for name in names if name not in symbolic]
-    if selector == "symbols":
-        return [name for name in names if name in symbolic]
     if isinstance(selector, str):
-        return []
+        kinds = {"symbols": symbolic, "dates": dates, "text": texts}
+        if selector == "numbers":
+            return [name for name in names if not any(name in others for others in kinds.values())]
+        return [name for name in names if name in kinds.get(selector, ())]
     wanted = {name for entry in selector for name in matching(entry, names)}
     return [name for name in names if name in wanted]
 

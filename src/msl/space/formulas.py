@@ -188,6 +188,9 @@ class Facts:
     columns: tuple[str, ...] = ()
     #: The columns that hold symbols, and those that lack values somewhere; blocks may need them encoded or imputed.
     symbolic: tuple[str, ...] = ()
+    #: The columns that are made of dates, and of text.
+    dates: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()
     #: The classes as they are spelt, in the order of their codes.
     classes: tuple[str, ...] = ()

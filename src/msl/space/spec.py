@@ -313,6 +313,9 @@ class DataStatement:
     missing: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    day_first: bool | None = None
     groups: str | None = None
     order: str | None = None
     fold: str | None = None

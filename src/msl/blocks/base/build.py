@@ -237,6 +237,9 @@ class ColumnKinds:
     incomplete: tuple[int, ...] = ()
     #: The names of the columns, by which `on [age] (…)` selects them; empty where rows come without names.
     names: tuple[str, ...] = ()
+    #: The names of the columns that are made of dates, and of text.
+    dates: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +341,9 @@ class _Adapter:
                 message = f"these rows have no names of columns, by which `on [{', '.join(selector)}]` selects"
                 raise BlockProblem("MSL341", message, "give a table with names, such as a data frame", "on")
             names = tuple(map(str, range(self.kinds.n_columns)))
-        wanted = frozenset(selected(selector, names, {names[column] for column in self._symbolic}))
+        wanted = frozenset(
+            selected(selector, names, {names[column] for column in self._symbolic}, self.kinds.dates, self.kinds.texts)
+        )
         return frozenset(place for place, name in enumerate(names) if name in wanted)
 
     def _named(self, branch: tuple[Step, ...]) -> frozenset[int]:

@@ -194,7 +194,7 @@ class OnColumns:
             assert selector is not None
             if isinstance(selector, tuple):
                 self._names(selector, self.places[id(use)], facts)
-            elif selector != REST and not selected(selector, facts.columns, facts.symbolic):
+            elif selector != REST and not selected(selector, facts.columns, facts.symbolic, facts.dates, facts.texts):
                 place = self.places[id(use)]
                 message = f"the table has no {_in_words(selector)}: this branch adds no columns"
                 self.report.note("MSL343", place.source, place.span, message)
@@ -224,7 +224,11 @@ class OnColumns:
             firsts = [use for branch in union.branches for use in first_blocks(branch)]
             selectors = {selector for use in firsts if (selector := selector_of(use)) is not None}
             rest = next((use for use in firsts if selector_of(use) == REST), None)
-            named = {name for s in selectors - {REST} for name in selected(s, facts.columns, facts.symbolic)}
+            named = {
+                name
+                for s in selectors - {REST}
+                for name in selected(s, facts.columns, facts.symbolic, facts.dates, facts.texts)
+            }
             if rest is not None and named.issuperset(facts.columns):
                 place = self.places[id(rest)]
                 message = "the other branches name every column of the table, so that `rest` adds none"
@@ -236,7 +240,12 @@ class OnColumns:
         selectors = [selector_of(use) for use in first]
         if None in selectors or REST in selectors:
             return
-        taken = {n for s in selectors if s is not None for n in selected(s, facts.columns, facts.symbolic)}
+        taken = {
+            n
+            for s in selectors
+            if s is not None
+            for n in selected(s, facts.columns, facts.symbolic, facts.dates, facts.texts)
+        }
         place = self.places[id(first[0])]
         if not taken:
             message = "no column of the table is selected, so that the models have nothing to learn from"

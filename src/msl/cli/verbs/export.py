@@ -106,6 +106,7 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         columns=schema.names,
         symbols={column.name: column.categories for column in schema.columns if column.kind == "symbolic"},
         target=schema.target,
+        derived=schema.derived,
         classes=schema.classes,
         missing=tuple(str(marker) for marker in schema.options.missing or ()),
         separator=schema.options.separator,
