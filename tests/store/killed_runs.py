@@ -124,6 +124,7 @@ def content(store: Path, which: Callable[[Run], bool] = lambda run: True) -> dic
                 key: repr((one.text, one.losses, one.metrics, one.complexity, one.bound, one.cutoff, one.failure))
                 for key, one in asked.items()
             },
+            "outputs": opened.outputs.read(asked),
             "asks": repr(asks),
             "events": [(event.position, event.kind, repr(event.figures)) for event in opened.runs.events(run.id)],
             "model": opened.files.model(run.id, ".msl").read_text(encoding="utf-8"),

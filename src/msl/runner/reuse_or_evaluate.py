@@ -23,6 +23,7 @@ from msl.space.membership import Membership, NotInSpace
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
+from msl.store.outputs_table import NewOutputs
 from msl.store.store import Store
 from msl.store.store_error import StoreError
 from msl.store.stored_run import Event
@@ -102,6 +103,7 @@ class QueryEvaluator:
         self._counted: set[str] = set()
         self._costs_added: set[str] = set()
         self._unstored: list[Evaluation] = []
+        self._unstored_outputs: dict[str, bytes] = {}
         self._stored_at = 0.0
         #: Keys of evaluations that this run has shown to its strategy, or made since it was opened: their failures are
         #: final.
@@ -160,8 +162,8 @@ class QueryEvaluator:
             )
             for position, one, point in zip(positions, observations, self._last_points, strict=True)
         ]
-        self.store.record(self.run, self._unstored, rows, events)
-        self._unstored = []
+        self.store.record(self.run, self._unstored, rows, events, self._new_outputs())
+        self._unstored, self._unstored_outputs = [], {}
 
     # --- one batch ---
 
@@ -284,6 +286,8 @@ class QueryEvaluator:
                 known[evaluation.key] = evaluation
                 self.reserve.add(evaluation)
                 self._unstored.append(evaluation)
+                if outcome.outputs is not None:
+                    self._unstored_outputs[evaluation.key] = outcome.outputs
             if monotonic() - self._stored_at >= _COMMIT_EVERY:
                 self._store_outcomes()
             done += len(arrived)
@@ -295,8 +299,12 @@ class QueryEvaluator:
 
     def _store_outcomes(self) -> None:
         if self._unstored:
-            self.store.evaluations.write(self._unstored, self.run)
-        self._unstored, self._stored_at = [], monotonic()
+            self.store.record(self.run, self._unstored, outputs=self._new_outputs())
+        self._unstored, self._unstored_outputs, self._stored_at = [], {}, monotonic()
+
+    def _new_outputs(self) -> NewOutputs:
+        digests, most = self.plan.digests, self.plan.spec.budget.outputs
+        return NewOutputs(digests.data, digests.evaluation, most, self._unstored_outputs)
 
     def _is_answered(self, known: dict[str, Evaluation], point: DecodedQuery) -> bool:
         return point.inputs is None or (

@@ -292,7 +292,10 @@ class Stage:
 
 @record
 class Budget:
-    """Limits of the run and of one evaluation; seconds and bytes. None is no limit."""
+    """Limits of the run and of one evaluation; seconds and bytes. None is no limit.
+
+    `outputs` are the bytes that the store may take for the outputs of evaluated models; 0 keeps none.
+    """
 
     evaluations: int | None = None
     time: float | None = None
@@ -300,6 +303,7 @@ class Budget:
     fit: float | None = None
     memory: int | None = None
     until: float | None = None
+    outputs: int = 100_000_000
 
 
 @record
