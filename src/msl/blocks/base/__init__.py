@@ -6,4 +6,5 @@ build: model_to_chain; recipe_of and step_to_estimator for one block or step; ad
 load: load_class, BlockProblem, modules beside a spec
 check_outputs: validation of what transformers and learners return
 complexity: the complexity of any fitted estimator
+row_weights: which learners take weights of rows, also inside others
 """
