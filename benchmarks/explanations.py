@@ -15,9 +15,11 @@ EXPLANATIONS: dict[str, str] = {
         "every model (naive has 20.1, 20.0 and 24.0); the paper does not say which ten it had. Figure 2 is met by the "
         "shares, and standardize with shift_scale leads the preprocessing as it does there; that preprocessing comes "
         "first in 70.1 % of the models is not: our order gene is pushed up by its lower wall, the original's is not. "
-        "Pattern search ends early, since steps that lead to the model that it has are not evaluated, so that the "
-        "swarm has not been compared with it at equal evaluations; the original evaluates the same model again, on "
-        "new folds."
+        "Pattern search evaluates a step again, on new folds, where it leads to the model that it has, as the original "
+        "does, and so makes all of its 1,010 evaluations; 98 % of them are of one learner. Six of the ten splits of "
+        "splice, of eight minutes each on the average, have not been run, so that the sentence on all pairs is left open: "
+        "without them p is 0.001. Set by set the paper's differences are not met on titanic, where the two are equal, "
+        "and are significant on two sets of the eight that are complete."
     ),
     "papers.kms": (
         "`as printed` is the paper to the letter: every configuration is equally likely, so that naive Bayes has one "
