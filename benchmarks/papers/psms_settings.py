@@ -145,7 +145,8 @@ def report(records: Sequence[Record]) -> Report:
     count = len({(record.cell.data, record.cell.method) for record in records})
     ran = (
         f"{count} of {len(set(RUN_AS.values())) * len(DATA)} searches on the first split of {', '.join(DATA)}. Image "
-        "and splice, which the paper has too, take hours: so compare differences between settings, not the figures themselves."
+        "and splice, which the paper has too, take hours: so compare differences between settings, not the figures "
+        "themselves."
     )
     claims = (_inertia_claim(records), _weights_claim(records), _folds_claim(records))
     return Report("papers.psms_settings", "PSMS: its settings", ran, tuple(tables), claims, made_by(records))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.cell import Cell, Record
-from benchmarks.papers import hermite, kms_classifiers, kms_consensus, mopso, psms
+from benchmarks.papers import hermite, kms_classifiers, kms_consensus, mopso, psms, psms_settings
 from benchmarks.registry import BENCHMARKS
 from benchmarks.report import Claim, Report
 
@@ -146,6 +146,19 @@ def test_one_complete_set_decides_against_the_swarm_and_incomplete_runs_decide_n
     assert "titanic" in lower.seen
     ended = swarm_and_pattern(lambda name, split: (0.2, 0.3), evaluations=200)
     assert claim(ended, "significantly better than pattern search with as many").holds is None, "it ended early"
+
+
+def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() -> None:
+    cells = psms_settings.BENCHMARK.cells(False)
+    assert len({cell.method for cell in cells}) == 14
+    assert len(psms_settings.SETTINGS) == 18
+    outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0}
+    base = [record(data, 0, "k = 2", outcome) for data in ("heart", "titanic")]
+    report = psms_settings.report([*base, record("heart", 0, "W = (0, 0, 0)", {**outcome, "test": 0.1})])
+    five, six, seven = report.tables
+    assert [row[:2] for row in five.rows] == [("k = 2", 2)]
+    assert [row[:2] for row in six.rows] == [("m = 5", 1), ("W = (0, 0, 0)", 1), ("W = (1.2, 0.5, 0.4)", 1)]
+    assert [row[0] for row in seven.rows] == ["c1 = 2, c2 = 2"]
 
 
 # --- hermite ---
