@@ -23,6 +23,7 @@ SYMBOLS: dict[str, list[str]] = {}
 DATES: dict[str, list[str]] = {}
 WORDS: dict[str, list[str]] = {}
 TARGET = ""
+WEIGHT: str | None = None
 CLASSES: list[str | int | float] = []
 MISSING: list[str] = []
 HEADER: bool | None = None
@@ -101,13 +102,28 @@ def target(table):
 
 
 def training_rows(path):
-    """The features and the target of a table to learn from; rows without a target are left out, and it is said."""
+    """The features and the target of a table to learn from, and the weights of its rows where the model has any.
+
+    Rows without a target are left out, and it is said.
+    """
     table = read_table(path, DROPS_RAGGED)
     X, y = features(table), target(table)
     known = ~np.isnan(y)
     if not known.all():
         print(f"{(~known).sum()} rows have no {TARGET} and are left out", file=sys.stderr)
-    return X[known], y[known].astype(int if CLASSES else float)
+    rows = X[known], y[known].astype(int if CLASSES else float)
+    return rows if WEIGHT is None else (*rows, weights(table)[known])
+
+
+def weights(table):
+    """How much each row counts in a fit; tables to predict need no such column."""
+    if WEIGHT not in table.columns:
+        raise ValueError(f"the table lacks the column {WEIGHT}, which has the weights of the rows")
+    found = _numbers(WEIGHT, _cells(table, WEIGHT), table.decimals)
+    wrong = ~(found > 0.0)
+    if wrong.any():
+        raise ValueError(f"the weight {WEIGHT} is not a positive number in row {wrong.argmax() + 1}")
+    return found
 
 
 #: What may stand in a column of numbers in the place of a missing one.
@@ -267,15 +283,35 @@ def _unpacked(path, data):
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as reason:
             raise ValueError(f"{path} is gzipped, but damaged or incomplete: {reason}") from None
+    start = data[:65536]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = data.decode("utf-16").encode()
+    elif start[1::2].count(0) * 4 > len(start) and 0 not in start[::2]:
+        data = data.decode("utf-16-le").encode()
+    elif start[::2].count(0) * 4 > len(start) and 0 not in start[1::2]:
+        data = data.decode("utf-16-be").encode()
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip() or b"\0" in data[:65536]:
         raise ValueError(f"{path} is empty, or no table of text")
     return data
 
 
+def _utf8(data):
+    """The text with each line that is not UTF-8 read as Windows-1252."""
+    lines = data.split(b"\n")
+    for place, line in enumerate(lines):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            try:
+                lines[place] = line.decode("cp1252").encode()
+            except UnicodeDecodeError:
+                lines[place] = line.decode("latin-1").encode()
+    return b"\n".join(lines)
+
+
 def _read_text(path, data, drops_ragged=False):
+    data = _utf8(data)
     sample, is_whole = _sample(data)
     separator = SEPARATOR or _likely_separator(sample, is_whole)
     first, *following = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
@@ -288,8 +324,6 @@ def _read_text(path, data, drops_ragged=False):
                 rows.append(row)
             elif not drops_ragged or not rows:
                 raise ValueError(f"line {line} of {path} has {len(row)} fields, the first row has {len(names)}")
-    except UnicodeDecodeError as reason:
-        raise ValueError(f"{path} is neither UTF-8 nor UTF-16: {reason}") from None
     except csv.Error as reason:
         raise ValueError(f"{path} has quotes out of order: {reason}") from None
     cells = list(zip(*rows[has_header:], strict=True)) or [()] * len(names)

@@ -332,6 +332,7 @@ class DataStatement:
     groups: str | None = None
     order: str | None = None
     fold: str | None = None
+    weight: str | None = None
     header: bool | None = None
     separator: str | None = None
     decimal: str | None = None
