@@ -45,7 +45,7 @@ SPECS = {
     "then": f"{_CLASSES}{_ONE}search random(evaluations = 10) then pso(swarm = 4, iterations = 4)\n",
 }
 #: What a run costs, what it found in the store and what it is called is not what it comes to.
-_COSTS = "run seconds reused failures fits fits_saved folds_skipped kept outside_space new".split()
+_COSTS = "run seconds top_seconds reused failures fits fits_saved folds_skipped kept outside_space new".split()
 
 
 @dataclass(frozen=True)

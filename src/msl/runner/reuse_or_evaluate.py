@@ -95,6 +95,8 @@ class QueryEvaluator:
         self.counts = RunCounts()
         #: The models of this run with their evaluations, by the keys of the evaluations.
         self.evaluated: dict[str, tuple[Model, Evaluation]] = {}
+        #: Those among them on all rows whose losses are exact, with those of values that were tried and are not best.
+        self.compared: dict[str, tuple[Model, Evaluation]] = {}
         #: The number of new evaluations that have arrived so far.
         self.arrived = 0
         #: The time that the final fits will need, estimated from the evaluations so far.
@@ -142,6 +144,8 @@ class QueryEvaluator:
             observations.append(observation)
             self._last_points.append(point)
         self._update_counts(self._last_points, known)
+        for each in (each for point in self._last_points for each in point.evaluations):
+            self._compare(each, known)
         return observations
 
     def record(
@@ -366,6 +370,13 @@ class QueryEvaluator:
                 point.worded, point.model, math.inf if bound else evaluation.losses[0], evaluation.complexity
             )
         return Observation(vector, evaluation.losses, evaluation.complexity, bound)
+
+    def _compare(self, point: DecodedQuery, known: dict[str, Evaluation]) -> None:
+        if point.inputs is None or point.model is None or point.inputs.share < 1.0:
+            return
+        evaluation = known[point.inputs.key]
+        if evaluation.failure is None and not (evaluation.bound or _is_lost(evaluation, point.query.cutoff)):
+            self.compared[evaluation.key] = (point.model, evaluation)
 
     def _remember(self, worded: Model, model: Model, loss: float, complexity: float) -> None:
         """Keeps the answer with the lowest loss, where a point is evaluated on several splits."""
