@@ -228,6 +228,21 @@ def test_consensus_is_normalised_by_the_largest_ratio() -> None:
     assert kms_consensus.report(flat).claims[0].holds is False
 
 
+def test_ways_of_choosing_references_are_ranked_by_their_test_errors() -> None:
+    ratios = {str(size): 0.1 for size in kms_consensus.SIZES}
+    records = [
+        record(name, 0, method, {"discordant": ratios, "ber": {"KMSE": place / 100, "KMS": 0.3 + place / 100}})
+        for name in ("banana", "heart")
+        for place, method in enumerate(kms_consensus.METHODS)
+    ]
+    *_, errors, ranks = kms_consensus.report(records).tables
+    banana = dict(zip(errors.columns, errors.rows[0], strict=True))
+    assert (banana["splits"], banana["paper, KMSE, fft"], banana["KMSE, fft"]) == (1, 11.88, pytest.approx(1.0))
+    assert banana["KMS, density"] == pytest.approx(34.0)
+    assert [row[0] for row in ranks.rows[:2]] == ["KMSE, RS", "KMSE, fft"]
+    assert [row[2] for row in ranks.rows] == list(range(1, 11))
+
+
 def test_ranks_of_classifiers_are_those_of_their_mean_errors() -> None:
     rng = np.random.default_rng(0)
     methods = list(kms_classifiers.RANKS)
