@@ -215,17 +215,19 @@ def test_consensus_is_normalised_by_the_largest_ratio() -> None:
         {str(size): 0.04 for size in kms_consensus.SIZES},
     ]
     records = [
-        record(name, split, "RS", {"discordant": ratios[split], "origin": "drawn"})
+        record(name, split, "RS", {"discordant": ratios[split % 2], "origin": "drawn"})
         for name in kms_consensus.PAPER
-        for split in range(2)
+        for split in range(6)
     ]
     report = kms_consensus.report(records)
     row = report.tables[0].rows[0]
-    assert row[:2] == ("banana", 2)
+    assert row[:2] == ("banana", 6)
     assert row[2:6] == (1.0, 1.0, 1.0, pytest.approx(0.03 / 0.12))
     assert report.claims[0].holds is True
-    flat = [record(name, 0, "RS", {"discordant": ratios[1]}) for name in kms_consensus.PAPER]
+    flat = [record(name, split, "RS", {"discordant": ratios[1]}) for name in kms_consensus.PAPER for split in range(5)]
     assert kms_consensus.report(flat).claims[0].holds is False
+    one = [record for record in records if record.cell.split == 0]
+    assert kms_consensus.report(one).claims[0].holds is None, "one split says too little"
 
 
 def test_ways_of_choosing_references_are_ranked_by_their_test_errors() -> None:
@@ -252,7 +254,8 @@ def test_ranks_of_classifiers_are_those_of_their_mean_errors() -> None:
         for method in (*kms_classifiers.CLASSIFIERS, kms_classifiers.OURS):
             names = ("KMSE", "KMS") if method == kms_classifiers.OURS else (method,)
             ber = {each: of_data[each] / 100 for each in names}
-            records.append(record(name, 0, f"{method}, raw", {"ber": ber, "origin": "published"}))
+            outcome = {"ber": ber, "origin": "published"}
+            records += [record(name, split, f"{method}, raw", outcome) for split in range(5)]
     report = kms_classifiers.report(records)
     table = report.tables[0]
     assert table.columns[1:] == ("paper, characterisation", "characterisation, published splits, 9 of 9 sets")
@@ -260,4 +263,6 @@ def test_ranks_of_classifiers_are_those_of_their_mean_errors() -> None:
     assert {row[0]: row[2] for row in table.rows} == pytest.approx(expected)
     best = sorted(methods, key=lambda method: expected[method])[:2]
     assert claim(report, "on the characterisation sets").holds is (best == ["KMSE", "KMS"])
+    one = [each for each in records if each.cell.split == 0]
+    assert claim(kms_classifiers.report(one), "on the characterisation sets").holds is None, "one split says too little"
     assert claim(report, "on the validation sets").holds is None
