@@ -152,13 +152,16 @@ def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() ->
     cells = psms_settings.BENCHMARK.cells(False)
     assert len({cell.method for cell in cells}) == 14
     assert len(psms_settings.SETTINGS) == 18
-    outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0}
+    models = [[0, 0.3, 0.4], [1, 0.2, 0.1], [9, 0.1, None], [250, 0.1, 0.2], [254, 0.2, 0.3]]
+    outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0, "models": models}
     base = [record(data, 0, "k = 2", outcome) for data in ("heart", "titanic")]
     report = psms_settings.report([*base, record("heart", 0, "W = (0, 0, 0)", {**outcome, "test": 0.1})])
-    five, six, seven = report.tables
+    five, six, seven, heart = report.tables
     assert [row[:2] for row in five.rows] == [("k = 2", 2)]
     assert [row[:2] for row in six.rows] == [("m = 5", 1), ("W = (0, 0, 0)", 1), ("W = (1.2, 0.5, 0.4)", 1)]
     assert [row[0] for row in seven.rows] == ["c1 = 2, c2 = 2"]
+    ends = (pytest.approx(25), pytest.approx(15), pytest.approx(25), pytest.approx(25), pytest.approx(30))
+    assert heart.rows[0] == ("k = 2", *ends, pytest.approx(20), pytest.approx(10), 0)
 
 
 # --- hermite ---
