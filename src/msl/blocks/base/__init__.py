@@ -7,4 +7,5 @@ accepted_columns: what a block takes of a table as it is: symbols, missing value
 load: load_class, BlockProblem, modules beside a spec
 check_outputs: validation of what transformers and learners return
 complexity: the complexity of any fitted estimator
+row_weights: which learners take weights of rows, also inside others
 """
