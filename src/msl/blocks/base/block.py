@@ -10,7 +10,8 @@ A learner that can also share work between predictions splits `outputs` into `pr
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -183,6 +184,18 @@ class BlockLearner(Block):
     def outputs_prepared(self, query: Any) -> Floats:
         """The rest of the prediction."""
         raise NotImplementedError
+
+    def with_less(self, parameter: str, value: int) -> Self:
+        """A copy of this fitted block, as it would be with a smaller value of its path parameter."""
+        smaller = copy(self)
+        setattr(smaller, parameter, value)
+        return smaller
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        """The outputs of copies with less for these rows: what they share is computed once. Ascending values take the
+        least time. `query` is what `prepare_query` has returned for the rows, if it was called."""
+        shared = self.prepare_query(X) if query is None else query
+        return lambda smaller: smaller.outputs_prepared(shared)
 
 
 class BlockClassifier(ClassifierMixin, BlockLearner):
