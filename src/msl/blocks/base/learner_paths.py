@@ -8,7 +8,6 @@ operations of the class itself. Every number is the one that a fit of its own wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -29,7 +28,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from msl.blocks.base.block import BlockLearner, Floats
+from msl.blocks.base.block import BlockLearner, Floats, shallow_copy
 from msl.blocks.base.complexity import complexity
 
 
@@ -96,7 +95,7 @@ class _MemberPath:
         self._totals = self._stages.totals(self._learner, self._rows)
 
     def at(self, value: int) -> Any:
-        smaller = copy(self._learner)
+        smaller = shallow_copy(self._learner)
         setattr(smaller, self._parameter, value)
         for name in (self._stages.members, self._stages.beside):
             if name is not None:
@@ -150,7 +149,7 @@ def _tree_totals(forest: Any, rows: Floats, method: str) -> Iterator[Floats]:
 
 def _bag_totals(bag: Any, rows: Floats, method: str) -> Iterator[Floats]:
     def alone(member: Any, features: Any) -> Any:
-        one = copy(bag)
+        one = shallow_copy(bag)
         one.n_estimators, one.estimators_, one.estimators_features_ = 1, [member], [features]
         return getattr(one, method)(rows)
 
