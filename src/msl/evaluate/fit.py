@@ -233,7 +233,8 @@ class Fitter:
             if fit is None:
                 return None
             log.at(plan.learner.name)
-            return fit.prefix, self._on_fit(fit, value, fold)
+            learned = self._on_fit(fit, value, fold)
+            return None if learned is None else (fit.prefix, learned)
         except Exception as reason:
             if not is_model_failure(reason):
                 raise
@@ -259,10 +260,12 @@ class Fitter:
             path = learner_path(learner, paths.parameter, X_test, query)
         return None if path is None else PathFit(prefix, path, X_test, sources, seconds)
 
-    def _on_fit(self, fit: PathFit, value: int, fold: Fold) -> Predictions:
+    def _on_fit(self, fit: PathFit, value: int, fold: Fold) -> Predictions | None:
         n_classes = self.dataset.n_classes
         with estimator_code:
             learner = fit.path.at(value)
+            if learner is None:
+                return None
             outputs = learner_outputs(learner, fit.rows, n_classes)
             size = learner_complexity(learner) if fold.is_weighed else 0.0
             features = float(features_seen(learner, fit.sources))

@@ -29,6 +29,7 @@ _PATHS: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
         "ExtraTrees": ("n_estimators", _BOTH),
         "GradientBoosting": ("n_estimators", _BOTH),
         "HistGradientBoosting": ("max_iter", _BOTH),
+        "KNeighbors": ("n_neighbors", _BOTH),
         "RandomForest": ("n_estimators", _BOTH),
     },
 }

@@ -27,6 +27,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from msl.blocks.base.block import BlockLearner, Floats, shallow_copy
 from msl.blocks.base.complexity import complexity
@@ -35,8 +36,9 @@ from msl.blocks.base.complexity import complexity
 class LearnerPath(Protocol):
     """The learners on the path of a fitted one, with its outputs for some rows at hand."""
 
-    def at(self, value: int) -> Any:
-        """A learner equal to one that was fitted with this value. Ascending values take the least time."""
+    def at(self, value: int) -> Any | None:
+        """A learner equal to one that was fitted with this value; None where it may differ. Ascending values take the
+        least time."""
         ...
 
 
@@ -47,6 +49,8 @@ def learner_path(learner: Any, parameter: str, rows: Floats, query: Any = None) 
     """
     if isinstance(learner, BlockLearner):
         return _BlockPath(learner, parameter, rows, query)
+    if isinstance(learner, KNeighborsClassifier | KNeighborsRegressor):
+        return _NeighbourPath(learner, rows)
     stages = _STAGES.get(type(learner))
     return None if stages is None else _MemberPath(learner, parameter, rows, stages)
 
@@ -187,6 +191,55 @@ def _of_votes(boosting: AdaBoostClassifier, value: int, total: Floats) -> Floats
 
 def _staged(method: str) -> Callable[[Any, Floats], Iterator[Floats]]:
     return lambda boosting, rows: getattr(boosting, method)(rows)
+
+
+# --- Nearest neighbours -----------------------------------------------------------------------------------------------
+
+#: Squared distances that differ by less, relative to the squares of the rows, may be computed as equal.
+_NEAR = 1e-12
+
+
+class _NeighbourPath:
+    """The path of scikit-learn's nearest neighbours: the first of many are the nearest few, if none are equally near.
+
+    Which of these are taken, and in which order they are summed, may depend on how many are asked for.
+    """
+
+    def __init__(self, learner: Any, rows: Floats) -> None:
+        self._learner, self._rows = learner, rows
+        self._most = min(int(learner.n_neighbors), int(learner.n_samples_fit_))
+        asked = min(self._most + 1, int(learner.n_samples_fit_))
+        self._distances, self._places = learner.kneighbors(rows, n_neighbors=asked)
+        squares = np.square(self._distances) if learner.effective_metric_ == "euclidean" else self._distances
+        scale = np.square(rows).sum(axis=1).max() + np.square(learner._fit_X).sum(axis=1).max()
+        scale = scale if learner.effective_metric_ == "euclidean" else np.sqrt(scale * rows.shape[1])
+        are_apart = (np.diff(squares, axis=1) > _NEAR * scale).all(axis=0)
+        # Votes that count the same are whole numbers: for their sum, only which of the last ones is in matters.
+        are_counted = isinstance(learner, KNeighborsClassifier) and learner.weights == "uniform"
+        self._is_certain = are_apart if are_counted else np.logical_and.accumulate(are_apart)
+
+    def at(self, value: int) -> Any | None:
+        learner = self._learner
+        if value > self._most or not (value == self._places.shape[1] or self._is_certain[value - 1]):
+            return None
+        if learner.algorithm == "auto" and learner._fit_method == "brute" and learner._fit_X.shape[1] <= 15:
+            return None  # with fewer neighbours a tree may be searched, whose distances have other last digits
+        fewer = shallow_copy(learner)
+        fewer.n_neighbors = value
+        fewer.kneighbors = partial(_first_neighbours, fewer, self._rows, self._distances, self._places)
+        if fewer.weights == "uniform":
+            fewer._fit_method = "kd_tree"  # the votes of `brute` would be a search of their own
+        return fewer
+
+
+def _first_neighbours(
+    fewer: Any, rows: Floats, distances: Floats, places: Any, X: Any = None, return_distance: bool = True
+) -> Any:
+    """As `kneighbors`, which predictions call."""
+    if X is not rows:
+        return type(fewer).kneighbors(fewer, X, return_distance=return_distance)
+    chosen = places[:, : fewer.n_neighbors]
+    return (distances[:, : fewer.n_neighbors], chosen) if return_distance else chosen
 
 
 _FOREST_SHARES = _Stages("predict_proba", "estimators_", partial(_tree_totals, method="predict_proba"), _mean)
