@@ -18,11 +18,11 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
-from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.data.derived_columns import DateColumns, Derived
@@ -36,13 +36,15 @@ def has_public_form(step: Any) -> bool:
         if step.encode:
             return all(len(symbols) <= MOST_COLUMNS for symbols in step.symbols_)
         return not len(step.symbolic_)
-    return type(step) in (Passthrough, Columns, TableColumns, KeepFeatures)
+    return type(step) in (Passthrough, Columns, TableColumns, KeepFeatures, MergeRare)
 
 
 def public_form(code: EstimatorCode, step: Any, depth: int) -> Code:
     """The expression that does what the block does."""
     if type(step) is Prepare:
         return _prepare(code, step, depth)
+    if type(step) is MergeRare:
+        return _merge_rare(code, step, depth)
     if type(step) is Passthrough:
         return literal("passthrough")
     kept = step.kept_ if isinstance(step, Columns) else step.selected_
@@ -67,6 +69,24 @@ def _prepare(code: EstimatorCode, step: Prepare, depth: int) -> Code:
             template("sparse_output=False"),
         ]
         parts.append((code.call(code.imported(OneHotEncoder), arguments, depth + 1), [place for place, _ in known]))
+    return _columns(code, parts, depth)
+
+
+def _merge_rare(code: EstimatorCode, step: MergeRare, depth: int) -> Code:
+    """The columns in their order, the merged ones as codes of frequent symbols and one of the others."""
+    parts: list[tuple[Code, list[int]]] = []
+    for column in range(step.n_columns_):
+        if column not in step.merged_:
+            if not parts or parts[-1][1][0] in step.merged_:
+                parts.append((literal("passthrough"), []))
+            parts[-1][1].append(column)
+            continue
+        arguments = [
+            template("max_categories={{most}}", most=literal(int(step.most))),
+            template('handle_unknown="use_encoded_value"'),
+            template("unknown_value=np.nan"),
+        ]
+        parts.append((code.call(code.imported(OrdinalEncoder), arguments, depth + 1), [column]))
     return _columns(code, parts, depth)
 
 
@@ -297,6 +317,8 @@ def _pipeline(
         return code.expression(learner, depth)
     written = []
     for position, step in enumerate(steps):
+        if isinstance(step, MergeRare) and not step.merged_:
+            continue  # no column has too many symbols
         written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
         if not _is_dense(step, rows):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))

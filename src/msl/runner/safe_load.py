@@ -33,12 +33,16 @@ _FUNCTIONS = frozenset(
         "sklearn.feature_selection._univariate_selection.chi2",
         "sklearn.feature_selection._univariate_selection.f_classif",
         "sklearn.feature_selection._univariate_selection.f_regression",
+        "sklearn.utils.validation.check_array",
     }
 )
 
 
 #: Containers of the standard library that estimators keep; creating one calls no other code.
-_CONTAINERS = frozenset({"collections.Counter", "collections.OrderedDict", "collections.defaultdict"})
+#: What a `partial` calls is a type or function of the file as any other, and has to be trusted as such.
+_CONTAINERS = frozenset(
+    {"collections.Counter", "collections.OrderedDict", "collections.defaultdict", "functools.partial"}
+)
 
 
 #: Classes of numpy and scipy that fitted estimators of scikit-learn keep, beside those that skops trusts itself.

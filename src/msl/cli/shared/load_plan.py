@@ -68,7 +68,9 @@ TargetOption = Annotated[
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="PATH=VALUE", help="Override a setting of the spec, as in search.swarm=10."),
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Override a setting or a parameter, as in search.swarm=10 or svc.C=1."
+    ),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of the spec's seed.")]
 ChainOption = Annotated[str | None, typer.Option("--chain", metavar="NAME", help="The chain, where there are several.")]
