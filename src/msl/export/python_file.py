@@ -19,9 +19,11 @@ from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.utils.validation import has_fit_parameter
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
+from msl.blocks.base.row_weights import routes_weights
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
@@ -138,6 +140,8 @@ class Exportable:
     header: bool | None = None
     decimal: str | None = None
     drops_ragged: bool = False
+    #: The column of the weights of rows.
+    weight: str | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -156,7 +160,7 @@ class Exportable:
 def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
     code = EstimatorCode(texts.reserved_names())
-    is_public = all(map(_is_public, given.members))
+    is_public = all(_is_public(member, given.weight is not None) for member in given.members)
     model = _public_model(code, given) if is_public else _chain_model(code, given)
     head = template(
         texts.HEAD,
@@ -207,6 +211,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         },
         "WORDS": {one.source: list(one.words) for one in given.derived if not isinstance(one, DateColumns)},
         "TARGET": given.target,
+        "WEIGHT": given.weight,
         "CLASSES": list(given.classes),
         "MISSING": [marker.strip() for marker in given.missing],
         "HEADER": given.header,
@@ -240,9 +245,10 @@ def _middles(given: Exportable) -> list[float]:
 
 def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     outputs = template("model.outputs(X)")
+    fit = texts.FIT_CHAIN if given.weight is None else texts.FIT_CHAIN_WEIGHED
     return [
         template(texts.MAKE, what=template("The model, not yet fitted."), made=code.expression(given.estimator, 1)),
-        template(texts.FIT_CHAIN, classes=template("len(CLASSES)")),
+        template(fit, classes=template("len(CLASSES)")),
         template(texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS, outputs=outputs),
     ]
 
@@ -250,9 +256,11 @@ def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
 # --- of public classes --------------------------------------------------------------------------------
 
 
-def _is_public(chain: Any) -> bool:
+def _is_public(chain: Any, is_weighed: bool = False) -> bool:
     """Whether a model is made of classes of other packages alone, and a pipeline of them can do what it does."""
     if not isinstance(chain, ChainClassifier | ChainRegressor) or chain.posts:
+        return False
+    if is_weighed and routes_weights(chain.learner):
         return False
     steps = [*chain.steps, chain.learner]
     return all(map(_is_public_step, steps)) and (len(steps) == 1 or all(map(_fits_pipelines, steps)))
@@ -283,7 +291,7 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
         return [
             *parts,
             template(texts.MAKE, what=what, made=written[0]),
-            template(texts.FIT_ONE),
+            *_fit_public(code, given, texts.FIT_ONE, texts.FIT_ONE_WEIGHED),
             template(predict, outputs=template("outputs(model, X)")),
             template(scores),
         ]
@@ -294,11 +302,19 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     return [
         *parts,
         template(texts.MAKE, what=what, made=members),
-        template(texts.FIT_MEMBERS),
+        *_fit_public(code, given, texts.FIT_MEMBERS, texts.FIT_MEMBERS_WEIGHED),
         template(predict, outputs=template("vote(model, X)")),
         template(votes if given.classes else texts.VOTE_NUMBERS),
         template(scores),
     ]
+
+
+def _fit_public(code: EstimatorCode, given: Exportable, plain: str, weighed: str) -> list[Code]:
+    """How the model is fitted: with the weights of rows, if it has any."""
+    if given.weight is None:
+        return [template(plain)]
+    code.imported(has_fit_parameter)
+    return [template(weighed), template(texts.FIT_WEIGHED)]
 
 
 def _pipeline(

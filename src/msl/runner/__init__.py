@@ -6,6 +6,7 @@ What others use:
 - What does a strategy see of the space? -> `search_space`
 - Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
+- Which models share one fit a fold, as one task? -> `path_tasks`
 - Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
