@@ -11,6 +11,7 @@ What others use:
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`
+- The result as a search of scikit-learn has it -> `search_results`
 - What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
 - Which alternatives of the space did the search try? -> `choice_counts`
 - Save, load and use the winner -> `trained_model`, `safe_load`
