@@ -23,7 +23,7 @@ from msl.space.enumerate.count import Models, _way_count, count
 from msl.space.enumerate.equivalence import Relation, relate
 from msl.space.formulas import Facts, Formula, rises_or_falls, substituted
 from msl.space.membership import Membership, NotInSpace
-from msl.space.nodes import BlockUse, Computed, IntRange, Marked, Param, RealRange
+from msl.space.nodes import BlockUse, Computed, Const, IntRange, Marked, Param, RealRange
 from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 from msl.space.values import Model
@@ -81,6 +81,15 @@ def test_a_model_of_another_space_is_a_member_where_brute_force_has_it(space: Sp
         except NotInSpace:
             is_in = False
         assert is_in == (typed_steps(model.steps) in expected)
+
+
+def test_a_model_without_steps_is_not_in_a_space_without_models() -> None:
+    """The inner part has no value that fits, so that no step was ever wanted."""
+    beyond = Computed(Formula("one:outer.k"), IntRange(5, 6))
+    inner = Marked("one:inner", BlockUse(A), (Param("k", beyond),))
+    outer = Marked("one:outer", inner, (Param("k", Const(2)),))
+    with pytest.raises(NotInSpace, match="nothing"):
+        Membership(Space(outer)).derive(Model(()))
 
 
 @given(spaces, spaces)

@@ -77,11 +77,16 @@ def _is_shown(diagnostic: Diagnostic, source: Source) -> bool:
     return diagnostic.primary.source == source or diagnostic.code in CHANGED_MEANINGS
 
 
-def data_span(source: Source) -> Span:
-    """The span of the `data` statement, or the start of the spec."""
+def data_span(source: Source, column: str | None = None) -> Span:
+    """The span of a column in the `data` statement, of the whole statement, or the start of the spec."""
     file, _ = text_to_ast(source)
     statement = next((s for s in file.statements if isinstance(s, ast.Data)), None)
-    return Span(0, min(1, len(source.text))) if statement is None else statement.span
+    if statement is None:
+        return Span(0, min(1, len(source.text)))
+    values = [argument.value for argument in statement.arguments]
+    written = [item for value in values for item in (value.items if isinstance(value, ast.ListOf) else (value,))]
+    named = (item.span for item in written if source.slice(item.span).strip('"') == column)
+    return next(named, statement.span)
 
 
 class _Checker:

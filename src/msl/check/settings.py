@@ -189,6 +189,10 @@ class Settings:
         markers = argument.key is not None and argument.key.text == "missing"  # an empty cell may be one
         items = argument.value.items
         texts = ["" if markers and item == ast.String("") else self._text(item) for item in items]
+        for place, (name, item) in enumerate(zip(texts, items, strict=True)):
+            if name is not None and name in texts[:place]:
+                message = f"`{name}` is in this list already"
+                self.report.warning("MSL224", self.module.source, item.span, message, "", "remove it")
         return None if any(text is None for text in texts) else tuple(text for text in texts if text is not None)
 
     def _text(self, expression: ast.Expression) -> str | None:

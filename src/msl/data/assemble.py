@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from msl.data.data_errors import DataError, DataProblem, condensed, listed, problem, raise_errors
 from msl.data.derived_columns import find_derived, is_day_first, parse_moments, with_derived
-from msl.data.infer_types import Kind, Markers, TypedColumn, sort_symbols, type_column, unusable_columns
+from msl.data.infer_types import Kind, Markers, TypedColumn, column_text, sort_symbols, type_column, unusable_columns
 from msl.data.options import DataOptions
 from msl.data.profile import column_warnings, mixed_decimals
 from msl.data.raw_columns import Reading
@@ -113,6 +113,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
     derived, doubts = find_derived(reading, [name for name in candidates if name != target_name], options, given)
+    typed_sources = {one.source: reading.columns[one.source] for one in derived}
     reading = with_derived(reading, derived, given)
     set_apart = {*not_features, *(name for name in names if name not in candidates)}
     candidates = [name for name in reading.columns if name not in set_apart]
@@ -136,8 +137,10 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     features = [typed[name] for name in sorted(typed, key=natural_order)]
     raise_errors(infinite(column) for column in features if is_infinite(column))
     columns = tuple(_column(column) for column in features)
+    made = {name: one.source for one in derived for name in one.names}
     for column in features:
-        problems += column_warnings(column)
+        problems += column_warnings(column) if column.name not in made else ()
+    problems += _empty_sources(typed_sources, given)
     return Table(
         schema=Schema(columns, target_name, target.task, target.classes, options, derived),
         X=matrix(encode(column.values, described) for column, described in zip(features, columns, strict=True)),
@@ -152,6 +155,14 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         task_reason=target.reason,
         warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),
     )
+
+
+def _empty_sources(sources: Mapping[str, pl.Series], given: Markers) -> Iterator[DataProblem]:
+    """Warnings for columns of dates or text that have no values; what is made of the others may well be constant."""
+    for name, column in sources.items():
+        values = column if column.dtype.is_temporal() else column_text(column, given)
+        if values.null_count() == len(values):
+            yield from column_warnings(TypedColumn(name, "numeric", values))
 
 
 def _passed_over(usual: str, options: DataOptions) -> str:

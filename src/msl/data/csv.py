@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from msl.data import infer_types
 from msl.data.data_errors import DataError, DataProblem, listed, problem
-from msl.data.file_bytes import Payload
+from msl.data.file_bytes import Payload, with_western_lines
 from msl.data.infer_types import is_beyond_exact
 from msl.data.options import DataOptions
 from msl.data.raw_columns import MOST_COLUMNS, Names, Reading, check_width, is_numbered, numbered_names, unique_names
@@ -35,6 +35,32 @@ def read_delimited(
     as_text: Collection[str] = (),
 ) -> Reading:
     """The columns of a text table: real numbers where that is certain, text elsewhere and in the columns `as_text`."""
+    try:
+        return _read_delimited(payload, options, known_names, as_text)
+    except UnicodeDecodeError:
+        payload = with_western_lines(payload)
+    reading = _read_delimited(payload, options, known_names, as_text)
+    return replace(reading, warnings=(_western(payload, reading, options), *reading.warnings))
+
+
+def _western(payload: Payload, reading: Reading, options: DataOptions) -> DataProblem:
+    """The warning that lines are not UTF-8, with the first of them and its column."""
+    line, text = next(iter(payload.western.items()))
+    separator = find_dialect(payload.data, options).separator
+    cells, names = text.strip().split(separator), list(reading.columns)
+    strange = [place for place, cell in enumerate(cells) if not cell.isascii()]
+    place = strange[0] if strange else 0
+    column = names[place] if len(cells) == len(names) else None
+    where = f"line {line}" if len(payload.western) == 1 else f"{len(payload.western):,} lines, first in line {line}"
+    of = "" if column is None else f" of column `{column}`"
+    message = f"{payload.path} is not UTF-8 in {where}: {cells[place].strip()[:60]!r}{of} was read as Windows-1252"
+    help = f"if that is not what it means, save it as UTF-8: iconv -f ENCODING -t UTF-8 {payload.path.name} > utf8.csv"
+    return problem("MSL365", message, help, column=column, line=line)
+
+
+def _read_delimited(
+    payload: Payload, options: DataOptions, known_names: Collection[str], as_text: Collection[str]
+) -> Reading:
     dialect = find_dialect(payload.data, options, known_names, str(payload.path))
     frame: pl.DataFrame | None = None
     ragged: tuple[DataProblem, ...] = ()
@@ -146,14 +172,11 @@ def _scan(payload: Payload, dialect: Dialect, numbers: Collection[int]) -> pl.Da
 def _read_carefully(
     payload: Payload, dialect: Dialect, drops_ragged: bool
 ) -> tuple[pl.DataFrame, tuple[DataProblem, ...]]:
-    """The table as text, row by row; a row that is not in order is told with its line, or left out with a warning."""
-    try:
-        text = payload.data[:].decode()
-    except UnicodeDecodeError as reason:
-        line = payload.data[: reason.start].count(b"\n") + 1
-        message = f"{payload.path} is not UTF-8: line {line} has the byte 0x{payload.data[reason.start]:02x}"
-        help = f"save it as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8 {payload.path.name} > utf8.csv"
-        raise DataError([problem("MSL307", message, help, line=line)]) from None
+    """The table as text, row by row; a row that is not in order is told with its line, or left out with a warning.
+
+    Raises UnicodeDecodeError if it is not UTF-8.
+    """
+    text = payload.data[:].decode()
     rows: list[list[str]] = []
     ragged: list[int] = []
     last_line = 0

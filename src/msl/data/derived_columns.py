@@ -69,9 +69,11 @@ def find_derived(
     said = {*(options.categorical or ()), *(options.numeric or ())}
     for name in names:
         column = reading.columns[name]
+        if name in (options.text or ()) and not column.dtype.is_temporal():
+            problems += _no_text(name, column, given)
         if name in said or not (column.dtype.is_temporal() or column.dtype in (pl.String, pl.Categorical, pl.Enum)):
             continue
-        if name in (options.dates or ()) or (name not in (options.text or ()) and _holds_dates(column, given)):
+        if name in (options.dates or ()) or (name not in (options.text or ()) and holds_dates(column, given)):
             dates, warnings = _date_columns(name, column, options, given)
             problems += warnings
             found.append(dates)
@@ -176,7 +178,8 @@ def is_day_first(texts: pl.Series) -> bool | None:
     return True if (sign == ".").any() else None
 
 
-def _holds_dates(column: pl.Series, given: Markers) -> bool:
+def holds_dates(column: pl.Series, given: Markers) -> bool:
+    """Whether all values are dates or times, or nearly all of many different ones."""
     if column.dtype.is_temporal():
         return True
     sample = column.drop_nulls().head(_SAMPLE).cast(pl.String).str.strip_chars()
@@ -238,12 +241,12 @@ def _moments(name: str, column: pl.Series, day_first: bool, given: Markers) -> t
     first = wrong[0]
     if moments.null_count() == len(moments):
         message = f"column `{name}` should hold dates or times, but row {first + 1} holds {texts[first]!r}"
-        help = "write dates as year-month-day, such as 2024-01-31"
+        help = "write dates as year-month-day, such as 2024-01-31, or take the column out of `dates`"
         raise DataError([problem("MSL315", message, help, column=name, row=first + 1)])
     texts_there = listed(dict.fromkeys(repr(text) for text in texts.gather(wrong[:1000])), shown=3)
     rows = f"row {first + 1}" if len(wrong) == 1 else f"{len(wrong):,} rows, first in row {first + 1}"
     message = f"column `{name}` holds dates, but not in {rows}: {texts_there}"
-    help = "correct the values; until then they are taken as missing"
+    help = f"correct the values, or write missing = [{in_spec(texts[first])}]; until then they are taken as missing"
     return moments, [problem("MSL363", message, help, column=name, row=first + 1)]
 
 
@@ -291,6 +294,17 @@ def _frequent_words(texts: pl.Series) -> tuple[str, ...]:
     told = {word: count for word, count in counts.items() if _FEWEST_TEXTS <= count < present}
     most = max(10, min(_MOST_WORDS, _MOST_CELLS // max(1, len(texts))))
     return tuple(sorted(sorted(told, key=lambda word: (-told[word], word))[:most]))
+
+
+def _no_text(name: str, column: pl.Series, given: Markers) -> Iterator[DataProblem]:
+    """The error of a column that should hold text and has numbers only."""
+    texts = column_text(column, given)
+    stated = texts.drop_nulls()
+    if stated.is_empty() or stated.cast(pl.Float64, strict=False).null_count():
+        return
+    row = texts.is_not_null().arg_true()[0]
+    message = f"column `{name}` should hold text, but all its values are numbers: row {row + 1} holds {texts[row]!r}"
+    yield problem("MSL366", message, "take it out of `text`, and it is read as what it is", column=name, row=row + 1)
 
 
 def _distinct(texts: pl.Series) -> Iterator[tuple[str, int]]:

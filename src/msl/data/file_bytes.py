@@ -6,8 +6,10 @@ import codecs
 import difflib
 import gzip
 import mmap
+import re
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msl.data.data_errors import DataError, DataProblem, one_of, problem
@@ -15,6 +17,7 @@ from msl.data.data_errors import DataError, DataProblem, one_of, problem
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _LOOKED_AT = 1 << 16
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Payload:
 
     path: Path
     data: bytes | mmap.mmap
+    #: The lines that were not UTF-8, by their numbers, as they were read instead.
+    western: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def source(self) -> Path | bytes:
@@ -77,7 +82,7 @@ def open_payload(path: Path) -> Payload:
     elif start.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
     elif b"\0" in start:
-        raise _not_text(path, start)
+        data = _from_unmarked_utf16(path, data[:])
     if not data[:_LOOKED_AT].strip() and not data[:].strip():
         raise _empty(path)
     return Payload(path, data)
@@ -97,6 +102,45 @@ def _from_utf16(path: Path, data: bytes) -> bytes:
     except UnicodeDecodeError as reason:
         message = f"{path} starts like UTF-16 text, but is not: {reason.reason} at byte {reason.start}"
         raise DataError([problem("MSL307", message, "save the file as UTF-8")]) from None
+
+
+def _from_unmarked_utf16(path: Path, data: bytes) -> bytes:
+    """UTF-16 without a byte-order mark: every other byte of most text is zero."""
+    start = data[: _LOOKED_AT // 2 * 2]
+    for encoding, zeros, others in (("utf-16-le", start[1::2], start[::2]), ("utf-16-be", start[::2], start[1::2])):
+        if 2 * zeros.count(0) > len(zeros) and 0 not in others:
+            try:
+                return data.decode(encoding).encode()
+            except UnicodeDecodeError:
+                break
+    raise _not_text(path, start)
+
+
+def with_western_lines(payload: Payload) -> Payload:
+    """The text in UTF-8, where each line that is not so is read as Windows-1252, the usual encoding of western Europe.
+
+    A file may have lines of both kinds, where tables were joined. Lines with control characters are no text at all.
+    """
+    lines = payload.data[:].split(b"\n")
+    western: dict[int, str] = {}
+    for place, line in enumerate(lines):
+        try:
+            line.decode()
+        except UnicodeDecodeError as reason:
+            if _CONTROL.search(line):
+                message = f"{payload.path} is not UTF-8: line {place + 1} has the byte 0x{line[reason.start]:02x}"
+                help = f"save it as UTF-8, for instance with: iconv -f LATIN1 -t UTF-8 {payload.path.name} > utf8.csv"
+                raise DataError([problem("MSL307", message, help, line=place + 1)]) from None
+            western[place + 1] = _from_western(line)
+            lines[place] = western[place + 1].encode()
+    return replace(payload, data=b"\n".join(lines), western=western)
+
+
+def _from_western(line: bytes) -> str:
+    try:
+        return line.decode("cp1252")
+    except UnicodeDecodeError:  # a byte that Windows-1252 does not have
+        return line.decode("latin-1")
 
 
 def _empty(path: Path) -> DataError:

@@ -286,9 +286,14 @@ def _dates(name: str) -> DataProblem:
 def _text_in_numbers(name: str, stated: pl.Series, numbers: pl.Series) -> DataProblem:
     rows = (stated.is_not_null() & numbers.is_null()).arg_true()
     first = rows[0]
-    others = f", and {len(rows) - 1} other rows too" if len(rows) > 1 else ""
-    message = f"column `{name}` has to be numeric, but row {first + 1} holds {stated[first]!r}{others}"
+    shown = [f"row {row + 1} holds {stated[row]!r}" for row in rows[:3]]
+    more = f", … ({len(rows):,} rows in all)" if len(rows) > len(shown) else ""
+    message = f"column `{name}` has to be numeric, but {', '.join(shown)}{more}"
     help = f"correct the value, or write missing = [{in_spec(stated[first])}] if it means that the value is missing"
+    if 2 * len(rows) > len(stated) - stated.null_count():
+        texts = stated.drop_nulls()
+        kind = "dates" if 2 * texts.str.contains(_DATE_OR_TIME).sum() > len(texts) else "categorical"
+        help = f"it hardly holds numbers: write {kind} = [{in_spec(name)}] instead"
     return problem("MSL317", message, help, column=name, row=first + 1)
 
 

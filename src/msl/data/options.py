@@ -97,8 +97,9 @@ class DataOptions:
     def _contradictions(self) -> Iterator[DataProblem]:
         named = self.named_columns()
         for one, other in combinations(named, 2):
+            made = {one, other} == {"target", "dates"} or {one, other} == {"target", "text"}
             roles = {"target", "ignore", "groups", "order", "fold"}
-            if {one, other} <= roles or {one, other} <= self._kinds().keys():
+            if made or {one, other} <= roles or {one, other} <= self._kinds().keys():
                 for column in sorted(set(named[one]) & set(named[other])):
                     yield problem(
                         "MSL314",

@@ -10,7 +10,16 @@ from typing import Literal
 import polars as pl
 
 from msl.data.data_errors import DataProblem, in_spec, problem
-from msl.data.infer_types import TypedColumn, is_free_text, signed_numbers, type_column, unusable_columns
+from msl.data.derived_columns import holds_dates
+from msl.data.infer_types import (
+    NONE,
+    TypedColumn,
+    is_free_text,
+    signed_numbers,
+    spell_number,
+    type_column,
+    unusable_columns,
+)
 from msl.data.raw_columns import Reading
 
 _ID_NAME = re.compile(
@@ -31,7 +40,8 @@ def column_warnings(column: TypedColumn) -> Iterator[DataProblem]:
         yield problem("MSL334", f"column `{name}` has no values at all", _ignoring(name), column=name)
     elif values.min() == values.max():
         besides = " where it is not missing" if present < len(values) else ""
-        yield problem("MSL333", f"column `{name}` is always {values.max()!s}{besides}", _ignoring(name), column=name)
+        always = spell_number(values.max()) if column.kind == "numeric" else str(values.max())
+        yield problem("MSL333", f"column `{name}` is always {always}{besides}", _ignoring(name), column=name)
     elif is_identifier(column, present) and not any(each.code == "MSL337" for each in column.problems):
         message = f"column `{name}` looks like an identifier: its values hardly ever stand twice"
         yield problem(
@@ -138,7 +148,10 @@ def _profile(name: str, column: pl.Series, reading: Reading) -> ColumnProfile:
         signed = signed_numbers(typed.values, dict.fromkeys((*reading.decimals, ".", ",")))
         values = typed.values if signed is None else signed.numbers
         return ColumnProfile(name, "number", values, typed.problems, signed is not None)
-    return ColumnProfile(name, _kind(typed), typed.values, typed.problems)
+    kind = _kind(typed)
+    if kind in ("category", "identifier") and typed.kind == "symbolic" and holds_dates(column, NONE):
+        kind = "date"  # but for a few values
+    return ColumnProfile(name, kind, typed.values, typed.problems)
 
 
 def _kind(column: TypedColumn) -> ColumnKind:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from msl.data.data_errors import DataError, DataProblem, listed, problem
+from msl.data.data_errors import DataError, DataProblem, in_spec, listed, problem
 from msl.data.infer_types import TypedColumn, sort_symbols, spell_number
 from msl.data.options import DataOptions, Label
 from msl.space.formulas import Task
@@ -189,9 +189,14 @@ def spell_label(label: Label) -> str:
 
 def _tiny_classes(classes: Sequence[Label], codes: pl.Series, name: str) -> tuple[DataProblem, ...]:
     counts = np.bincount(codes.to_numpy(), minlength=len(classes))
-    tiny = [spell_label(label) for label, count in zip(classes, counts, strict=True) if count == 1]
+    tiny = {spell_label(label): code for code, label in enumerate(classes) if counts[code] == 1}
     if not tiny:
         return ()
-    message = f"of the classes of `{name}`, {listed(tiny)} {'has' if len(tiny) == 1 else 'have'} a single row"
-    help = "such a class cannot be both learnt and tested: add rows of it, or remove the row"
-    return (problem("MSL340", message, help, column=name),)
+    rows = [int((codes == code).arg_max() or 0) + 1 for code in list(tiny.values())[:5]]
+    message = f"of the classes of `{name}`, {listed(tiny)} {'has' if len(tiny) == 1 else 'have'} a single row: "
+    message += f"row{'s' * (len(tiny) > 1)} {listed(rows)}{', …' * (len(tiny) > len(rows))}"
+    leave_out = f"write missing = [{in_spec(*list(tiny)[:5])}] and missing_target = drop to leave such rows out"
+    help = "such a class cannot be both learnt and tested: add rows of it"
+    if len(classes) - len(tiny) > 1:
+        help += f", or {leave_out}"
+    return (problem("MSL340", message, help, column=name, row=rows[0]),)

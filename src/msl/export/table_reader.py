@@ -267,15 +267,35 @@ def _unpacked(path, data):
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as reason:
             raise ValueError(f"{path} is gzipped, but damaged or incomplete: {reason}") from None
+    start = data[:65536]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = data.decode("utf-16").encode()
+    elif start[1::2].count(0) * 4 > len(start) and 0 not in start[::2]:
+        data = data.decode("utf-16-le").encode()
+    elif start[::2].count(0) * 4 > len(start) and 0 not in start[1::2]:
+        data = data.decode("utf-16-be").encode()
     data = data.removeprefix(codecs.BOM_UTF8)
     if not data.strip() or b"\0" in data[:65536]:
         raise ValueError(f"{path} is empty, or no table of text")
     return data
 
 
+def _utf8(data):
+    """The text with each line that is not UTF-8 read as Windows-1252."""
+    lines = data.split(b"\n")
+    for place, line in enumerate(lines):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            try:
+                lines[place] = line.decode("cp1252").encode()
+            except UnicodeDecodeError:
+                lines[place] = line.decode("latin-1").encode()
+    return b"\n".join(lines)
+
+
 def _read_text(path, data, drops_ragged=False):
+    data = _utf8(data)
     sample, is_whole = _sample(data)
     separator = SEPARATOR or _likely_separator(sample, is_whole)
     first, *following = _sample_rows(sample, separator, is_whole)[0] or [sample.split("\n", 1)[0].split(separator)]
@@ -288,8 +308,6 @@ def _read_text(path, data, drops_ragged=False):
                 rows.append(row)
             elif not drops_ragged or not rows:
                 raise ValueError(f"line {line} of {path} has {len(row)} fields, the first row has {len(names)}")
-    except UnicodeDecodeError as reason:
-        raise ValueError(f"{path} is neither UTF-8 nor UTF-16: {reason}") from None
     except csv.Error as reason:
         raise ValueError(f"{path} has quotes out of order: {reason}") from None
     cells = list(zip(*rows[has_header:], strict=True)) or [()] * len(names)

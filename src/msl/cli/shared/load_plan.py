@@ -53,7 +53,7 @@ def _diagnostic(problem: DataProblem, source: Source, path: str) -> Diagnostic:
     from msl.check.check_spec import data_span
 
     severity = Severity.ERROR if problem.severity == "error" else Severity.WARNING
-    where = Label(source, data_span(source), f"for `{path}`")
+    where = Label(source, data_span(source, problem.column), f"for `{path}`")
     return Diagnostic(problem.code, severity, problem.message, where, help=problem.help or None)
 
 
