@@ -14,6 +14,7 @@ from msl.cli.shared.load_plan import (
     SeedOption,
     SetOption,
     SpecArgument,
+    StartOption,
     TargetOption,
     TrustOption,
     load_planned,
@@ -35,6 +36,7 @@ def lock(
     target: TargetOption = None,
     seed: SeedOption = None,
     set_: SetOption = None,
+    start: StartOption = None,
     chain: ChainOption = None,
     trust: TrustOption = None,
 ) -> Exit:
@@ -42,7 +44,7 @@ def lock(
     from msl.runner.plan import plan_to_lock
     from msl.store.lock import lock_path, write_lock
 
-    _, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    _, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust, start=start)
     path = lock_path(Path(spec))
     if check:
         found = _differences(plan, path)
