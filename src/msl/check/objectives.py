@@ -40,6 +40,8 @@ class ObjectiveReader:
     facts: Facts | None = None
     #: Whether `data(fold = …)` says what the folds are.
     has_folds: bool = False
+    #: Whether rows have weights, which generalised cross-validation does not know.
+    has_weights: bool = False
 
     def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
         """The objectives without errors; errors are reported."""
@@ -64,6 +66,10 @@ class ObjectiveReader:
         if loss is None or estimate is None:
             return None
         if self.has_folds and (estimate := self._of_given_folds(estimate, by, by or written)) is None:
+            return None
+        if self.has_weights and estimate.shortcut == "gcv":
+            message = f"`{estimate.name}` counts all rows the same, and `data(weight = …)` says how much each counts"
+            self._error("MSL299", by or written, message, "write `cv()`, or leave `weight` out of `data(…)`")
             return None
         self._direction(loss, goal, written)
         self._estimate_fits(estimate, loss, by, by or written)
@@ -243,8 +249,9 @@ class ObjectiveReader:
             self._error("MSL151", where, message, "leave `kernel` out")
         unweighted = next((metric for metric in metrics_of(loss) if metric.takes == "predictions"), None)
         weighs = estimate.rows_repeat or dict(estimate.options).get("kernel", "constant") != "constant"
-        if unweighted is not None and weighs:
-            message = f"`{estimate.name}` gives rows weights here, and `{unweighted.name}` takes predictions alone"
+        if unweighted is not None and (weighs or self.has_weights):
+            gives = f"`{estimate.name}` gives rows weights here" if weighs else "`data(weight = …)` gives rows weights"
+            message = f"{gives}, and `{unweighted.name}` takes predictions alone"
             help = "write `takes = weighted_predictions` in its declaration, and give the function `sample_weight`"
             self._error("MSL297", where, message, help)
         path = by.path if isinstance(by, ast.Call) else by
