@@ -105,16 +105,19 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     raise_errors(_unknown_columns(reading, options))
     not_features = {*(options.ignore or ()), options.groups, options.order, options.fold}
     candidates = [name for name in names if name not in not_features]
-    if len(candidates) < 2:
+    if len(candidates) < 2 and not (candidates and options.order in (options.dates or ())):
         raise DataError([_no_features(reading, candidates)])
     target_name, target_reason = choose_target(candidates, options)
     target_reason += _passed_over(choose_target(names, options)[0], options)
     used = [*candidates, *filter(None, (options.groups, options.order, options.fold))]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
-    derived, doubts = find_derived(reading, [name for name in candidates if name != target_name], options, given)
+    sources = [name for name in candidates if name != target_name]
+    if options.order in (options.dates or ()):
+        sources.append(str(options.order))  # its calendar parts are features too
+    derived, doubts = find_derived(reading, sources, options, given)
     typed_sources = {one.source: reading.columns[one.source] for one in derived}
-    reading = with_derived(reading, derived, given)
+    reading = with_derived(reading, derived, given, options.order)
     set_apart = {*not_features, *(name for name in names if name not in candidates)}
     candidates = [name for name in reading.columns if name not in set_apart]
     wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")

@@ -252,9 +252,8 @@ class Table:
                 missing = int(self.missing_counts[places[one.names[0]]])
                 is_date = isinstance(one, DateColumns)
                 values = self._made(one)
-                yield ColumnSummary(
-                    name, "feature", "date" if is_date else "text", name in given, missing, values, codes
-                )
+                role: Role = "order" if name == options.order else "feature"
+                yield ColumnSummary(name, role, "date" if is_date else "text", name in given, missing, values, codes)
             elif name == self.target and self.y is not None:
                 kind: Kind = "symbolic" if self.task == "classification" else "numeric"
                 is_given = options.task is not None

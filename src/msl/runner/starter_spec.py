@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,9 @@ from msl.data.suggest_options import ColumnUse, FirstOptions, first_options
 from msl.data.table import Table
 from msl.data.target import NAMED, spell_label
 from msl.diagnostics.source import Source
+from msl.diagnostics.suggest import did_you_mean
 from msl.diagnostics.terminal import safe
+from msl.diagnostics.user_error import UserError
 from msl.language.formatter import format_source
 from msl.space.to_text import name_to_text, quoted
 
@@ -80,7 +82,38 @@ def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[
     return reading, given
 
 
-def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How much a first spec spends: what it says of the search, and for whom that is."""
+
+    evaluations: int
+    budget: str
+    has_ensemble: bool
+    meaning: str
+
+
+#: By the words of `--preset`; each gives the text of a spec, which says the same to everybody who reads it.
+PRESETS = {
+    "quick": Preset(20, "time = 20s, each = 5s", False, "a first answer in 20 s"),
+    "good": Preset(100, "time = 2min, each = 20s", True, "2 minutes"),
+    "best": Preset(2_000, "time = 30min, each = 2min", True, "half an hour"),
+}
+USUAL_PRESET = "good"
+
+
+def preset_named(name: str) -> Preset:
+    """The preset of this name; raises UserError for another."""
+    if name not in PRESETS:
+        known = listed(f"`{each}` ({preset.meaning})" for each, preset in PRESETS.items())
+        raise UserError(
+            f"there is no preset `{name}`", f"{did_you_mean(name, PRESETS) or ''} Presets are {known}".strip()
+        )
+    return PRESETS[name]
+
+
+def starter_spec_text(
+    table: Table, first: FirstOptions, spec: str, data: str, preset: Preset = PRESETS[USUAL_PRESET]
+) -> str:
     """The text of a spec for a table; `spec` and `data` are the names of the two files, each on one line."""
     metric = DEFAULT_METRICS[table.task]
     others = [
@@ -116,8 +149,8 @@ def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -
         f"# {metric}: {_METRIC_MEANINGS[table.task]}; others: {', '.join(others)}.",
         f"minimize {metric} by {_estimate(table)}",
         "",
-        *_search(table),
-        "budget(time = 2min, each = 20s)  # of the run; of one model",
+        *_search(table, preset),
+        f"budget({preset.budget})  # of the run; of one model",
         "seed 0",
     ]
     text, problems = format_source(Source(spec, "\n".join(lines) + "\n"))
@@ -156,7 +189,7 @@ def _data(table: Table, first: FirstOptions) -> list[str]:
     entries: list[tuple[str, str]] = [("target", name_to_text(table.target)), ("task", table.task)]
     if options.order is not None:
         entries.append(("order", name_to_text(options.order)))
-    lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
+    lists = {"dates": options.dates, "numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
     entries += [(name, f"[{', '.join(quoted(str(value)) for value in of)}]") for name, of in lists.items() if of]
     entries += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
     return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in entries)})"]
@@ -197,16 +230,16 @@ def _estimate(table: Table) -> str:
     return f"cv(folds = {min(5, max(2, smallest), len(table))})"
 
 
-def _search(table: Table) -> list[str]:
+def _search(table: Table, preset: Preset) -> list[str]:
     """The search and the ensemble.
 
     On most tables a vote is better than the best model alone (docs/results.md), but with very many rows it takes long.
     """
     search = [
         "# Some models anywhere, each learner among them, then searches that share the evaluations by what each gains.",
-        "search auto(evaluations = 100)",
+        f"search auto(evaluations = {preset.evaluations:_})",
     ]
-    if len(table) >= _MANY_ROWS:
+    if len(table) >= _MANY_ROWS or not preset.has_ensemble:
         return search
     about = [
         "# The 15 best models vote, which costs no further evaluation. Without this line the best one alone is the",
