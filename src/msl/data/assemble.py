@@ -19,6 +19,7 @@ from msl.data.options import DataOptions
 from msl.data.profile import column_warnings, mixed_decimals
 from msl.data.raw_columns import Reading
 from msl.data.table import Column, Floats, Schema, Table
+from msl.data.table_rows import sampled_rows
 from msl.data.target import choose_target, infinite, looks_numeric, numbers_as_classes, read_target, stated_rows
 
 Codes = NDArray[np.intp]
@@ -137,6 +138,12 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         typed = {name: replace(column, values=column.values.filter(kept)) for name, column in typed.items()}
         reading = reading.filtered(kept)
     target = read_target(typed.pop(target_name), options)
+    n_rows = len(target.values)
+    if options.rows is not None and options.rows < n_rows:
+        drawn = sampled_rows(target.values, len(target.classes), options.rows)
+        typed = {name: replace(column, values=column.values.gather(drawn)) for name, column in typed.items()}
+        reading = reading.gathered(drawn)
+        target = replace(target, values=target.values[drawn])
     features = [typed[name] for name in sorted(typed, key=natural_order)]
     raise_errors(infinite(column) for column in features if is_infinite(column))
     columns = tuple(_column(column) for column in features)
@@ -154,6 +161,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         source_names=tuple(names),
         origin=reading.origin,
         n_dropped=0 if kept is None else int((~kept).sum()),
+        n_sampled_from=n_rows if len(target.values) < n_rows else 0,
         target_reason=target_reason,
         task_reason=target.reason,
         warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),

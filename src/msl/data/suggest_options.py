@@ -70,8 +70,7 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
     if order := _order(reading, columns, typed, target):
         uses[order] = "order"
         reasons[order] = (
-            "the rows are sorted by it, so models are tested on later rows than those they are fitted on; "
-            "its calendar parts are features because `dates` names it too"
+            "the rows are sorted by it, so models are tested on later rows; its calendar parts are features too"
         )
     _keep_some(columns, uses, reasons, target)
     signed = tuple(n for n, column in columns.items() if column.is_signed and uses[n] in ("feature", "target"))

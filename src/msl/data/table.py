@@ -140,6 +140,8 @@ class Table:
     origin: str = ""
     #: Rows that were left out because their target is missing.
     n_dropped: int = 0
+    #: How many rows there were before a sample was drawn; 0 if none was.
+    n_sampled_from: int = 0
     target_reason: str = ""
     task_reason: str = ""
     warnings: tuple[DataProblem, ...] = ()
@@ -189,11 +191,18 @@ class Table:
         if self.n_dropped:
             rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped:,} rows"
             found.append(f"{rows} without a value of the target `{self.target}` left out, {len(self):,} used")
+        if self.n_sampled_from:
+            found.append(f"rows: a sample of {len(self):,} of {self.n_sampled_from:,} rows (`data(rows = …)`)")
         if self.folds is not None:
             spare = int((self.folds < 0).sum())
             never = f"; {spare:,} rows are never tested" if spare else ""
             found.append(f"folds: the {int(self.folds.max()) + 1} values of `{self.schema.options.fold}`{never}")
         return tuple(found)
+
+    @property
+    def rows_in_words(self) -> str:
+        """`100,000 of 327,346 rows` of a sample, `150 rows` of a whole table."""
+        return f"{len(self):,} of {self.n_sampled_from:,} rows" if self.n_sampled_from else f"{len(self):,} rows"
 
     @cached_property
     def is_symbolic(self) -> NDArray[np.bool_]:

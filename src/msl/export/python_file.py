@@ -118,6 +118,8 @@ class Exportable:
     header: bool | None = None
     decimal: str | None = None
     drops_ragged: bool = False
+    #: The size of the sample to fit on; None for all rows.
+    rows: int | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -193,6 +195,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         "SEPARATOR": given.separator,
         "DECIMAL": given.decimal,
         "DROPS_RAGGED": given.drops_ragged,
+        "ROWS": given.rows,
         "RANGES": np.nan_to_num(given.ranges).tolist(),
         "EXPECTED": _expected(given),
     }

@@ -74,6 +74,7 @@ def _as_json(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
         "digest": plan.digests.run,
         "data": {
             "rows": facts.n_samples,
+            **({"sample_of": plan.table.n_sampled_from} if plan.table.n_sampled_from else {}),
             "features": facts.n_features,
             "task": facts.task,
             "target": plan.table.target,
@@ -114,7 +115,7 @@ def _as_text(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
     classes = f", {facts.n_classes} classes" if facts.n_classes else ""
     rows = [
         ("chain", plan.spec.name),
-        ("table", f"{facts.n_samples:,} rows, {facts.n_features} features{classes} ({facts.task})"),
+        ("table", f"{plan.table.rows_in_words}, {facts.n_features} features{classes} ({facts.task})"),
         ("models", shown_number(size.models, size.exact) if size.models is not None else size.reason),
         ("structures", shown_number(size.structures, size.structures_interval is None)),
         ("objectives", ", ".join(_objectives(plan))),
