@@ -6,7 +6,10 @@ import math
 import operator
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import islice, permutations, product
+from typing import TypeVar
+
+from hypothesis import reject
 
 from msl.space.conditions import Computed as ComputedTerm
 from msl.space.conditions import Literal, Sibling
@@ -50,6 +53,9 @@ With = tuple[Value, Parts]
 At = Mapping[str, object]
 #: How finely an open real is tried out.
 FINE = 60
+#: Spaces with more ways than this to put a model together are not for brute force, which lists them all.
+MOST_WAYS = 20_000
+_Listed = TypeVar("_Listed")
 
 
 def _is_setting(step: Step) -> bool:
@@ -57,15 +63,22 @@ def _is_setting(step: Step) -> bool:
 
 
 def all_models(space: Space) -> frozenset[object]:
-    """The models of a space, each as typed plain data."""
+    """The models of a space, each as typed plain data. A generated space that has too many is passed over."""
     found = set()
-    for steps, entries in _ways(space.root, {}):
+    for steps, entries in _few(_ways(space.root, {})):
         settings = tuple(step for _, row in entries for step in row if _is_setting(step))
         parts = tuple((mark, row) for mark, row in entries if not any(map(_is_setting, row)))
         derivation = Derivation(Model(steps), parts, settings)  # type: ignore[arg-type]
         if broken(space.requirements, derivation, space.facts) is None:
             found.add(typed_steps(steps))
     return frozenset(found)
+
+
+def _few(found: Iterator[_Listed]) -> list[_Listed]:
+    listed = list(islice(found, MOST_WAYS + 1))
+    if len(listed) > MOST_WAYS:
+        reject()
+    return listed
 
 
 def _ways(node: Node, at: At) -> Iterator[Way]:
@@ -75,7 +88,7 @@ def _ways(node: Node, at: At) -> Iterator[Way]:
         case BlockUse(block=block):
             yield from (((BlockValue(block, params),), parts) for params, parts in _settings(node.params, at))
         case Marked(mark=mark, node=inner, params=params) if params:
-            for values in product(*(list(_values(param.node, at)) for param in params)):
+            for values in product(*(_few(_values(param.node, at)) for param in params)):
                 pairs = tuple((param.name, value) for param, (value, _) in zip(params, values, strict=True))
                 inside = {**at, **{f"{mark}.{name}": value for name, value in pairs}}
                 own = (mark, (BlockValue(part_as_block(mark), pairs),))
@@ -102,14 +115,14 @@ def _ways(node: Node, at: At) -> Iterator[Way]:
             for count in range(low, high + 1):
                 yield from _rows((member,) * count, at)
         case Union(branches=branches):
-            for ways in product(*(list(_ways(branch, at)) for branch in branches)):
+            for ways in product(*(_few(_ways(branch, at)) for branch in branches)):
                 yield _joined([steps for steps, _ in ways if steps]), tuple(p for _, parts in ways for p in parts)
         case _:
             raise TypeError(f"{node} is no step")
 
 
 def _rows(nodes: tuple[Node, ...], at: At) -> Iterator[Way]:
-    for ways in product(*(list(_ways(node, at)) for node in nodes)):
+    for ways in product(*(_few(_ways(node, at)) for node in nodes)):
         yield tuple(step for steps, _ in ways for step in steps), tuple(p for _, parts in ways for p in parts)
 
 
@@ -143,7 +156,7 @@ def _settings(params: tuple[Param, ...], at: At) -> Iterator[tuple[Setting, Part
 
 
 def _lists(elements: list[Node], at: At) -> Iterator[With]:
-    for values in product(*(list(_values(element, at)) for element in elements)):
+    for values in product(*(_few(_values(element, at)) for element in elements)):
         yield tuple(value for value, _ in values), tuple(part for _, parts in values for part in parts)
 
 

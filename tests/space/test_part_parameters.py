@@ -5,17 +5,21 @@ from __future__ import annotations
 from random import Random
 
 import numpy as np
+import pytest
 from brute_force import all_models, typed_steps
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from part_spaces import spaces
+from small_spaces import A
 
 from msl.encode.codec import space_to_codec
 from msl.encode.sample import enumerate_models, sample
 from msl.space.canonical.digest import space_digest
 from msl.space.enumerate.count import Models, _way_count, count
 from msl.space.enumerate.equivalence import Relation, relate
+from msl.space.formulas import Formula
 from msl.space.membership import Membership, NotInSpace
+from msl.space.nodes import BlockUse, Computed, Const, IntRange, Marked, Param
 from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 from msl.space.values import Model
@@ -73,6 +77,15 @@ def test_a_model_of_another_space_is_a_member_where_brute_force_has_it(space: Sp
         except NotInSpace:
             is_in = False
         assert is_in == (typed_steps(model.steps) in expected)
+
+
+def test_a_model_without_steps_is_not_in_a_space_without_models() -> None:
+    """The inner part has no value that fits, so that no step was ever wanted."""
+    beyond = Computed(Formula("one:outer.k"), IntRange(5, 6))
+    inner = Marked("one:inner", BlockUse(A), (Param("k", beyond),))
+    outer = Marked("one:outer", inner, (Param("k", Const(2)),))
+    with pytest.raises(NotInSpace, match="nothing"):
+        Membership(Space(outer)).derive(Model(()))
 
 
 @given(spaces, spaces)

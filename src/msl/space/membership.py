@@ -240,12 +240,12 @@ class _Reading:
     def mismatch(self, model: Model, end: int) -> str:
         """The best reason why no way was found: the one that came farthest. `end` is where the space could end."""
         farthest = max(self._wanted, default=-1)
-        if end > farthest:
+        if farthest < end < len(model.steps):
             return f"step {end + 1} is {_shown(model.steps[end])}, and the space ends before it"
         if self._mismatch is not None and self._mismatch[0] >= farthest:
             return self._mismatch[2]
         wanted = ", ".join(f"`{name}`" for name in self._wanted.get(farthest, ())) or "nothing"
-        if farthest >= len(model.steps):
+        if max(farthest, 0) >= len(model.steps):
             return f"the model ends after {len(model.steps)} steps, and the space goes on with {wanted}"
         return f"step {farthest + 1} is {_shown(model.steps[farthest])}, and the space has {wanted} there"
 
