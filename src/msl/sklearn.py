@@ -27,12 +27,14 @@ from sklearn.utils.validation import (
 )
 
 from msl.api import executor_choice
+from msl.blocks.base.row_weights import without_weights
+from msl.data.assemble import checked_weights
 from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.data.target import spell_label
 from msl.diagnostics.user_error import UserError
-from msl.runner.plan import make_plan
+from msl.runner.plan import learners_without_weights, make_plan
 from msl.runner.session import RunRequest, run_plan
 from msl.runner.spec_source import checked_spec, declared_task, read_spec, statement_to_options, with_seed
 
@@ -113,10 +115,11 @@ class ModelSearch(BaseEstimator):
         self.chain = chain
         self.trusted = trusted
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too.
 
-        Rows of one of the `groups` are never on both sides of a split, as with `data(groups = …)`.
+        Rows of one of the `groups` are never on both sides of a split, as with `data(groups = …)`. `sample_weight`
+        says how much each row counts, in fits and in metrics, as `data(weight = …)` does.
         """
         if self.task not in (None, *_TASKS):
             raise UserError(f"task must be classification, regression or None; got {self.task!r}")
@@ -128,8 +131,14 @@ class ModelSearch(BaseEstimator):
         table = self._table(rows, target, options, declared_task(spec))
         if groups is not None:
             table = _with_groups(table, groups)
+        if sample_weight is not None:
+            table = _with_weights(table, sample_weight)
         spec, checked = checked_spec(source, table.facts, self.chain)
         request = RunRequest(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
+        if table.weights is not None and (
+            names := learners_without_weights(spec.space, table.task, tuple(self.trusted))
+        ):
+            warnings.warn(without_weights(*names), UserWarning, stacklevel=2)
         with tempfile.TemporaryDirectory() as forgotten:
             folder = Path(forgotten if self.store is None else self.store)
             result = run_plan(request, folder, on=where, workers=workers)
@@ -275,3 +284,22 @@ def _with_groups(table: Table, groups: Any) -> Table:
         raise UserError(f"the group of row {is_missing.index(True) + 1} is missing", "give each row a group")
     _, first, codes = np.unique(names, return_index=True, return_inverse=True)
     return replace(table, groups=np.argsort(np.argsort(first))[codes].astype(np.intp))
+
+
+def _with_weights(table: Table, weights: Any) -> Table:
+    """The table with a weight for each row. It counts as read with a column of them, which tables to learn the model
+    from again, as exported code does, then have to have."""
+    options = table.schema.options
+    if options.weight is not None:
+        raise UserError("sample_weight is given, and the spec says `weight` in `data(…)`", "leave one of them out")
+    found = np.asarray(weights)
+    if found.ndim == 0:
+        found = np.full(len(table), found)
+    if found.shape != (len(table),) or found.dtype.kind not in "biuf":
+        got = f"the shape {found.shape}" if found.dtype.kind in "biuf" else f"values of the type {found.dtype}"
+        raise UserError(f"sample_weight must have one number for each of the {len(table)} rows; got {got}")
+    name = "sample_weight"
+    while name in table.source_names:
+        name += "_"
+    schema = replace(table.schema, options=replace(options, weight=name))
+    return replace(table, schema=schema, weights=checked_weights(found))

@@ -134,6 +134,91 @@ def test_two_stages_of_one_kind_are_told_apart_by_number() -> None:
     assert told.value.diagnostics[0].help == "write `search.1` or `search.2`"
 
 
+USES = """use clop, sbm
+part learn = svc(gamma: 1e-3..1 log, rest = default) | rf | svc
+part both(j: int 1..5) = knn(k = j)
+chain m = standardize? >> (learn | svc | both | knn(k: 1..5, distance = minkowski))
+minimize ber by cv(folds = 5)
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "lines"),
+    [
+        (
+            "svc.gamma=0.1",
+            [
+                "part learn = svc(gamma = 0.1, rest = default) | rf | svc(gamma = 0.1)",
+                "chain m = standardize? >> (learn | svc(gamma = 0.1) | both | knn(k: 1..5, distance = minkowski))",
+            ],
+        ),
+        (
+            "learn.svc.degree=1",
+            ["part learn = svc(gamma: 1e-3..1 log, rest = default, degree = 1) | rf | svc(degree = 1)"],
+        ),
+        ("rf.units=12..20", ["part learn = svc(gamma: 1e-3..1 log, rest = default) | rf(units: 12..20) | svc"]),
+        (
+            "minkowski.alpha=1.5",
+            ["chain m = standardize? >> (learn | svc | both | knn(k: 1..5, distance = minkowski(alpha = 1.5)))"],
+        ),
+        (
+            "both.j=3",
+            ["chain m = standardize? >> (learn | svc | both(j = 3) | knn(k: 1..5, distance = minkowski))"],
+        ),
+        ("cv.folds=3", ["minimize ber by cv(folds = 3)"]),
+    ],
+)
+def test_a_parameter_is_set_at_every_use_of_its_block(change: str, lines: list[str]) -> None:
+    text = changed(USES, change)
+    spec_of(text)
+    assert [line for line in text.splitlines() if line not in USES.splitlines()] == lines
+
+
+DECLARED = """block b: learner "sklearn.ensemble:AdaBoost*" {
+  n_estimators: int 1..5,
+  learning_rate: real 0..1 if n_estimators > 2,
+}
+chain m = any learner
+"""
+
+
+def test_a_block_that_no_use_names_is_set_where_it_is_declared() -> None:
+    assert "  n_estimators = 3,\n" in changed(DECLARED, "b.n_estimators=3")
+    nested = "use sklearn\nchain m = bagging(estimator: bagging(n_estimators = 5), rest = default)\n"
+    assert changed(nested, "bagging.estimator=decision_tree").endswith(
+        "bagging(estimator = decision_tree, rest = default)\n"
+    )
+    assert "bagging(estimator: bagging(n_estimators = 9), rest = default, n_estimators = 9)" in changed(
+        nested, "bagging.n_estimators=9"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "underlined", "words"),
+    [
+        (USES, "rff.units=3", "rff", "did you mean `rf`?"),
+        (USES, "rf=3", "rf", "`rf.parameter=3`"),
+        (USES, "clop.svc.degree=1", "clop", "write `svc.degree=1`"),
+        (USES, "rf.units=a b", " ", "an operator is missing"),
+        (DECLARED, "b.n_estimatrs=3", "n_estimatrs", "did you mean `n_estimators`?"),
+        (DECLARED, "b.learning_rate=0.5", "learning_rate", "exists only if n_estimators > 2"),
+    ],
+)
+def test_a_parameter_that_cannot_be_set(text: str, change: str, underlined: str, words: str) -> None:
+    with pytest.raises(WrongOverride) as told:
+        changed(text, change)
+    (diagnostic,) = told.value.diagnostics
+    assert diagnostic.primary.source.slice(diagnostic.primary.span) == underlined
+    assert words in f"{diagnostic.message} {diagnostic.help}"
+
+
+def test_a_wrong_value_of_a_parameter_is_told_once_for_each_use_where_it_was_written() -> None:
+    made = override_text(Source("m.msl", USES, "m.msl"), [text_to_override("svc.degree=-1")])
+    found = [made.relocated(one) for one in check_source(made.source).diagnostics if one.is_error]
+    assert len(found) == 3
+    assert {one.primary.source.slice(one.primary.span) for one in found} == {"-1"}
+
+
 def test_a_seed_from_python() -> None:
     assert with_seed(Source("s", HEAD), None).text == HEAD
     assert spec_of(with_seed(Source("s", HEAD), 7).text).seed == 7

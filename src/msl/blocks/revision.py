@@ -22,7 +22,7 @@ Symbol = tuple[str, str]
 #: Fields of the syntax tree that change no result.
 _IGNORED = {"annotation", "ctx", "kind", "returns", "type_comment"}
 #: The classes that every model is built with.
-CHAIN = ("Branch", "ChainClassifier", "ChainRegressor", "Prepare")
+CHAIN = ("Branch", "ChainClassifier", "ChainRegressor", "MergeRare", "Prepare")
 
 
 @cache

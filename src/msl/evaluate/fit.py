@@ -8,6 +8,7 @@ the table was read, and are not validated again.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from hashlib import blake2b
 from time import perf_counter
@@ -23,6 +24,7 @@ from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_ou
 from msl.blocks.base.check_outputs import checked_columns, checked_outputs
 from msl.blocks.base.complexity import complexity, learner_complexity
 from msl.blocks.base.load import estimator_code
+from msl.blocks.base.row_weights import counts_rows, without_weights
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, read_only, taken
 from msl.evaluate.model_plan import (
     Fold,
@@ -53,7 +55,8 @@ class Fitter:
         """A split to fit models on."""
 
         def made() -> Fold:
-            return Fold(key, split, taken(self.dataset.y, split.train), is_weighed, is_generalised)
+            weights = None if self.dataset.weights is None else taken(self.dataset.weights, split.train)
+            return Fold(key, split, taken(self.dataset.y, split.train), is_weighed, is_generalised, weights)
 
         return self.cache.get(None if key is None else (key, "fold"), made).value
 
@@ -121,7 +124,7 @@ class Fitter:
             with estimator_code:
                 X: Floats = estimator.transform_arrays(before.X)
         else:
-            X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes)
+            X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes, fold.weights)
         seconds = perf_counter() - start
         X = checked_columns(X, before.X)
         X_test = self._test_rows(estimator, planned, before.X_test, log, self._is_lazy(X, fold))
@@ -216,10 +219,13 @@ class Fitter:
         log.fits += 1
         learner = plan.learner.estimator()
         start = perf_counter()
-        if isinstance(learner, Block):
+        counts = counts_rows(learner, fold.weights)
+        if fold.weights is not None and not counts:
+            warnings.warn(without_weights(plan.learner.name), stacklevel=2)
+        if isinstance(learner, Block) and not counts:
             self._fit_block(learner, plan.learner, prefix.end, fold)
         else:
-            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes)
+            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes, fold.weights)
         seconds = perf_counter() - start
         identity, sources, X_test = prefix.end.identity, prefix.end.sources, prefix.end.X_test
         generalised = None

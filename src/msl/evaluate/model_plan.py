@@ -140,6 +140,8 @@ class Fold:
     y: NDArray[Any]
     is_weighed: bool
     is_generalised: bool = False
+    #: How much each training row counts.
+    weights: Floats | None = None
 
     def key_of(self, *parts: str) -> Hashable | None:
         return None if self.key is None else (self.key, *parts)

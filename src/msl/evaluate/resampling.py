@@ -343,7 +343,15 @@ _LEAST = 1e-6
 
 
 def row_weights(estimate: Estimate, dataset: Dataset) -> Floats | None:
-    """The weight of the error of each row, with a mean of one; None where all rows count the same."""
+    """How much the error of each row counts; None where all count the same."""
+    kernel = kernel_weights(estimate, dataset)
+    if dataset.weights is None or kernel is None:
+        return dataset.weights if kernel is None else kernel
+    return kernel * dataset.weights
+
+
+def kernel_weights(estimate: Estimate, dataset: Dataset) -> Floats | None:
+    """The weights that the kernel of an estimate gives, with a mean of one; None where all rows count the same."""
     kernel = dict(estimate.options).get("kernel")
     if not isinstance(kernel, SymbolValue) or not dataset.n_classes:
         return None

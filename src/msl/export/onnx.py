@@ -97,6 +97,8 @@ def _add_learner(graph: Graph, learner: Any, tensor: str, rows: Floats, n_classe
     if isinstance(learner, Block):
         return _add_own(graph, learner, tensor)
     expected = learner_outputs(learner, rows, n_classes)
+    if np.any(getattr(learner, "is_categorical_", None)):
+        raise NoOnnx(f"{_called(learner)} splits on sets of symbols, for which its translation has no operator")
     if not n_classes:
         tensor = _add_foreign(graph, learner, tensor, rows, expected, {}, place=0)
         return graph.add("Reshape", tensor, graph.constant(np.array([-1], dtype=np.int64)))

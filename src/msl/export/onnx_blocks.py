@@ -12,7 +12,15 @@ from onnx import TensorProto, helper, numpy_helper
 
 from msl.blocks.calibration import Bias, EqualPriors
 from msl.blocks.learners.linear_classifiers import LEAST_PROBABILITY, LinearLogistic, LinearRule, PooledBayes, Zarbi
-from msl.blocks.preprocessing.prepare import MISSING_SYMBOL, MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
+from msl.blocks.preprocessing.prepare import (
+    MISSING_SYMBOL,
+    MOST_COLUMNS,
+    Columns,
+    MergeRare,
+    Passthrough,
+    Prepare,
+    TableColumns,
+)
 from msl.blocks.preprocessing.scalers import LEAST_ARGUMENT, Normalize, RangeScale, ShiftScale, Standardize
 from msl.blocks.selection.orthogonal import PrincipalComponents
 from msl.blocks.selection.selectors import FeatureSelector
@@ -200,6 +208,7 @@ def _shares_of(graph: Graph, values: str, count: int) -> str:
 
 _TRANSLATIONS: dict[type, Translation] = {
     Passthrough: lambda graph, block, rows: rows,
+    MergeRare: lambda graph, block, rows: rows,  # only before learners that split on symbols, which are refused
     Columns: lambda graph, block, rows: _columns(graph, block.kept_, rows),
     TableColumns: lambda graph, block, rows: _columns(graph, block.kept_, rows),
     Standardize: _standardize,

@@ -18,11 +18,13 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.utils.validation import has_fit_parameter
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
-from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, Passthrough, Prepare, TableColumns
+from msl.blocks.base.row_weights import routes_weights
+from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.data.derived_columns import DateColumns, Derived
@@ -36,13 +38,15 @@ def has_public_form(step: Any) -> bool:
         if step.encode:
             return all(len(symbols) <= MOST_COLUMNS for symbols in step.symbols_)
         return not len(step.symbolic_)
-    return type(step) in (Passthrough, Columns, TableColumns, KeepFeatures)
+    return type(step) in (Passthrough, Columns, TableColumns, KeepFeatures, MergeRare)
 
 
 def public_form(code: EstimatorCode, step: Any, depth: int) -> Code:
     """The expression that does what the block does."""
     if type(step) is Prepare:
         return _prepare(code, step, depth)
+    if type(step) is MergeRare:
+        return _merge_rare(code, step, depth)
     if type(step) is Passthrough:
         return literal("passthrough")
     kept = step.kept_ if isinstance(step, Columns) else step.selected_
@@ -67,6 +71,24 @@ def _prepare(code: EstimatorCode, step: Prepare, depth: int) -> Code:
             template("sparse_output=False"),
         ]
         parts.append((code.call(code.imported(OneHotEncoder), arguments, depth + 1), [place for place, _ in known]))
+    return _columns(code, parts, depth)
+
+
+def _merge_rare(code: EstimatorCode, step: MergeRare, depth: int) -> Code:
+    """The columns in their order, the merged ones as codes of frequent symbols and one of the others."""
+    parts: list[tuple[Code, list[int]]] = []
+    for column in range(step.n_columns_):
+        if column not in step.merged_:
+            if not parts or parts[-1][1][0] in step.merged_:
+                parts.append((literal("passthrough"), []))
+            parts[-1][1].append(column)
+            continue
+        arguments = [
+            template("max_categories={{most}}", most=literal(int(step.most))),
+            template('handle_unknown="use_encoded_value"'),
+            template("unknown_value=np.nan"),
+        ]
+        parts.append((code.call(code.imported(OrdinalEncoder), arguments, depth + 1), [column]))
     return _columns(code, parts, depth)
 
 
@@ -120,6 +142,8 @@ class Exportable:
     drops_ragged: bool = False
     #: The size of the sample to fit on; None for all rows.
     rows: int | None = None
+    #: The column of the weights of rows.
+    weight: str | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -138,7 +162,7 @@ class Exportable:
 def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
     code = EstimatorCode(texts.reserved_names())
-    is_public = all(map(_is_public, given.members))
+    is_public = all(_is_public(member, given.weight is not None) for member in given.members)
     model = _public_model(code, given) if is_public else _chain_model(code, given)
     head = template(
         texts.HEAD,
@@ -189,6 +213,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         },
         "WORDS": {one.source: list(one.words) for one in given.derived if not isinstance(one, DateColumns)},
         "TARGET": given.target,
+        "WEIGHT": given.weight,
         "CLASSES": list(given.classes),
         "MISSING": [marker.strip() for marker in given.missing],
         "HEADER": given.header,
@@ -223,9 +248,10 @@ def _middles(given: Exportable) -> list[float]:
 
 def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     outputs = template("model.outputs(X)")
+    fit = texts.FIT_CHAIN if given.weight is None else texts.FIT_CHAIN_WEIGHED
     return [
         template(texts.MAKE, what=template("The model, not yet fitted."), made=code.expression(given.estimator, 1)),
-        template(texts.FIT_CHAIN, classes=template("len(CLASSES)")),
+        template(fit, classes=template("len(CLASSES)")),
         template(texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS, outputs=outputs),
     ]
 
@@ -233,9 +259,11 @@ def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
 # --- of public classes --------------------------------------------------------------------------------
 
 
-def _is_public(chain: Any) -> bool:
+def _is_public(chain: Any, is_weighed: bool = False) -> bool:
     """Whether a model is made of classes of other packages alone, and a pipeline of them can do what it does."""
     if not isinstance(chain, ChainClassifier | ChainRegressor) or chain.posts:
+        return False
+    if is_weighed and routes_weights(chain.learner):
         return False
     steps = [*chain.steps, chain.learner]
     return all(map(_is_public_step, steps)) and (len(steps) == 1 or all(map(_fits_pipelines, steps)))
@@ -266,7 +294,7 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
         return [
             *parts,
             template(texts.MAKE, what=what, made=written[0]),
-            template(texts.FIT_ONE),
+            *_fit_public(code, given, texts.FIT_ONE, texts.FIT_ONE_WEIGHED),
             template(predict, outputs=template("outputs(model, X)")),
             template(scores),
         ]
@@ -277,11 +305,19 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     return [
         *parts,
         template(texts.MAKE, what=what, made=members),
-        template(texts.FIT_MEMBERS),
+        *_fit_public(code, given, texts.FIT_MEMBERS, texts.FIT_MEMBERS_WEIGHED),
         template(predict, outputs=template("vote(model, X)")),
         template(votes if given.classes else texts.VOTE_NUMBERS),
         template(scores),
     ]
+
+
+def _fit_public(code: EstimatorCode, given: Exportable, plain: str, weighed: str) -> list[Code]:
+    """How the model is fitted: with the weights of rows, if it has any."""
+    if given.weight is None:
+        return [template(plain)]
+    code.imported(has_fit_parameter)
+    return [template(weighed), template(texts.FIT_WEIGHED)]
 
 
 def _pipeline(
@@ -300,6 +336,8 @@ def _pipeline(
         return code.expression(learner, depth)
     written = []
     for position, step in enumerate(steps):
+        if isinstance(step, MergeRare) and not step.merged_:
+            continue  # no column has too many symbols
         written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
         if not _is_dense(step, rows):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))

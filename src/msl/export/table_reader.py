@@ -23,6 +23,7 @@ SYMBOLS: dict[str, list[str]] = {}
 DATES: dict[str, list[str]] = {}
 WORDS: dict[str, list[str]] = {}
 TARGET = ""
+WEIGHT: str | None = None
 CLASSES: list[str | int | float] = []
 MISSING: list[str] = []
 HEADER: bool | None = None
@@ -102,15 +103,20 @@ def target(table):
 
 
 def training_rows(path):
-    """The features and the target of a table to learn from; rows without a target are left out, and it is said."""
+    """The features and the target of a table to learn from, and the weights of its rows where the model has any.
+
+    Rows without a target are left out, and it is said.
+    """
     table = read_table(path, DROPS_RAGGED)
     X, y = features(table), target(table)
     known = ~np.isnan(y)
     if not known.all():
         print(f"{(~known).sum()} rows have no {TARGET} and are left out", file=sys.stderr)
-    X, y = X[known], y[known].astype(int if CLASSES else float)
-    drawn = slice(None) if ROWS is None or len(y) <= ROWS else _sample_of_rows(y)
-    return X[drawn], y[drawn]
+    rows = [X[known], y[known].astype(int if CLASSES else float)]
+    if WEIGHT is not None:
+        rows.append(weights(table)[known])
+    drawn = slice(None) if ROWS is None or len(rows[1]) <= ROWS else _sample_of_rows(rows[1])
+    return tuple(each[drawn] for each in rows)
 
 
 def _sample_of_rows(y):
@@ -127,6 +133,17 @@ def _sample_of_rows(y):
     for code in np.argsort(quotas - shares, kind="stable")[: max(0, ROWS - quotas.sum())]:
         quotas[code] = min(quotas[code] + 1, counts[code])
     return np.sort(np.concatenate([drawn[y[drawn] == code][:quota] for code, quota in enumerate(quotas)]))
+
+
+def weights(table):
+    """How much each row counts in a fit; tables to predict need no such column."""
+    if WEIGHT not in table.columns:
+        raise ValueError(f"the table lacks the column {WEIGHT}, which has the weights of the rows")
+    found = _numbers(WEIGHT, _cells(table, WEIGHT), table.decimals)
+    wrong = ~(found > 0.0)
+    if wrong.any():
+        raise ValueError(f"the weight {WEIGHT} is not a positive number in row {wrong.argmax() + 1}")
+    return found
 
 
 #: What may stand in a column of numbers in the place of a missing one.

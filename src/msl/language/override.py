@@ -6,7 +6,7 @@ the store records what was run. Errors in a value are reported at the place wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
@@ -152,8 +152,7 @@ class _Editor:
 
     def edited(self) -> Overridden:
         if self.head not in _STATEMENTS:
-            help = did_you_mean(self.head, _STATEMENTS) or f"a path begins with {listing(_STATEMENTS)}"
-            raise self._wrong_name(0, f"`{self.head}` cannot be set", help)
+            return self._in_blocks()
         if not self.rest:
             return self._whole()
         if self.head not in _WITH_OPTIONS:
@@ -249,6 +248,91 @@ class _Editor:
         names = [_strategy(stage) for stage in stages]
         return names[number] if names.count(names[number]) == 1 else str(number + 1)
 
+    # --- a parameter of a block ---
+
+    def _in_blocks(self) -> Overridden:
+        """`svc.C=1`: at every use of the block, or of the part; `learn.svc.C=1` only at those inside a part."""
+        path, parts = self.override.path, {s.name.text: s for s in self.file.statements if isinstance(s, ast.Part)}
+        scope: Sequence[ast.Statement] = [s for s in self.file.statements if isinstance(s, _WITH_BLOCKS)]
+        if len(path) > 2 and path[0] in parts:
+            scope, path = [parts[path[0]]], path[1:]
+        *owner, name = path
+        wanted = ".".join(owner)
+        uses = [use for statement in scope for use in _uses(statement)]
+        found = [use for use in uses if wanted and wanted in (_named(use).text, _named(use).names[-1].text)]
+        places: list[tuple[Span, str, int]] = [self._place_in(use, name) for use in found]
+        if not places:
+            places = [
+                self._field(s, name) for s in scope if isinstance(s, ast.Block | ast.Derive) and [s.name.text] == owner
+            ]
+        if not places:
+            raise self._not_found(wanted, [_named(use).text for use in uses])
+        self._parses("part value = ")
+        sign = ":" if self._is_domain() else " ="
+        key = self.override.name_span(len(self.override.path) - 1)
+        inner = [span for span, _, _ in places if any(_is_inside(span, other) for other, _, _ in places)]
+        for span, before, closing in sorted(places, key=lambda place: place[0].start, reverse=True):
+            if span in inner:
+                continue
+            start = len(before)
+            text = f"{before}{name}{sign} {self.override.value}"
+            anchors = ((start, start + len(name), key), self._value_anchor(start + len(name) + len(sign) + 1))
+            self.before = self._replaced(span, text + ")" * closing, anchors)
+        return self.before
+
+    def _place_in(self, use: ast.Path | ast.Call, name: str) -> tuple[Span, str, int]:
+        """What is replaced at a use, what goes before the parameter, and how many parentheses close it."""
+        if isinstance(use, ast.Path):
+            return Span(use.span.end, use.span.end), "(", 1
+        return self._place_among(use.arguments, use.span.end - 1, name)
+
+    def _place_among(self, arguments: tuple[ast.Argument, ...], closing: int, name: str) -> tuple[Span, str, int]:
+        for argument in arguments:
+            if argument.key is not None and argument.key.text == name:
+                return argument.span, "", 0
+        if not arguments:
+            return Span(closing, closing), "", 0
+        return Span(arguments[-1].span.end, arguments[-1].span.end), ", ", 0
+
+    def _field(self, block: ast.Block | ast.Derive, name: str) -> tuple[Span, str, int]:
+        """The parameter of a block that no use names, such as one that `any learner` reaches, where it is declared."""
+        declared = {field.key.text: field for field in block.fields if field.key is not None}
+        place = len(self.override.path) - 1
+        if isinstance(block, ast.Block) and name not in declared:
+            help = did_you_mean(name, declared) or f"it declares {listing(declared)}"
+            raise self._wrong_name(place, f"`{block.name.text}` declares no parameter `{name}`", help)
+        if name in declared and declared[name].condition is not None:
+            message = f"`{name}` of `{block.name.text}` exists only if {self._slice(declared[name].condition)}"
+            raise self._wrong_name(place, message, f"use `{block.name.text}` by name in a chain, or edit the file")
+        closing = self.before.source.text.rindex("}", block.span.start, block.span.end)
+        return self._place_among(block.fields, closing, name)
+
+    def _slice(self, node: ast.Node | None) -> str:
+        return "" if node is None else self.before.source.slice(node.span)
+
+    def _is_domain(self) -> bool:
+        """Whether the value is a domain, which follows `:`."""
+        file, _ = text_to_ast(Source("<value>", f"part value = {self.override.value}"))
+        part = file.statements[0]
+        assert isinstance(part, ast.Part)
+        return isinstance(part.space, ast.Choice | ast.Range | ast.Bool | ast.Vector | ast.AnyOf)
+
+    def _not_found(self, wanted: str, used: list[str]) -> WrongOverride:
+        known = dict.fromkeys([*_STATEMENTS, *used])
+        if not self.rest:
+            help = did_you_mean(self.head, _STATEMENTS) or f"a path begins with {listing(_STATEMENTS)}"
+            if self.head in used:
+                help = f"name one of its parameters: `{self.head}.parameter={self.override.value}`"
+            return self._wrong_name(0, f"`{self.head}` cannot be set", help)
+        last = wanted.rpartition(".")[2]
+        close = did_you_mean(wanted, known) or did_you_mean(self.head, known)
+        help = f"a path begins with {listing(_STATEMENTS)}, or with a block or part that the file uses by name"
+        if last in used:
+            help = f"write `{last}.{self.override.path[-1]}={self.override.value}`, as the file calls it"
+        elif close is not None:
+            help = close
+        return self._wrong_name(0, f"the file has no statement, and uses no block or part, called `{wanted}`", help)
+
     # --- changing the text ---
 
     def _in_call(self, call: ast.Path | ast.Call, name: str) -> Overridden:
@@ -324,6 +408,44 @@ class _Editor:
 
     def _wrong_name(self, place: int, message: str, help: str) -> WrongOverride:
         return wrong_override(self.override.source, self.override.name_span(place), message, help)
+
+
+#: Statements that use blocks or declare them.
+_WITH_BLOCKS = (ast.Block, ast.Derive, ast.Part, ast.Chain, ast.Goal)
+
+
+def _uses(node: ast.Node) -> Iterator[ast.Path | ast.Call]:
+    """Every use of a name as a step, a value, a metric or an estimate, with its arguments if it has any."""
+    match node:
+        case ast.Path():
+            yield node
+            return
+        case ast.Call():
+            yield node
+            below: Iterable[ast.Node] = node.arguments
+        case ast.Argument():
+            below = (node.value,) if node.default is None else (node.value, node.default)
+        case ast.Range() | ast.Arithmetic() | ast.Negative() | ast.AnyOf():
+            if not isinstance(node, ast.Arithmetic):
+                return
+            below = node.operands  # objectives
+        case ast.On():
+            below = (node.space,)
+        case ast.Derive():
+            below = node.fields
+        case _:
+            below = ast.children(node)
+    for child in below:
+        yield from _uses(child)
+
+
+def _named(use: ast.Path | ast.Call) -> ast.Path:
+    return use if isinstance(use, ast.Path) else use.path
+
+
+def _is_inside(span: Span, other: Span) -> bool:
+    """Whether a span lies within a longer one."""
+    return span != other and other.start <= span.start and span.end <= other.end
 
 
 def _strategy(stage: ast.Path | ast.Call) -> str:

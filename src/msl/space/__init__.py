@@ -3,7 +3,7 @@
 - What is a space made of? -> `nodes`, `values`, `conditions`, `formulas`, `spec`
 - Which columns does `on numbers (…)` select? -> `column_selectors`
 - Does a model meet a requirement? -> `evaluate_conditions`; what can requirements tell apart? -> `model_traits`
-- What are the models of a part with parameters? -> `part_parameters`
+- What are the models of a part with parameters? -> `part_parameters`; where do they cut a range? -> `cut_reals`
 - Is this model in the space? -> `membership`, `membership_of_values`
 - How long is a list whose length is a parameter? -> `lengths`
 - Which model of the space is nearest to another? -> `nearest`

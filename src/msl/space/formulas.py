@@ -105,6 +105,21 @@ def fold(operation: str, operands: list[Amount]) -> Amount:
     return plain(apply(operation, list(operands)))  # type: ignore[arg-type]
 
 
+def substituted(amount: Amount, values: Mapping[str, object]) -> Amount:
+    """A formula with these values put in, computed as far as possible."""
+    if not isinstance(amount, Formula):
+        return amount
+    if not amount.operands:
+        value = values.get(amount.operation, amount)
+        if isinstance(value, bool) or not isinstance(value, int | float | Formula):
+            raise ValueError("arithmetic needs numbers")
+        return value
+    operands = [substituted(operand, values) for operand in amount.operands]
+    if any(isinstance(operand, Formula) for operand in operands):
+        return Formula(amount.operation, tuple(operands))
+    return plain(apply(amount.operation, operands))  # type: ignore[arg-type]
+
+
 def plain(value: Exact) -> int | float:
     """An exact value as an int where it is one, else as a float."""
     if isinstance(value, Fraction):
@@ -154,6 +169,88 @@ def _raised(base: float, exponent: float) -> float:
         return math.inf
 
 
+def interval(amount: Amount, known: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """Between which values an amount lies while each name it mentions lies in its own interval; infinite if unknown."""
+    if not isinstance(amount, Formula):
+        return float(amount), float(amount)
+    if not amount.operands:
+        return known.get(amount.operation, (-math.inf, math.inf))
+    below = [interval(operand, known) for operand in amount.operands]
+    try:
+        corners = _corners(amount.operation, below)
+    except (ArithmeticError, ValueError):
+        return -math.inf, math.inf
+    return (-math.inf, math.inf) if any(map(math.isnan, corners)) else (min(corners), max(corners))
+
+
+def _corners(operation: str, below: list[tuple[float, float]]) -> list[float]:
+    """Values among which are the least and the largest; raises ArithmeticError or ValueError where there are none."""
+    if operation in FUNCTIONS:
+        ends = ([low for low, _ in below], [high for _, high in below])
+        is_rounded = operation in ("floor", "ceil")
+        return [x if is_rounded and math.isinf(x) else float(FUNCTIONS[operation](x, *more)) for x, *more in ends]
+    if len(below) == 1:
+        return [-below[0][0], -below[0][1]]
+    (low, high), (start, end) = below
+    match operation:
+        case "+":
+            return [low + start, high + end]
+        case "-":
+            return [low - end, high - start]
+        case "/" if start <= 0 <= end:
+            raise ZeroDivisionError
+        case "^":
+            if low < 0 and not start == end == int(start):
+                raise ValueError
+            turns = [0.0] if low < 0 < high and start >= 0 else []
+            return turns + [math.pow(base, exponent) for base in (low, high) for exponent in (start, end)]
+    signs = {"*": lambda x, y: x * y, "/": lambda x, y: x / y}
+    return [signs[operation](x, y) for x in (low, high) for y in (start, end)]
+
+
+#: No table has as many rows or columns as this.
+_MOST_OF_A_TABLE = 2.0**50
+
+
+def rises_or_falls(amount: Amount, name: str, known: Mapping[str, tuple[float, float]]) -> bool:
+    """Whether a formula that mentions a name once is defined, and rises or falls, over the whole interval of the name.
+
+    `known` has the intervals of the names; what the others are within theirs makes no difference.
+    """
+    known = {**{fact: (float(least), _MOST_OF_A_TABLE) for fact, least in FACTS.items()}, **known}
+    return _is_monotonic(amount, name, known) and all(map(math.isfinite, interval(amount, known)))
+
+
+def _is_monotonic(amount: Amount, name: str, known: Mapping[str, tuple[float, float]]) -> bool:
+    if not isinstance(amount, Formula) or not amount.operands or not depends_on(amount, (name,)):
+        return True
+    if not all(_is_monotonic(operand, name, known) for operand in amount.operands):
+        return False
+    low, high = interval(amount.operands[-1], known)
+    match amount.operation:
+        case "/" if depends_on(amount.operands[1], (name,)):
+            return low > 0 or high < 0
+        case "log":
+            return low > 0
+        case "sqrt":
+            return low >= 0
+        case "^":
+            base, exponent = amount.operands
+            return _is_monotonic_power(interval(base, known), (low, high), depends_on(exponent, (name,)))
+    return True
+
+
+def _is_monotonic_power(base: tuple[float, float], exponent: tuple[float, float], varies: bool) -> bool:
+    """Whether a power rises or falls with its base, or with its exponent where that `varies`."""
+    largest = max(map(abs, exponent))
+    if any(x != 0 and largest * abs(math.log2(abs(x))) > _MOST_BITS for x in base if math.isfinite(x)):
+        return False
+    if base[0] > 0 or (base[0] == 0 and exponent[0] > 0 and not varies):
+        return True
+    is_whole = not varies and exponent[0] == exponent[1] == int(exponent[0])
+    return is_whole and (base[1] < 0 or (exponent[0] > 0 and exponent[0] % 2 == 1))
+
+
 def at_most(one: Amount, other: Amount) -> bool:
     """Whether an amount is never above another, whatever the table, as far as can be told."""
     if one == other or limits(one)[1] <= limits(other)[0]:
@@ -196,6 +293,8 @@ class Facts:
     classes: tuple[str, ...] = ()
     #: How many folds `data(fold = …)` names; None without it.
     n_folds: int | None = None
+    #: Whether rows have weights.
+    has_weights: bool = False
     #: The target and why it was taken for it, for messages; empty where the user named it or the task.
     guessed_target: str = field(default="", compare=False)
 

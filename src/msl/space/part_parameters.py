@@ -17,7 +17,8 @@ from dataclasses import replace
 from itertools import product
 
 from msl.diagnostics.user_error import UserError
-from msl.space.formulas import FACTS, Amount, Facts, Formula, apply, depends_on, plain
+from msl.space.cut_reals import pieces
+from msl.space.formulas import FACTS, Facts, Formula, depends_on, substituted
 from msl.space.nodes import (
     Algebra,
     Arrange,
@@ -47,7 +48,7 @@ from msl.space.nodes import (
     weighted_options,
     with_children,
 )
-from msl.space.numbers import ends, level_count, level_value, tidy, whole_numbers
+from msl.space.numbers import ends, level_count, level_value, whole_numbers
 from msl.space.values import Value
 
 #: Combinations of values of the parameters of one part.
@@ -113,21 +114,6 @@ def _awaits_table(within: Node) -> bool:
 def _held(value: Value) -> Formula:
     """A value whose domain waits for the table."""
     return Formula("min", (value,))  # type: ignore[arg-type]  # texts are values of the domain already
-
-
-def substituted(amount: Amount, values: Mapping[str, object]) -> Amount:
-    """A formula with these values put in, computed as far as possible."""
-    if not isinstance(amount, Formula):
-        return amount
-    if not amount.operands:
-        value = values.get(amount.operation, amount)
-        if isinstance(value, bool) or not isinstance(value, int | float | Formula):
-            raise ValueError("arithmetic needs numbers")
-        return value
-    operands = [substituted(operand, values) for operand in amount.operands]
-    if any(isinstance(operand, Formula) for operand in operands):
-        return Formula(amount.operation, tuple(operands))
-    return plain(apply(amount.operation, operands))  # type: ignore[arg-type]
 
 
 def with_facts(node: Computed, facts: Facts) -> Node:
@@ -243,7 +229,7 @@ def _with_open_reals(part: Marked, lists: list[list[Value] | None], open_at: lis
     """Combinations with open reals that count only within `floor` and `ceil`, each cut where something changes."""
     found = 0
     names = [variable(part.mark, param.name) for param in part.params]
-    formulas = [node.formula for node in bottom_up(part.node) if isinstance(node, Computed)]
+    computed = [node for node in bottom_up(part.node) if isinstance(node, Computed)]
     for fixed in product(*([None] if values is None else values for values in lists)):
         known = {name: value for name, value in zip(names, fixed, strict=True) if value is not None}
         choices: list[list[Value | RealRange]] = [[value] for value in fixed]
@@ -253,48 +239,13 @@ def _with_open_reals(part: Marked, lists: list[list[Value] | None], open_at: lis
             if is_single_value(part, part.params[place].name):
                 choices[place] = [domain]
                 continue
-            own = [formula for formula in formulas if depends_on(formula, (names[place],))]
-            choices[place] = list(_pieces(domain, names[place], own, known, MOST_SETTINGS))
+            own = [node for node in computed if depends_on(node.formula, (names[place],))]
+            choices[place] = list(pieces(domain, names[place], own, known, MOST_SETTINGS))
         for setting in product(*choices):
             found += 1
             if found > MOST_SETTINGS:
                 raise TooManySettings(part.mark)
             yield setting
-
-
-def _pieces(
-    domain: RealRange, name: str, formulas: list[Formula], known: Mapping[str, Value], most: int
-) -> Iterator[float]:
-    """One value for each piece of a range on which all formulas, which rise or fall throughout, are constant."""
-
-    def seen(value: float) -> tuple[object, ...]:
-        return tuple(_outcome(formula, {**known, name: value}) for formula in formulas)
-
-    low, high = ends(domain)
-    waiting = [(low, seen(low), high, seen(high))]
-    yield low
-    count = 1
-    while waiting:
-        low, at_low, high, at_high = waiting.pop()
-        if at_low == at_high:
-            continue
-        middle = tidy(domain, math.sqrt(low * high) if domain.log else (low + high) / 2)
-        if not low < middle < high:
-            count += 1
-            if count > most:
-                return
-            yield high
-            continue
-        at_middle = seen(middle)
-        waiting.append((middle, at_middle, high, at_high))
-        waiting.append((low, at_low, middle, at_middle))
-
-
-def _outcome(formula: Formula, values: Mapping[str, Value | float]) -> object:
-    try:
-        return substituted(formula, values)
-    except (ArithmeticError, ValueError):
-        return None
 
 
 def _is_open(node: Node) -> bool:

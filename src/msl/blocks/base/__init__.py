@@ -3,7 +3,9 @@
 block: Block, BlockTransformer, BlockClassifier, BlockRegressor, BlockPost and slots
 chain: ChainClassifier and ChainRegressor, the estimators of whole models
 build: model_to_chain; recipe_of and step_to_estimator for one block or step; adapt_model inserts encoders and imputers
+accepted_columns: what a block takes of a table as it is: symbols, missing values, categories
 load: load_class, BlockProblem, modules beside a spec
 check_outputs: validation of what transformers and learners return
 complexity: the complexity of any fitted estimator
+row_weights: which learners take weights of rows, also inside others
 """

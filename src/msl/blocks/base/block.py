@@ -75,6 +75,8 @@ class Block(BaseEstimator):
     fills_missing: ClassVar[bool] = False
     #: Whether its result for a row does not depend on the rows that it was fitted on.
     row_by_row: ClassVar[bool] = False
+    #: Whether its fit can count rows by weights; it then has a method `fit_weighted`.
+    takes_weights: ClassVar[bool] = False
     #: Whether some parameters are positions in a coordinate system, which `fit_coordinates` fits to the inputs.
     has_coordinates: ClassVar[bool] = False
 
@@ -101,6 +103,10 @@ class Block(BaseEstimator):
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         """Fits on finite, C-ordered float64 rows without validating them."""
         self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        """As `fit_arrays`, with a positive weight for each row; only for blocks that say `takes_weights`."""
+        raise NotImplementedError
 
     def complexity(self) -> float:
         """The size of the fitted block: its number of units, features, support vectors, leaves or weights."""

@@ -4,22 +4,31 @@ The `random_state` of a block is a hash of the seed, the block and its place in 
 order in which models are built, and models with the same block in the same place use the same one.
 
 Where a table has categorical columns or missing values, `adapt_model` inserts encoders and imputers as late as
-possible: a `Prepare`, fitted like any other step, is inserted before the first step that cannot take them. Branches
-without columns are dropped.
+possible: a `Prepare`, fitted like any other step, is inserted before the first step that cannot take them. A learner
+that takes categories gets the symbols as they are. Branches without columns are dropped.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils import get_tags
 
+from msl.blocks.base.accepted_columns import (
+    hands_on_columns,
+    joined_places,
+    splits_on_symbols,
+    takes_categories,
+    takes_missing,
+    takes_symbols,
+    with_categories,
+)
 from msl.blocks.base.block import Block
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor
 from msl.blocks.base.load import BlockProblem, add_implied, load_class, parameter_names
@@ -245,10 +254,13 @@ class ColumnKinds:
 @dataclass(frozen=True, slots=True)
 class _Stream:
     """The input of a step. `columns` are column numbers of the table, or None once a step has changed the columns;
-    from then on all of them are numeric."""
+    from then on all of them are numeric, but for those at the places in `symbols`."""
 
     columns: tuple[int, ...] | None
     is_incomplete: bool
+    #: How many columns there are; None where a step has changed them and may have made any number.
+    width: int | None = None
+    symbols: tuple[int, ...] = ()
 
 
 def adapt_model(model: Model, kinds: ColumnKinds, task: str, trusted: Collection[str] = ()) -> Model:
@@ -274,12 +286,12 @@ class _Adapter:
     def _only(self, columns: Iterable[int]) -> _Stream:
         """Columns as they are in the table."""
         known = tuple(columns)
-        return _Stream(known, not self._incomplete.isdisjoint(known))
+        return _Stream(known, not self._incomplete.isdisjoint(known), len(known))
 
     def _symbols(self, stream: _Stream) -> tuple[int, ...]:
         """The positions of the categorical columns."""
         if not self._symbolic or stream.columns is None:
-            return ()
+            return stream.symbols
         return tuple(place for place, column in enumerate(stream.columns) if column in self._symbolic)
 
     def steps(
@@ -296,7 +308,7 @@ class _Adapter:
                 adapted.append(adapted_step)
                 continue
             if isinstance(step, Branches):
-                joined = self._branches(step, stream)
+                joined = self._branches(step, stream, splits_on_symbols(steps[position + 1 :], self.task, self.trusted))
                 if joined is None:
                     return None
                 below, stream = joined
@@ -310,7 +322,9 @@ class _Adapter:
                 return (*adapted, *steps[position + 1 :]), stream
         return tuple(adapted), stream
 
-    def _branches(self, step: Branches, stream: _Stream) -> tuple[tuple[Step, ...], _Stream] | None:
+    def _branches(
+        self, step: Branches, stream: _Stream, keeps_symbols: bool = False
+    ) -> tuple[tuple[Step, ...], _Stream] | None:
         named = frozenset().union(*map(self._named, step.branches))
         found = [result for branch in step.branches if (result := self.steps(branch, stream, named)) is not None]
         if not found:
@@ -319,7 +333,10 @@ class _Adapter:
         known = [end.columns for _, end in found]
         if all(columns is not None for columns in known):
             joined = tuple(column for columns in known for column in columns or ())
-            return side_by_side(below for below, _ in found), _Stream(joined, is_incomplete)
+            return side_by_side(below for below, _ in found), _Stream(joined, is_incomplete, len(joined))
+        ends = [(self._symbols(end), end.width) for _, end in found]
+        if keeps_symbols and (places := joined_places(ends)) is not None:
+            return side_by_side(below for below, _ in found), _Stream(None, is_incomplete, None, places)
         # Categorical columns have to be encoded while it is known which they are.
         encoded = [(*below, *self._prepare(end, encode=True, impute=False)) for below, end in found]
         return side_by_side(encoded), _Stream(None, is_incomplete)
@@ -362,15 +379,19 @@ class _Adapter:
         """The steps to insert before the block, the block with parameters for this table, and its output."""
         found = load_class(value.block, self.task, self.trusted)
         before: tuple[BlockValue, ...] = ()
-        if _hands_on_columns(found):
+        symbols = self._symbols(stream)
+        if symbols and takes_categories(found, value):
+            merged, value = with_categories(value, symbols)
+            return (merged,), value, _Stream(None, False)
+        if hands_on_columns(found):
             value = self._with_inner(value, stream, alone=True)
         elif stream.is_incomplete or self._symbols(stream):
             estimator = step_to_estimator(value, self.task, "", self.trusted)
-            encode = not _takes_symbols(estimator)
+            encode = not takes_symbols(estimator)
             inner = self._with_inner(value, self._prepared(stream, encode, False))
             if inner is not value:
                 estimator = step_to_estimator(inner, self.task, "", self.trusted)
-            impute = not _takes_missing(estimator)
+            impute = not takes_missing(estimator)
             before = self._prepare(stream, encode, impute)
             stream = self._prepared(stream, encode, impute)
             value = self._with_inner(value, stream)
@@ -403,10 +424,10 @@ class _Adapter:
 
     def _prepared(self, stream: _Stream, encode: bool, impute: bool) -> _Stream:
         if encode and (symbols := self._symbols(stream)):
-            assert stream.columns is not None
-            numbers = [column for place, column in enumerate(stream.columns) if place not in symbols]
-            return _Stream(None, not impute and self._only(numbers).is_incomplete)
-        return _Stream(stream.columns, stream.is_incomplete and not impute)
+            numbers = [column for place, column in enumerate(stream.columns or ()) if place not in symbols]
+            lacks = stream.is_incomplete if stream.columns is None else self._only(numbers).is_incomplete
+            return _Stream(None, not impute and lacks)
+        return replace(stream, is_incomplete=stream.is_incomplete and not impute)
 
     def _after(self, value: BlockValue, found: type, stream: _Stream) -> _Stream:
         if issubclass(found, Columns):
@@ -416,15 +437,16 @@ class _Adapter:
         if issubclass(found, Passthrough):
             return stream
         if issubclass(found, Block) and found.fills_missing:
-            return _Stream(stream.columns, False)
-        if _hands_on_columns(found):
+            return replace(stream, is_incomplete=False)
+        if hands_on_columns(found):
             return _Stream(None, False)
-        return _Stream(None, stream.is_incomplete and not issubclass(found, _LEAVE_NOTHING_MISSING))
+        width = stream.width if issubclass(found, OneToOneFeatureMixin) else None
+        return _Stream(None, stream.is_incomplete and not issubclass(found, _LEAVE_NOTHING_MISSING), width)
 
     def _of_kind(self, stream: _Stream, kind: str) -> _Stream:
         """The output of `columns`; once a step has changed the columns, all of them are numeric."""
         if stream.columns is None:
-            return _Stream((), False) if kind == "symbolic" else stream
+            return _Stream((), False, 0) if kind == "symbolic" else stream
         if kind == "all":
             return stream
         return self._only([column for column in stream.columns if (column in self._symbolic) == (kind == "symbolic")])
@@ -435,30 +457,6 @@ class _Adapter:
             return stream
         kept = [column for column, stays in zip(stream.columns, mask, strict=True) if stays]
         return self._only(kept or stream.columns[:1])
-
-
-def _hands_on_columns(found: type) -> bool:
-    """Whether the learner inside a block gets the columns as they reach the block."""
-    return bool(getattr(found, "hands_on_columns", False))
-
-
-def _takes_symbols(estimator: Any) -> bool:
-    if isinstance(estimator, Block) and estimator.takes_symbols:
-        return True
-    if "symbolic_columns" in parameter_names(type(estimator)) or isinstance(estimator, MissingIndicator):  # type: ignore[arg-type]
-        return True
-    return bool(_input_tag(estimator, "categorical"))
-
-
-def _takes_missing(estimator: Any) -> bool:
-    return bool(_input_tag(estimator, "allow_nan"))
-
-
-def _input_tag(estimator: Any, name: str) -> bool:
-    try:
-        return bool(getattr(get_tags(estimator).input_tags, name))
-    except Exception:  # not a scikit-learn estimator, so it has no tags
-        return False
 
 
 # --- The estimator of a whole model -----------------------------------------------------------------------------------

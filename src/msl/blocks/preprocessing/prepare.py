@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from inspect import signature
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -208,6 +208,59 @@ def _fill(rows: Floats, replacements: Floats) -> None:
     """Replaces missing values, in place, by the replacement of their column."""
     lines, columns = np.nonzero(np.isnan(rows))
     rows[lines, columns] = replacements[columns]
+
+
+# --- For learners that take symbols as categories ---------------------------------------------------------------------
+
+
+@public
+class MergeRare(OneToOneFeatureMixin, BlockTransformer):
+    """Gives the rarest symbols of a column with very many a common code, which leaves at most `most` codes.
+
+    It is for learners that take symbols as categories, and only so many a column. In columns where symbols were merged,
+    those that the training rows do not have become missing; all others stay as they are. Of symbols in equally many
+    rows those with the lower codes are merged, as scikit-learn's `OrdinalEncoder(max_categories=most)` does.
+
+    Parameters
+    ----------
+    symbolic_columns : sequence of int, or None
+        The positions of the categorical columns.
+    most : int
+        The largest number of codes of a column, the common one included.
+    """
+
+    takes_missing = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "symbolic_columns": ["array-like", None],
+        "most": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(self, symbolic_columns: Sequence[int] | None = None, most: int = 255) -> None:
+        self.symbolic_columns = symbolic_columns
+        self.most = most
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.n_columns_ = X.shape[1]
+        self.merged_: dict[int, tuple[Floats, Floats]] = {}
+        for column in self.symbolic_columns or ():
+            symbols, counts = np.unique(X[~np.isnan(X[:, column]), column], return_counts=True)
+            if len(symbols) > self.most:
+                kept = np.sort(np.argsort(counts, kind="stable")[-(self.most - 1) :])
+                codes = np.full(len(symbols), symbols[-1] + 1.0)
+                codes[kept] = symbols[kept]
+                self.merged_[int(column)] = (symbols, codes)
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        if not self.merged_:
+            return X
+        merged = X.copy()
+        for column, (symbols, codes) in self.merged_.items():
+            places = np.minimum(np.searchsorted(symbols, X[:, column]), len(symbols) - 1)
+            merged[:, column] = np.where(symbols[places] == X[:, column], codes[places], np.nan)
+        return merged
+
+    def complexity(self) -> float:
+        return 0.0
 
 
 # --- Selecting columns for the branches of `&` ------------------------------------------------------------------------

@@ -97,7 +97,7 @@ class ComputedValues:
         message = f"with {at}, `{text}` is no value of `{target}`, which is {domain_in_words(computed.within)}"
         (first, value), *_ = values.items()
         help = f"narrow `{first.name}` where `{first.part}` declares it"
-        if isinstance(value, float) and _takes_whole_alone(computed.within):
+        if isinstance(value, float) and isinstance(written, ast.Path) and _takes_whole_alone(computed.within):
             help = f"write `floor({text})`, or declare `{first.name}` with `int`"
         self._error("MSL173", written, message, help, first)
 

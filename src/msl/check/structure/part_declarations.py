@@ -11,8 +11,8 @@ from msl.check.names.library import Declaration, Module, PartParameter
 from msl.diagnostics.diagnostic import Label, Report
 from msl.language import ast
 from msl.record import record
-from msl.space.defaults import closed
-from msl.space.formulas import FACTS, FUNCTIONS, Formula, depends_on
+from msl.space.defaults import closed, default_node
+from msl.space.formulas import FACTS, FUNCTIONS, Formula, depends_on, limits, rises_or_falls
 from msl.space.nodes import (
     Bool,
     Computed,
@@ -25,10 +25,20 @@ from msl.space.nodes import (
     Symbol,
     alternatives,
     bottom_up,
+    bounds,
     follows_table,
 )
 from msl.space.numbers import level_count
-from msl.space.part_parameters import MOST_SETTINGS, domain_size, is_single_value, put_in, variable
+from msl.space.part_parameters import (
+    MOST_SETTINGS,
+    TooManySettings,
+    awaits,
+    domain_size,
+    is_single_value,
+    put_in,
+    settings,
+    variable,
+)
 
 
 @record
@@ -154,7 +164,10 @@ class PartDeclarations:
                 if not all(_is_cut(formula, name, others) for formula in own):
                     self._cannot_be_solved(where, param, declaration)
                     sound = False
-        return self._are_few(part, declaration) and sound
+                elif not all(rises_or_falls(formula, name, _intervals(part)) for formula in own):
+                    self._turns(where, param, declaration)
+                    sound = False
+        return self._are_few(part, declaration, sound) and sound
 
     def _cannot_be_solved(self, where: ast.Argument, param: Param, declaration: Declaration) -> None:
         source = declaration.module.source
@@ -166,15 +179,38 @@ class PartDeclarations:
         help = f"give it a step, as in `{param.name}: real 0..1 step 0.01`; `{text}` has infinitely many values"
         self.report.error("MSL175", source, where.span, message, "", help)
 
-    def _are_few(self, part: Marked, declaration: Declaration) -> bool:
+    def _turns(self, where: ast.Argument, param: Param, declaration: Declaration) -> None:
+        """A formula with a gap or a turn within the range: its values are then not found by halving the range."""
+        source = declaration.module.source
+        message = (
+            f"a formula over the real `{param.name}` must have a value, and rise or fall, throughout its range: here "
+            "it may divide by 0, leave the numbers, or turn"
+        )
+        text = " ".join(source.slice(where.value.span).split())
+        help = f"end the range before that point, or give it a step, as in `{text} step 0.01`"
+        self.report.error("MSL175", source, where.span, message, "", help)
+
+    def _are_few(self, part: Marked, declaration: Declaration, can_be_cut: bool) -> bool:
         tied = [p for p in part.params if not is_single_value(part, p.name) and not _waits(p.node)]
         count = math.prod(domain_size(param.node) for param in tied)
-        if count <= MOST_SETTINGS:
+        if count <= MOST_SETTINGS and (not can_be_cut or self._are_few_pieces(part, tied)):
             return True
-        message = f"the parameters of `{declaration.name}` have {count:,} combinations, over {MOST_SETTINGS:,}"
+        known = f"{count:,} combinations, over" if count > MOST_SETTINGS else "more combinations than"
+        message = f"the parameters of `{declaration.name}` have {known} {MOST_SETTINGS:,}"
         help = "narrow the ranges, or give them a larger `step`"
         self._error("MSL176", declaration.node.name, declaration.module, message, help)
         return False
+
+    def _are_few_pieces(self, part: Marked, tied: list[Param]) -> bool:
+        """Whether the pieces into which formulas cut open reals are few, as far as no table is needed."""
+        if not any(map(_has_open_real, (param.node for param in tied))) or awaits(part):
+            return True
+        params = tuple(p if p in tied else replace(p, node=default_node(p)) for p in part.params)
+        try:
+            settings(replace(part, params=params))
+        except TooManySettings:
+            return False
+        return True
 
     def _error(self, code: str, where: ast.Node, module: Module, message: str, help: str) -> None:
         self.report.error(code, module.source, where.span, message, "", help)
@@ -195,8 +231,19 @@ def _has_open_real(node: Node) -> bool:
     )
 
 
+def _intervals(part: Marked) -> dict[str, tuple[float, float]]:
+    """Between which numbers each parameter of a part lies, whatever the table."""
+    found = {}
+    for param in part.params:
+        ends = [end for option in alternatives(param.node) for end in bounds(option) or ()]
+        if ends:
+            name = variable(part.mark, param.name)
+            found[name] = min(limits(end)[0] for end in ends), max(limits(end)[1] for end in ends)
+    return found
+
+
 def _is_cut(formula: Formula, name: str, others: list[str]) -> bool:
-    """Whether a formula has finitely many values for a real, and rises or falls with it throughout."""
+    """Whether a formula has finitely many values for a real, which it mentions once."""
     return not depends_on(formula, others) and _is_stepped(formula, name) and _times(formula, name) == 1
 
 
@@ -209,7 +256,7 @@ def _is_stepped(amount: object, name: str) -> bool:
 
 
 def _times(amount: object, name: str) -> int:
-    """How often a formula mentions a name; one mention means that it rises or falls with it, or stays the same."""
+    """How often a formula mentions a name."""
     if not isinstance(amount, Formula):
         return 0
     if not amount.operands:

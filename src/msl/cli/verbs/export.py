@@ -115,6 +115,7 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         decimal=schema.options.decimal,
         drops_ragged=schema.options.ragged == "drop",
         rows=schema.options.rows,
+        weight=schema.options.weight,
     )
 
 

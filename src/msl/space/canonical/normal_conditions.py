@@ -8,6 +8,7 @@ undefined can do no more than one that is false: both are dropped in the same wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 
 from msl.record import record
 from msl.space.canonical.content_hash import Entries, Key
@@ -33,6 +34,7 @@ from msl.space.conditions import (
 )
 from msl.space.evaluate_conditions import holds
 from msl.space.formulas import Facts
+from msl.space.part_parameters import variable
 from msl.space.values import BlockType, BlockValue, Branches, PipelineValue, Step, SymbolValue, Value
 
 #: How a sign reads when both sides change places, and when it is denied.
@@ -49,6 +51,12 @@ class Naming:
 
     marks: Mapping[str, str]
     blocks: Mapping[tuple[str, str], str]
+    #: The parameters of parts, by the names that formulas have for them.
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def parameter(self, block: BlockType, name: str) -> str:
+        """A parameter of a block, or of a part as a block."""
+        return self.variables.get(variable(block.origin, name), name) if block.role == "part" else name
 
 
 @record
@@ -61,8 +69,8 @@ class Vocabulary:
 
 
 def block_identity(block: BlockType) -> tuple[str, str | None, str]:
-    """What makes two blocks the same block."""
-    return block.role, block.task, block.target
+    """What makes two blocks the same block; parts are told apart by what they are."""
+    return block.role, block.task, "" if block.role == "part" else block.target
 
 
 class Conditions:
@@ -171,7 +179,8 @@ class Conditions:
             case Sibling(name=name):
                 return self._entries.add("sibling", name)
             case Parameter(block=block, name=name, mark=mark):
-                return self._entries.add("parameter", self._block(block), name, self._mark(mark))
+                own = self._naming.parameter(block, name)
+                return self._entries.add("parameter", self._block(block), own, self._mark(mark))
             case Computed(operation=operation, operands=operands):
                 return computed_key(self._entries, operation, [self.term(operand) for operand in operands])
 

@@ -64,7 +64,7 @@ from msl.space.nodes import (
     Vector,
     bottom_up,
 )
-from msl.space.part_parameters import expanded, has_parameters
+from msl.space.part_parameters import expanded, has_parameters, variable
 from msl.space.spec import Space
 from msl.space.values import BlockType, BlockValue, PipelineValue, SymbolValue, Value, part_as_block
 
@@ -134,9 +134,11 @@ class Nodes:
             case Pipeline(node=inner):
                 return self._pipeline(self._known(inner))
             case Computed(formula=formula, within=within):
-                return add("computed", amount_key(self.entries, formula), self._known(within))
+                return add("computed", amount_key(self.entries, formula, self._naming.variables), self._known(within))
             case Marked(params=params) if params:
-                setting = block_key(self.entries, part_as_block(node.mark), self._params(params), self._naming)
+                block = part_as_block(node.mark)
+                named = tuple(replace(param, name=self._naming.parameter(block, param.name)) for param in params)
+                setting = block_key(self.entries, block, self._params(named), self._naming)
                 return add("setting", setting, self._part_key(node))
             case Marked():
                 return self._part_key(node)
@@ -275,9 +277,9 @@ class NormalForm:
 
 def normal_form(space: Space) -> NormalForm:
     """The one form of a space and of everything that is spelt otherwise but means the same."""
-    space = without_parameters(space)
-    survey = survey_of(space)
-    return _form(space, survey, _canonical_names(space, survey))
+    plain = without_parameters(space)
+    survey = survey_of(plain, variable_names(space.root) if has_parameters(plain.root) else {})
+    return _form(plain, survey, _canonical_names(plain, survey))
 
 
 def without_parameters(space: Space) -> Space:
@@ -288,7 +290,7 @@ def without_parameters(space: Space) -> Space:
 
 
 def _form(space: Space, survey: Survey, names: Mapping[Speaker, str]) -> NormalForm:
-    entries, naming = Entries(), naming_of(names)
+    entries, naming = Entries(), naming_of(names, survey.variables)
     root = Nodes(entries, naming, survey.dataset).key(space.root)
     conditions = Conditions(entries, naming, survey.dataset)
     forbidden = sorted({key for requirement in space.requirements for key in conditions.forbidden(requirement)})
@@ -304,9 +306,11 @@ class Survey:
 
     dataset: Vocabulary
     speakers: tuple[Speaker, ...]
+    #: Names for the parameters of parts that do not depend on names.
+    variables: Mapping[str, str]
 
 
-def survey_of(space: Space) -> Survey:
+def survey_of(space: Space, variables: Mapping[str, str]) -> Survey:
     blocks = list(_blocks(space))
     marked = frozenset(node.mark for node in bottom_up(space.root) if isinstance(node, Marked))
     dataset = Vocabulary(frozenset(block.key for block in blocks), marked, space.facts)
@@ -316,7 +320,28 @@ def survey_of(space: Space) -> Survey:
         keys_of[block_identity(block)].add(block.key)
         classes_of[block.key].add(block_identity(block))
     ambiguous = {b.key for b in mentioned if len(keys_of[block_identity(b)]) > 1 or len(classes_of[b.key]) > 1}
-    return Survey(dataset, (*sorted(set(_parts_that_matter(space, dataset))), *sorted(ambiguous)))
+    speakers: tuple[Speaker, ...] = (*sorted(set(_parts_that_matter(space, dataset))), *sorted(ambiguous))
+    return Survey(dataset, speakers, variables)
+
+
+def variable_names(root: Node) -> dict[str, str]:
+    """A name for each parameter of a part, which follows from how the part uses it; those of parts inside it first."""
+    uses: dict[str, list[Marked]] = defaultdict(list)
+    for node in bottom_up(root):
+        if isinstance(node, Marked) and node.params:
+            uses[node.mark].append(node)
+    around = {variable(mark, param.name): "around" for mark, nodes in uses.items() for param in nodes[0].params}
+    names: dict[str, str] = {}
+    for mark, nodes in uses.items():
+        own = [variable(mark, param.name) for param in nodes[0].params]
+        found: dict[str, str] = {}
+        for name in own:
+            known = Naming({}, {}, around | names | dict.fromkeys(own, "other") | {name: "this"})
+            keys = Nodes(Entries(), known)
+            content = content_hash(("parameter", sorted({keys.key(node) for node in nodes})))
+            found[name] = content if content not in found.values() else content_hash((content, len(found)))
+        names |= found
+    return names
 
 
 def _parts_that_matter(space: Space, dataset: Vocabulary) -> Iterator[str]:
@@ -330,9 +355,10 @@ def _parts_that_matter(space: Space, dataset: Vocabulary) -> Iterator[str]:
                 yield mark
 
 
-def naming_of(names: Mapping[Speaker, str]) -> Naming:
+def naming_of(names: Mapping[Speaker, str], variables: Mapping[str, str]) -> Naming:
     parts = {speaker: name for speaker, name in names.items() if isinstance(speaker, str)}
-    return Naming(parts, {speaker: name for speaker, name in names.items() if not isinstance(speaker, str)})
+    blocks = {speaker: name for speaker, name in names.items() if not isinstance(speaker, str)}
+    return Naming(parts, blocks, variables)
 
 
 def _blocks(space: Space) -> Iterator[BlockType]:
@@ -399,7 +425,7 @@ def _names_by_content(space: Space, survey: Survey) -> dict[Speaker, str]:
     }
     if len(kinds) < 2:
         return kinds
-    nodes = Nodes(Entries(), naming_of(kinds), survey.dataset)
+    nodes = Nodes(Entries(), naming_of(kinds, survey.variables), survey.dataset)
     places: dict[Speaker, set[Key]] = defaultdict(set)
     nodes.key(space.root)
     for node in bottom_up(space.root):
@@ -411,6 +437,6 @@ def _names_by_content(space: Space, survey: Survey) -> dict[Speaker, str]:
     for requirement in space.requirements:
         named: set[Speaker] = {*marks(requirement), *(block.key for block in _mentioned(requirement))}
         for speaker in named & kinds.keys():
-            naming = naming_of(kinds | {speaker: "this"})
+            naming = naming_of(kinds | {speaker: "this"}, survey.variables)
             said[speaker] |= Conditions(nodes.entries, naming, survey.dataset).forbidden(requirement)
     return {s: content_hash((kind, sorted(places[s]), sorted(said[s]))) for s, kind in kinds.items()}

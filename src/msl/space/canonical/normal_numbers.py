@@ -6,7 +6,7 @@ Numbers on a linear and on a logarithmic scale are kept apart: the scale is part
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msl.space.canonical.content_hash import Entries, Key, Plain
 from msl.space.formulas import Amount, Formula
@@ -29,12 +29,17 @@ def number_key(entries: Entries, number: int | float) -> Key:
     return entries.add("real", number + 0.0) if isinstance(number, float) else entries.add("int", number)
 
 
-def amount_key(entries: Entries, amount: Amount) -> Key:
+_NO_NAMES: Mapping[str, str] = {}
+
+
+def amount_key(entries: Entries, amount: Amount, names: Mapping[str, str] = _NO_NAMES) -> Key:
+    """An amount; `names` are those of the parameters of parts."""
     if not isinstance(amount, Formula):
         return number_key(entries, amount)
     if not amount.operands:
-        return entries.add("fact", amount.operation)
-    return computed_key(entries, amount.operation, [amount_key(entries, operand) for operand in amount.operands])
+        return entries.add("fact", names.get(amount.operation, amount.operation))
+    operands = [amount_key(entries, operand, names) for operand in amount.operands]
+    return computed_key(entries, amount.operation, operands)
 
 
 def computed_key(entries: Entries, operation: str, operands: list[Key]) -> Key:

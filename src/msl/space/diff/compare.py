@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from msl.space.canonical.content_hash import Entries, Key
 from msl.space.canonical.normal_conditions import Vocabulary
-from msl.space.canonical.normal_form import ANONYMOUS, Nodes, normal_form
+from msl.space.canonical.normal_form import Nodes, naming_of, normal_form, variable_names
 from msl.space.condition_text import condition_to_text
 from msl.space.diff import simplify as shape
 from msl.space.diff.pieces import (
@@ -104,9 +104,11 @@ class _Walk:
         self._limit = WorkLimit(_MOST_WORK if proves else _LEAST_WORK)
         self.changes: list[Change] = []
         entries = Entries()
-        self._old, self._new = (Nodes(entries, ANONYMOUS, Vocabulary(facts=s.facts)) for s in (old, new))
+        before, after = (naming_of({}, variable_names(s.root)) for s in (old, new))
+        named = ((old, before), (new, after))
+        self._old, self._new = (Nodes(entries, naming, Vocabulary(facts=s.facts)) for s, naming in named)
         self._old_full, self._new_full = (
-            Nodes(entries, ANONYMOUS, Vocabulary(facts=s.facts), defaults=True) for s in (old, new)
+            Nodes(entries, naming, Vocabulary(facts=s.facts), defaults=True) for s, naming in named
         )
         self._met: dict[tuple[int, int], tuple[Node, Node]] = {}  # keeps the nodes, so their ids stay their own
         self._verdicts: dict[tuple[int, int], tuple[Node, Node, Verdict]] = {}

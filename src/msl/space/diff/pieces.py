@@ -10,7 +10,7 @@ from itertools import chain
 from msl.record import record
 from msl.space.canonical.content_hash import Entries, Key
 from msl.space.canonical.normal_conditions import Conditions, Vocabulary
-from msl.space.canonical.normal_form import Nodes, Speaker, naming_of, survey_of
+from msl.space.canonical.normal_form import Nodes, Speaker, naming_of, survey_of, variable_names
 from msl.space.condition_text import requirement_to_text
 from msl.space.enumerate.equivalence import Relation
 from msl.space.formulas import Amount, Formula, at_most
@@ -221,14 +221,17 @@ def _values(option: Node) -> list[Scalar] | None:
 
 def requirement_changes(old: Space, new: Space) -> Iterator[Change]:
     """The requirements that went and those that came; a part that is only called otherwise is the same part."""
-    before, after = survey_of(old), survey_of(new)
+    before, after = survey_of(old, {}), survey_of(new, {})
     # What either space holds can be spoken of: a requirement does not vanish with the block that it is about.
     dataset = Vocabulary(before.dataset.blocks | after.dataset.blocks, before.dataset.marks | after.dataset.marks)
     names: dict[Speaker, str] = {mark: mark for mark in dataset.marks}
     names |= {key: ":".join(key) for key in (*before.speakers, *after.speakers) if not isinstance(key, str)}
+    names |= {key: key[0] for key in dataset.blocks if key[0] in dataset.marks}  # parts with parameters
+    same = _same_parts(old, new)
+    now = names | same | {key: same[key[0]] for key in dataset.blocks if key[0] in same}
     entries = Entries()
-    forbidden_before = _forbidden(old, Conditions(entries, naming_of(names), dataset))
-    forbidden_after = _forbidden(new, Conditions(entries, naming_of(names | _same_parts(old, new)), dataset))
+    forbidden_before = _forbidden(old, Conditions(entries, naming_of(names, variable_names(old.root)), dataset))
+    forbidden_after = _forbidden(new, Conditions(entries, naming_of(now, variable_names(new.root)), dataset))
     all_before, all_after = frozenset().union(*forbidden_before), frozenset().union(*forbidden_after)
     for requirement, keys in zip(old.requirements, forbidden_before, strict=True):
         if not keys <= all_after:
@@ -245,11 +248,12 @@ def _forbidden(space: Space, conditions: Conditions) -> list[frozenset[Key]]:
 def _same_parts(old: Space, new: Space) -> dict[Speaker, str]:
     """The old names of parts that have another one now and the same content."""
     entries = Entries()
-    ours, theirs = _parts(old, Nodes(entries)), _parts(new, Nodes(entries))
+    ours, theirs = _parts(old, entries), _parts(new, entries)
     gone = {key: mark for mark, key in ours.items() if mark not in theirs}
     return {mark: gone[key] for mark, key in theirs.items() if mark not in ours and key in gone}
 
 
-def _parts(space: Space, nodes: Nodes) -> dict[str, Key]:
+def _parts(space: Space, entries: Entries) -> dict[str, Key]:
+    nodes = Nodes(entries, naming_of({}, variable_names(space.root)))
     nodes.key(space.root)
     return {node.mark: nodes.key(node) for node in bottom_up(space.root) if isinstance(node, Marked)}

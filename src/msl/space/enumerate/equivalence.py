@@ -127,8 +127,6 @@ def _relation(old: Space, new: Space, limit: WorkLimit, scales: bool) -> Relatio
 
 def _without_parameters(space: Space, observed: frozenset[str]) -> Space:
     root = expanded(space.root, observed)
-    if root is space.root:
-        return space
     if any(isinstance(node, Computed) for node in bottom_up(root)):
         raise TooCostly(_ASK_FOR_TABLE)
     return replace(space, root=root)
