@@ -16,6 +16,7 @@ from msl.data.data_errors import DataProblem, listed
 from msl.data.derived_columns import LENGTH, DateColumns, Derived
 from msl.data.infer_types import Kind
 from msl.data.options import DataOptions, Label
+from msl.data.table_rows import Digests
 from msl.data.target import spell_label
 from msl.space.formulas import Facts, Task
 
@@ -146,6 +147,8 @@ class Table:
     n_dropped: int = 0
     #: How many rows there were before a sample was drawn; 0 if none was.
     n_sampled_from: int = 0
+    #: By what each row is known in other versions of the table; None for a table that is not learnt from.
+    row_digests: Digests | None = None
     target_reason: str = ""
     task_reason: str = ""
     warnings: tuple[DataProblem, ...] = ()

@@ -61,6 +61,8 @@ def digest_rows(columns: Mapping[str, pl.Series]) -> Digests:
 
 def _digest_values(column: pl.Series) -> Digests:
     """A number for each value: numbers by their bits, texts by a hash; one for what is missing."""
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean):
+        column = column.cast(pl.String)
     if column.dtype == pl.String:
         distinct = column.unique().drop_nulls()
         known = pl.Series([int(_digest_text(text)) for text in distinct], dtype=pl.UInt64)

@@ -7,6 +7,7 @@ What others use:
 - Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
 - Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
+- What is known of an earlier version of the table, before rows were added or changed? -> `table_versions`
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`

@@ -100,7 +100,8 @@ class SymbolBuckets(_Encoder):
         encoded = np.zeros((len(X), self.n_buckets))
         for place, column in enumerate(X.T):
             known = np.flatnonzero(~np.isnan(column))
-            keys = column[known].view(np.uint64) ^ (np.uint64(place + 1) * _MULTIPLIER)
+            own = np.uint64((place + 1) * int(_MULTIPLIER) % 2**64)
+            keys = column[known].view(np.uint64) ^ own
             mixed = (keys ^ (keys >> np.uint64(29))) * _MULTIPLIER
             buckets = ((mixed >> np.uint64(32)) % np.uint64(self.n_buckets)).astype(np.intp)
             encoded[known, buckets] += 1.0  # a row has one symbol in a column, so that no place is met twice

@@ -227,6 +227,8 @@ def opening(plan: Plan, beginning: RunStart) -> list[str]:
         unread = f", {stored.unread} not read" if stored.unread else ""
         other = f", {stored.other} {stored.why_other}" if stored.changed else ""
         lines.append(f"stored evaluations of this table: kept {stored.kept}, outside {stored.outside}{other}{unread}")
+    if stored.earlier is not None:
+        lines.append(str(stored.earlier))
     return lines
 
 
