@@ -8,13 +8,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -34,9 +34,12 @@ from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.data.target import spell_label
 from msl.diagnostics.user_error import UserError
+from msl.export.plain_estimator import best_estimator
 from msl.runner.plan import learners_without_weights, make_plan
-from msl.runner.session import RunRequest, run_plan
+from msl.runner.search_results import ObjectiveScorer, as_score, best_index, cv_results
+from msl.runner.session import Result, RunRequest, run_plan
 from msl.runner.spec_source import checked_spec, declared_task, read_spec, statement_to_options, with_seed
+from msl.space.spec import Spec
 
 Floats = NDArray[np.float64]
 _TASKS = ("classification", "regression")
@@ -61,7 +64,8 @@ class ModelSearch(BaseEstimator):
     seed : int or None
         Instead of the spec's.
     jobs : int
-        Worker processes. With 1 everything happens in this process, without limits of time and memory.
+        Worker processes. With 1 everything happens in this process, unless evaluations have limits
+        (`budget(each = …, memory = …)`), which only another process can keep.
     store : str, Path or None
         A folder that keeps evaluations, so that fitting again on the same rows reuses them; None forgets them.
     chain : str or None
@@ -71,8 +75,19 @@ class ModelSearch(BaseEstimator):
 
     Attributes
     ----------
-    best_model_ : str
-        The best model as MSL.
+    best_estimator_ : estimator
+        The winner, fitted on every row, for rows as `fit` takes them: a plain pipeline of scikit-learn if its classes
+        are scikit-learn's (or those of another package) and it predicts the same; else with classes of `msl`.
+    best_model_, best_params_ : str, dict
+        The best model as MSL, and its parameters by block, as in `logistic.C`.
+    best_score_, best_index_ : float, int
+        The score of the best model, by the first objective, and its row in `cv_results_`.
+    cv_results_ : dict of arrays
+        A row for each evaluation: its model, parameters, score and rank, as in GridSearchCV.
+    scorer_ : callable
+        `scorer_(estimator, X, y)` gives the score of other rows, as `score` does.
+    refit_time_ : float
+        The seconds that `best_estimator_` took.
     objectives_ : dict
         The estimates of the best model.
     summary_ : dict
@@ -123,7 +138,7 @@ class ModelSearch(BaseEstimator):
         """
         if self.task not in (None, *_TASKS):
             raise UserError(f"task must be classification, regression or None; got {self.task!r}")
-        where, workers = executor_choice(self.jobs)
+        executor_choice(self.jobs)  # refuses what is no number of processes before anything else is done
         source = with_seed(read_spec(self.spec), self.seed)
         spec, _ = checked_spec(source, chain=self.chain)
         rows, target = self._training(X, y)
@@ -139,6 +154,7 @@ class ModelSearch(BaseEstimator):
             names := learners_without_weights(spec.space, table.task, tuple(self.trusted))
         ):
             warnings.warn(without_weights(*names), UserWarning, stacklevel=2)
+        where, workers = executor_choice(self.jobs, budget=spec.budget)
         with tempfile.TemporaryDirectory() as forgotten:
             folder = Path(forgotten if self.store is None else self.store)
             result = run_plan(request, folder, on=where, workers=workers)
@@ -148,7 +164,30 @@ class ModelSearch(BaseEstimator):
         self.summary_ = dict(result.summary)
         self.evaluations_ = pl.DataFrame(list(result.evaluations), infer_schema_length=None)
         self.trained_ = result.trained
+        self._describe(result, spec)
+        start = perf_counter()
+        weights, columns = table.weights, self._columns
+        self.best_estimator_ = best_estimator(
+            result.trained, rows, target, weights, self._labels(), columns, self.predict
+        )
+        self.refit_time_ = perf_counter() - start
         return self
+
+    def _describe(self, result: Result, spec: Spec) -> None:
+        """What searches of scikit-learn say of themselves."""
+        self.scorer_ = ObjectiveScorer(spec.objectives[0], self._labels())
+        self.multimetric_ = len(spec.objectives) > 1
+        self.cv_results_ = cv_results(result, spec.objectives)
+        self.best_index_ = best_index(result, self.cv_results_)
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = as_score(spec.objectives[0], next(iter(result.objectives.values())))
+
+    def _labels(self) -> NDArray[Any] | None:
+        """The labels in the order of the codes of the model; None for regression."""
+        if self.task_ == "regression":
+            return None
+        labels: NDArray[Any] = self.classes_[self.trained_.labels().astype(np.intp)]
+        return labels
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, or its number."""
@@ -163,10 +202,14 @@ class ModelSearch(BaseEstimator):
         shares = self.trained_.predict_proba(self._rows_like_training(X))
         return shares[:, np.argsort(self.trained_.labels().astype(np.intp))]
 
-    def score(self, X: Any, y: Any) -> float:
-        """The accuracy, or R² for regression."""
-        metric = r2_score if self._task() == "regression" else accuracy_score
-        return float(metric(y, self.predict(X)))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The first objective as scikit-learn scores: larger is better.
+
+        That is balanced accuracy for `ber`, which is the default, accuracy for `error`, a maximised metric as it is,
+        and any other minimised one with a minus, as in `neg_log_loss`.
+        """
+        check_is_fitted(self)
+        return self.scorer_(self, X, y, sample_weight)
 
     # --- rows ---
 

@@ -244,8 +244,7 @@ class ResamplingPlan:
 
     def is_fresh(self, estimate: Estimate) -> bool:
         """Whether each evaluation draws splits of its own."""
-        source = self._source(estimate)
-        return bool(dict(source.options).get("shuffle")) or _subsample(source) < 1.0
+        return draws_own_splits(self._source(estimate))
 
     def _source(self, estimate: Estimate) -> Estimate:
         """The estimate whose splits this one uses."""
@@ -304,6 +303,11 @@ class ResamplingPlan:
                 "look at `groups` and `order`, or use another estimate"
             )
         return usable if rows is None else [split.of(rows) for split in usable]
+
+
+def draws_own_splits(estimate: Estimate) -> bool:
+    """Whether each model is evaluated on splits of its own."""
+    return bool(dict(estimate.options).get("shuffle")) or _subsample(estimate) < 1.0
 
 
 def _subsample(estimate: Estimate) -> float:

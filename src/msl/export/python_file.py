@@ -162,7 +162,7 @@ class Exportable:
 def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
     code = EstimatorCode(texts.reserved_names())
-    is_public = all(_is_public(member, given.weight is not None) for member in given.members)
+    is_public = all(is_public_model(member, given.weight is not None) for member in given.members)
     model = _public_model(code, given) if is_public else _chain_model(code, given)
     head = template(
         texts.HEAD,
@@ -259,7 +259,7 @@ def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
 # --- of public classes --------------------------------------------------------------------------------
 
 
-def _is_public(chain: Any, is_weighed: bool = False) -> bool:
+def is_public_model(chain: Any, is_weighed: bool = False) -> bool:
     """Whether a model is made of classes of other packages alone, and a pipeline of them can do what it does."""
     if not isinstance(chain, ChainClassifier | ChainRegressor) or chain.posts:
         return False
@@ -285,7 +285,7 @@ def _is_public_step(step: Any) -> bool:
 def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     probes = given.probes()
     depth = 2 if given.is_ensemble else 1
-    written = [_pipeline(code, chain.steps, probes, depth, chain.learner, given.columns) for chain in given.members]
+    written = [pipeline_code(code, chain, given, probes, depth) for chain in given.members]
     scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
     predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
     parts = [template(texts.DENSE)] if "dense" in code.used else []
@@ -310,6 +310,11 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
         template(votes if given.classes else texts.VOTE_NUMBERS),
         template(scores),
     ]
+
+
+def pipeline_code(code: EstimatorCode, chain: Any, given: Exportable, probes: Floats, depth: int = 1) -> Code:
+    """The expression that makes a model of public classes alone."""
+    return _pipeline(code, chain.steps, probes, depth, chain.learner, given.columns)
 
 
 def _fit_public(code: EstimatorCode, given: Exportable, plain: str, weighed: str) -> list[Code]:

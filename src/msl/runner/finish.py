@@ -360,5 +360,5 @@ def final_costs(plan: Plan, found: SearchResult) -> FinalCosts:
     seconds: dict[Model, float] = {}
     for model, evaluation in found.evaluator.evaluated.values():
         if evaluation.inputs.share == 1.0:
-            seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
+            seconds[model] = max(seconds.get(model, 0.0), found.evaluator.seconds_alone(evaluation))
     return FinalCosts(seconds, fit_factor(plan))

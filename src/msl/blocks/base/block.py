@@ -10,7 +10,7 @@ A learner that can also share work between predictions splits `outputs` into `pr
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -173,6 +173,17 @@ class BlockTransformer(TransformerMixin, Block):
         return tags
 
 
+Fitted = TypeVar("Fitted")
+
+
+def shallow_copy(fitted: Fitted) -> Fitted:
+    """A copy with the same attributes. `copy` would ask scikit-learn for a state to be saved, which takes longer than
+    many predictions."""
+    copied = object.__new__(type(fitted))
+    copied.__dict__.update(fitted.__dict__)
+    return copied
+
+
 class BlockLearner(Block):
     """A block that predicts; its outputs are split in two where siblings share work between predictions."""
 
@@ -189,6 +200,18 @@ class BlockLearner(Block):
     def outputs_prepared(self, query: Any) -> Floats:
         """The rest of the prediction."""
         raise NotImplementedError
+
+    def with_less(self, parameter: str, value: int) -> Self:
+        """A copy of this fitted block, as it would be with a smaller value of its path parameter."""
+        smaller = shallow_copy(self)
+        setattr(smaller, parameter, value)
+        return smaller
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        """The outputs of copies with less for these rows: what they share is computed once. Ascending values take the
+        least time. `query` is what `prepare_query` has returned for the rows, if it was called."""
+        shared = self.prepare_query(X) if query is None else query
+        return lambda smaller: smaller.outputs_prepared(shared)
 
 
 class BlockClassifier(ClassifierMixin, BlockLearner):
