@@ -46,11 +46,12 @@ def test_a_starting_spec_runs(msl: Run, here: Path) -> None:
     text = spec.read_text(encoding="utf-8")
     assert "classification of `class` (kind 0, kind 1, kind 2)" in text
     assert "1 with symbols" in text
-    spec.write_text(text.replace("auto(evaluations = 100)", "random(evaluations = 2)"), encoding="utf-8")
+    spec.write_text(text.replace("auto(evaluations = 300)", "random(evaluations = 2)"), encoding="utf-8")
     shown = msl("run", "mixed.msl", "mixed.csv", "--json", "--on", "inprocess")
     assert shown.code == 0, shown.err
     summary = json.loads(shown.out)
-    assert (summary["evaluations"], len(summary["ensemble"])) == (2, 2)
+    assert summary["evaluations"] == 2
+    assert summary["ensemble"]
 
 
 def test_a_table_alone_gets_a_spec_beside_it_that_is_shown_and_run(msl: Run, here: Path) -> None:
@@ -61,7 +62,7 @@ def test_a_table_alone_gets_a_spec_beside_it_that_is_shown_and_run(msl: Run, her
     assert shown.code == 0, shown.err
     spec = here / "sub" / "iris.msl"
     text = spec.read_text(encoding="utf-8")
-    assert "auto(evaluations = 20)" in text
+    assert "auto(evaluations = 40)" in text
     assert json.loads(shown.out)["evaluations"] == 1
     assert (here / "sub" / ".msl").is_dir()
     again = msl("run", "sub/iris.csv", *few)

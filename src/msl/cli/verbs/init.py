@@ -34,7 +34,8 @@ def init(
 ) -> Exit:
     """Look at a table and write a commented spec that runs on it."""
     from msl.data.options import DataOptions
-    from msl.runner.starter_spec import USUAL_PRESET, preset_named, read_for_starter_spec, starter_spec_text
+    from msl.runner.starter_space import USUAL_PRESET, preset_named
+    from msl.runner.starter_spec import read_for_starter_spec, starter_spec_text
 
     wanted = preset_named(preset or USUAL_PRESET)
     table, first = read_for_starter_spec(data, DataOptions(target=target))
@@ -66,7 +67,8 @@ def spec_beside(data: str, target: str | None, preset: str | None, *, shows: boo
     An edited one is never overwritten: it is what the user wants, unless a preset is asked for as well.
     """
     from msl.data.options import DataOptions
-    from msl.runner.starter_spec import PRESETS, USUAL_PRESET, preset_named, read_for_starter_spec, starter_spec_text
+    from msl.runner.starter_space import PRESETS, USUAL_PRESET, preset_named
+    from msl.runner.starter_spec import read_for_starter_spec, starter_spec_text
 
     wanted = preset_named(preset or USUAL_PRESET)
     path = Path(data).with_name(spec_name(data))
