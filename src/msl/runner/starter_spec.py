@@ -155,7 +155,6 @@ def _made(one: Derived) -> str:
     return f"`{one.source}` is free text, of which {len(one.words)} frequent words are columns; {way_out}"
 
 
-        *StarterSpace(table, preset).lines(),
 def _one_line(text: str) -> str:
     """A text for a comment: on one line, not too long, and without control characters for terminals."""
     line = safe(" ".join(text.split()))
