@@ -19,14 +19,17 @@ from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.utils.class_weight import compute_sample_weight
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
+from msl.blocks.learners.boosting import Boosting
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.data.derived_columns import DateColumns, Derived
 from msl.export import python_template as texts
+from msl.export.plain_boosting import SymbolsAsWords, plain_learner
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
 
 
@@ -268,22 +271,27 @@ def _fits_pipelines(step: Any) -> bool:
 def _is_public_step(step: Any) -> bool:
     if isinstance(step, Branch):
         return all(_is_public_step(inner) for branch in step.branches for inner in branch)
-    return has_public_form(step) or type(step).__module__.partition(".")[0] != "msl"
+    is_foreign = type(step).__module__.partition(".")[0] != "msl"
+    return has_public_form(step) or is_foreign or (isinstance(step, Boosting) and step.model_ is not None)
 
 
 def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     probes = given.probes()
     depth = 2 if given.is_ensemble else 1
-    written = [_pipeline(code, chain.steps, probes, depth, chain.learner, given.columns) for chain in given.members]
+    written, arguments = [], []
+    for chain in given.members:
+        steps, learner, beside = plain_learner(chain)
+        written.append(_pipeline(code, steps, probes, depth, learner, given.columns))
+        arguments.append(_fit_arguments(code, written[-1], learner, beside))
     scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
     predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
-    parts = [template(texts.DENSE)] if "dense" in code.used else []
+    parts = [template(text) for name, text in (("dense", texts.DENSE), ("words", texts.WORDS)) if name in code.used]
     if not given.is_ensemble:
         what = template("The model, not yet fitted.")
         return [
             *parts,
             template(texts.MAKE, what=what, made=written[0]),
-            template(texts.FIT_ONE),
+            template(texts.FIT_ONE, arguments=arguments[0]),
             template(predict, outputs=template("outputs(model, X)")),
             template(scores),
         ]
@@ -294,11 +302,34 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     return [
         *parts,
         template(texts.MAKE, what=what, made=members),
-        template(texts.FIT_MEMBERS),
+        _fit_members(arguments),
         template(predict, outputs=template("vote(model, X)")),
         template(votes if given.classes else texts.VOTE_NUMBERS),
         template(scores),
     ]
+
+
+def _fit_arguments(code: EstimatorCode, model: Code, learner: Any, beside: Mapping[str, Any]) -> Code:
+    """What `fit` of a model takes beside the rows and their targets, for its learner."""
+    is_pipeline = model.text.startswith(f"{code.imported(make_pipeline).text}(") if beside else False
+    step = f"{type(learner).__name__.lower()}__" if is_pipeline else ""
+    parts = []
+    for argument, value in beside.items():
+        written = code.expression(value)
+        if argument == "sample_weight":
+            written = code.call(code.imported(compute_sample_weight), [literal(value), template("y")])
+        parts.append(template(", {{argument}}={{value}}", argument=name(step + argument), value=written))
+    return joined("", parts)
+
+
+def _fit_members(arguments: Sequence[Code]) -> Code:
+    if not any(each.text for each in arguments):
+        return template(texts.FIT_MEMBERS)
+    calls = [
+        template("        members[{{place}}].fit(X, y{{arguments}}),\n", place=literal(place), arguments=each)
+        for place, each in enumerate(arguments)
+    ]
+    return template(texts.FIT_EACH_MEMBER, calls=joined("", calls))
 
 
 def _pipeline(
@@ -313,12 +344,15 @@ def _pipeline(
 
     `names` are those of the columns of the input, if it is the table.
     """
+    steps = [step for step in steps if not (isinstance(step, MergeRare) and not step.merged_)]  # they change nothing
     if not steps and learner is not None:
         return code.expression(learner, depth)
     written = []
     for position, step in enumerate(steps):
-        if isinstance(step, MergeRare) and not step.merged_:
-            continue  # no column has too many symbols
+        if isinstance(step, SymbolsAsWords):
+            places = template("kw_args={{places}}", places=literal({"places": step.places}))
+            written.append(code.call(code.imported(FunctionTransformer), [code.own("words"), places], depth + 1))
+            continue
         written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
         if not _is_dense(step, rows):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))

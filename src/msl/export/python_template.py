@@ -87,6 +87,15 @@ def dense(columns):
     """Columns as a plain array of numbers, whatever a step makes of them."""
     return np.ascontiguousarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=float)
 '''
+WORDS = '''
+
+def words(columns, places):
+    """Columns with the symbols at these places as texts; a missing one is an empty text."""
+    made = columns.astype(object)
+    for place in places:
+        made[:, place] = ["" if np.isnan(code) else str(int(code)) for code in columns[:, place]]
+    return made
+'''
 
 MAKE = '''
 
@@ -98,13 +107,21 @@ FIT_ONE = '''
 
 def fit(X, y):
     """The model, fitted on rows and their targets: numbers, or the places of classes."""
-    return make_model().fit(X, y)
+    return make_model().fit(X, y{{arguments}})
 '''
 FIT_MEMBERS = '''
 
 def fit(X, y):
     """The members, fitted on rows and their targets: numbers, or the places of classes."""
     return [member.fit(X, y) for member in make_model()]
+'''
+FIT_EACH_MEMBER = '''
+
+def fit(X, y):
+    """The members, fitted on rows and their targets: numbers, or the places of classes."""
+    members = make_model()
+    return [
+{{calls}}    ]
 '''
 FIT_CHAIN = '''
 
