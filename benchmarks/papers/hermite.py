@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
@@ -132,11 +133,14 @@ def report(records: Sequence[Record]) -> Report:
         found.setdefault((record.cell.data, record.cell.method), {})[record.cell.split] = record.outcome
     methods = [method for method in METHODS if any(key[1] == method for key in found)]
     levels = [noise for noise in NOISE if any(key[0] == noise for key in found)]
-    tables = (
-        _table("Error on the curve, in thousandths", "rmse", methods, levels, found, unit=0.001),
-        _table("Units of the network", "units", methods, levels, found),
-        _cost(methods, found),
-    )
+    figures = (("Error on the curve, in thousandths", "rmse", 0.001), ("Units of the network", "units", 1.0))
+    groups = [(ELITISM, levels)] + ([(methods, _levels_of_all(methods, levels, found))] if len(methods) > 2 else [])
+    tables = [
+        _table(f"{title}: {'elitism' if names is ELITISM else 'all methods'}", figure, names, of, found, unit)
+        for names, of in groups
+        for title, figure, unit in figures
+    ]
+    tables.append(_cost(methods, found))
     counts = [len(each) for each in found.values()]
     budgets = sorted({record.cell.budget for record in records})
     ran = (
@@ -144,18 +148,30 @@ def report(records: Sequence[Record]) -> Report:
         f"{max(counts, default=0)} repeats (the paper: at least 50), {len(levels)} of 7 levels of noise, Orr's curve."
     )
     title = "Hermite: networks by a genetic algorithm with Occam elitism"
-    return Report("papers.hermite", title, ran, tables, tuple(_claims(levels, found)), made_by(records))
+    return Report("papers.hermite", title, ran, tuple(tables), tuple(_claims(levels, found)), made_by(records))
+
+
+def _levels_of_all(methods: Sequence[str], levels: Sequence[str], found: Found) -> list[str]:
+    """Where more was run than the two kinds of elitism."""
+    return [noise for noise in levels if any((noise, method) in found for method in methods if method not in ELITISM)]
 
 
 def _table(
     title: str, figure: str, methods: Sequence[str], levels: Sequence[str], found: Found, unit: float = 1.0
 ) -> Table:
+    """Every method of a row on the same repeats: each repeat has data of its own."""
     rows = []
     for noise in levels:
-        means = [_trimmed(found, noise, method, figure) for method in methods]
-        rows.append((noise, *(None if mean is None else mean / unit for mean in means)))
-    note = "5 % trimmed means; the paper gives its figures as plots only."
-    return Table(title, ("variance of the noise", *methods), tuple(rows), (note,))
+        run = [method for method in methods if (noise, method) in found]
+        shared = sorted(set.intersection(*(set(found[noise, method]) for method in run))) if run else []
+        if shared:
+            means = (_trimmed(found, noise, method, figure, shared) for method in methods)
+            rows.append((noise, len(shared), *(None if mean is None else mean / unit for mean in means)))
+    note = (
+        "5 % trimmed means over the repeats that every method of the row has; the paper gives its figures as plots "
+        "only."
+    )
+    return Table(title, ("variance of the noise", "repeats", *methods), tuple(rows), (note,))
 
 
 def _cost(methods: Sequence[str], found: Found) -> Table:
@@ -169,9 +185,9 @@ def _cost(methods: Sequence[str], found: Found) -> Table:
     return Table("Cost", columns, tuple(rows))
 
 
-def _trimmed(found: Found, noise: str, method: str, figure: str) -> float | None:
-    values = [outcome[figure] for outcome in found.get((noise, method), {}).values()]
-    return trimmed_mean(values) if values else None
+def _trimmed(found: Found, noise: str, method: str, figure: str, repeats: Sequence[int]) -> float | None:
+    outcomes = found.get((noise, method))
+    return None if outcomes is None else trimmed_mean([outcomes[repeat][figure] for repeat in repeats])
 
 
 def _claims(levels: Sequence[str], found: Found) -> Iterable[Claim]:
@@ -183,12 +199,18 @@ def _claims(levels: Sequence[str], found: Found) -> Iterable[Claim]:
     yield _better_claim("Occam elitism gives a lower test error than plain elitism", levels, found, "occam", ["plain"])
     for ours in ("10-fold cv", ".632 bootstrap"):
         yield _better_claim(f"{ours} has a lower test error than holdout", levels, found, ours, ["occam"])
+        yield _better_claim(f"{ours} has a lower test error than GCV", levels, found, ours, ["gcv"])
+    text = "holdout gives networks that are no larger than those of 10-fold cv"
+    yield _better_claim(text, levels, found, "occam", ["10-fold cv"], "units", or_equal=True)
     two = "two objectives"
     yield _better_claim(f"{two} have a lower test error than each alone", levels, found, two, ["occam", "gcv"])
     helped = "two, shuffle, grow"
     for figure, words in (("rmse", "the test error"), ("units", "the number of units")):
         text = f"shuffling and growing lower {words} of two objectives"
         yield _better_claim(text, levels, found, helped, [two], figure)
+    for figure, words in (("rmse", "a lower test error"), ("units", "fewer units")):
+        text = f"{helped} has {words} than holdout with plain elitism"
+        yield _better_claim(text, levels, found, helped, ["plain"], figure)
     yield _on_par_claim(levels, found)
     yield _no_gain_claim("shuffling alone, with one objective, gives no lower test error", levels, found)
     for figure, words in (("units", "fewer units"), ("rmse", "a lower test error")):
@@ -198,15 +220,23 @@ def _claims(levels: Sequence[str], found: Found) -> Iterable[Claim]:
 
 
 def _better_claim(
-    text: str, levels: Sequence[str], found: Found, ours: str, others: Sequence[str], figure: str = "rmse"
+    text: str,
+    levels: Sequence[str],
+    found: Found,
+    ours: str,
+    others: Sequence[str],
+    figure: str = "rmse",
+    *,
+    or_equal: bool = False,
 ) -> Claim:
     """Whether ours has the lower trimmed mean than each of the others at every level, over the repeats of both."""
+    is_better = operator.le if or_equal else operator.lt
     seen, holds = [], []
     for other in others:
         pairs = _pairs_by_level(levels, found, figure, ours, other)
         if sum(map(len, pairs)) < LEAST_PAIRS:
             return Claim(f"{text}, at every level of noise", None, "too few runs")
-        wins = sum(trimmed_mean([a for a, _ in each]) < trimmed_mean([b for _, b in each]) for each in pairs)
+        wins = sum(is_better(trimmed_mean([a for a, _ in each]), trimmed_mean([b for _, b in each])) for each in pairs)
         compared = compare_pairs(*zip(*(pair for each in pairs for pair in each), strict=True))
         seen.append(f"against {other}: {wins} of {len(pairs)} levels; {compared}")
         holds.append(wins == len(pairs))

@@ -253,7 +253,7 @@ def _variants_table(others: Mapping[str, Mapping[str, Sequence[Record]]]) -> Tab
 
 
 def _paper_claims(called: str, found: Mapping[str, Sequence[Record]]) -> Iterable[Claim]:
-    for origin in ORIGINS:
+    for origin in (None, *ORIGINS):
         yield _figures_claim(called, found, origin)
     yield _consistent_claim(called, found)
 

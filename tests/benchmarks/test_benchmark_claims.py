@@ -1,13 +1,13 @@
 """The claims of the papers: judged by their own words, on records made up here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.cell import Cell, Record
-from benchmarks.papers import hermite, kms_classifiers, kms_consensus, mopso
+from benchmarks.papers import hermite, kms_classifiers, kms_consensus, mopso, psms, psms_settings
 from benchmarks.registry import BENCHMARKS
 from benchmarks.report import Claim, Report
 
@@ -22,6 +22,9 @@ def claim(report: Report, words: str) -> Claim:
 
 
 # --- mopso ---
+
+#: The nine data sets.
+FILES = tuple(mopso.FILES)
 
 
 def front(data: str, method: str, points: Sequence[tuple[int, float]], everything: float = 0.5) -> Record:
@@ -48,7 +51,7 @@ def swarms(worse_on: Sequence[str], sets: Sequence[str] = tuple(mopso.FILES)) ->
 def test_all_data_sets_are_all(worse_on: Sequence[str], holds: bool) -> None:
     report = swarms(worse_on)
     assert claim(report, "front of cmdpso reaches or beats every solution").holds is holds
-    forward = claim(report, "front of cmdpso is better than forward selection")
+    forward = claim(report, "best front of cmdpso is better than forward selection")
     assert forward.holds is holds
     assert all(name in forward.seen for name in worse_on)
 
@@ -62,7 +65,7 @@ def test_most_and_almost_all_data_sets(worse_on: int, average: bool, best: bool)
 
 def test_a_data_set_that_is_missing_leaves_open_what_it_could_decide() -> None:
     names = tuple(mopso.FILES)[:8]
-    forward = "front of cmdpso is better than forward selection"
+    forward = "best front of cmdpso is better than forward selection"
     assert claim(swarms((), names), forward).holds is None
     assert claim(swarms(("zoo",), names), forward).holds is False
     assert claim(swarms((), names), "average front of cmdpso is better than that of nspso by").holds is True
@@ -75,6 +78,87 @@ def test_forward_selection_is_on_all_nine_data_sets() -> None:
     (table,) = (each for each in swarms(("sonar",)).tables if each.title == "Forward selection")
     assert len(table.rows) == 9
     assert {row[0] for row in table.rows if row[-1] == "nspso"} == {"sonar"}
+
+
+def test_fronts_are_judged_against_all_features_and_small_means_at_most_half() -> None:
+    def report(small: Sequence[tuple[int, float]]) -> Report:
+        return mopso.report([front(name, "cmdpso", small if name == "zoo" else [(2, 0.2), (3, 0.1)]) for name in FILES])
+
+    words = "average front of cmdpso has two or more solutions"
+    assert claim(report([(4, 0.3), (5, 0.4)]), words).holds is True
+    assert claim(report([(4, 0.3), (6, 0.2)]), words).holds is False, "six of ten features are not few"
+    assert claim(report([(4, 0.3), (5, 0.6)]), words).holds is False, "all features have 0.5"
+
+
+def test_examples_are_judged_on_the_data_sets_of_the_paper_only() -> None:
+    def report(errors: Mapping[str, float]) -> Report:
+        records = []
+        for name in FILES:
+            records += [front(name, "forward", [(5, 0.3)]), front(name, "nspso", [(4, errors.get(name, 0.4))])]
+        return mopso.report(records)
+
+    words = "average front of nspso is better than forward selection"
+    found = claim(report({"zoo": 0.2, "wdbc": 0.2}), words)
+    assert found.holds is True
+    assert found.seen == "2 of 2"
+    assert claim(report({"zoo": 0.2}), words).holds is False
+
+
+def test_errors_of_the_single_swarms_differ_if_wilcoxon_says_so() -> None:
+    def report(errors: Sequence[float]) -> Report:
+        records = []
+        for name, error in zip(FILES, errors, strict=True):
+            records += [front(name, "bpso", [(5, 0.3)]), front(name, "weighted", [(5, error)])]
+        return mopso.report(records)
+
+    words = "bpso and weighted do not differ"
+    assert claim(report([0.1 + place / 100 for place in range(9)]), words).holds is False
+    assert claim(report([0.3 + (-1) ** place * place / 100 for place in range(9)]), words).holds is True
+
+
+# --- psms ---
+
+
+def swarm_and_pattern(test: Callable[[str, int], tuple[float, float]], evaluations: int = 1010) -> Report:
+    """Test errors of the swarm and of pattern search on every split; both estimate as they test."""
+    records = []
+    for name in psms.PAPER:
+        for split in range(psms.SPLITS):
+            for method, error in zip((psms.PROGRAM, psms.PATTERN), test(name, split), strict=True):
+                outcome = {"ber": error, "mean loss": error, "evaluations": evaluations, "origin": "drawn"}
+                records.append(record(name, split, method, outcome, "10 × 101 evaluations"))
+    return psms.report(records)
+
+
+def test_the_swarm_is_compared_set_by_set() -> None:
+    report = swarm_and_pattern(lambda name, split: (0.2, 0.3 + split / 1000))
+    assert claim(report, "lower test BER than pattern search on every data set").holds is True
+    assert claim(report, "significantly lower on all but flare_solar").holds is True
+    assert claim(report, "wins at least 6 of 10").holds is True
+    assert claim(report, "significantly better than pattern search with as many").holds is True
+    assert claim(report, "pattern search has a lower CV BER").holds is False
+
+
+def test_one_complete_set_decides_against_the_swarm_and_incomplete_runs_decide_nothing() -> None:
+    report = swarm_and_pattern(lambda name, split: (0.3, 0.2) if name == "titanic" else (0.2, 0.3 + split / 1000))
+    lower = claim(report, "lower test BER than pattern search on every data set")
+    assert lower.holds is False
+    assert "titanic" in lower.seen
+    ended = swarm_and_pattern(lambda name, split: (0.2, 0.3), evaluations=200)
+    assert claim(ended, "significantly better than pattern search with as many").holds is None, "it ended early"
+
+
+def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() -> None:
+    cells = psms_settings.BENCHMARK.cells(False)
+    assert len({cell.method for cell in cells}) == 14
+    assert len(psms_settings.SETTINGS) == 18
+    outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0}
+    base = [record(data, 0, "k = 2", outcome) for data in ("heart", "titanic")]
+    report = psms_settings.report([*base, record("heart", 0, "W = (0, 0, 0)", {**outcome, "test": 0.1})])
+    five, six, seven = report.tables
+    assert [row[:2] for row in five.rows] == [("k = 2", 2)]
+    assert [row[:2] for row in six.rows] == [("m = 5", 1), ("W = (0, 0, 0)", 1), ("W = (1.2, 0.5, 0.4)", 1)]
+    assert [row[0] for row in seven.rows] == ["c1 = 2, c2 = 2"]
 
 
 # --- hermite ---
@@ -99,6 +183,17 @@ def test_two_objectives_must_be_better_than_each_alone_at_every_level() -> None:
     assert claim(networks({**better, "gcv": dict.fromkeys(levels, 0.3)}), words).holds is True
     assert claim(networks({**better, "gcv": {"0.0001": 0.3, "0.1": 0.05}}), words).holds is False
     assert claim(networks(better), words).holds is None, "nothing to compare with"
+
+
+def test_tables_compare_methods_on_the_repeats_that_all_of_them_have() -> None:
+    def network(repeat: int, method: str) -> Record:
+        return record("0.1", repeat, method, {"rmse": float(repeat), "units": 5, "cpu": 1.0})
+
+    kinds = [network(repeat, method) for repeat in range(10) for method in ("plain", "occam")]
+    report = hermite.report([*kinds, *(network(repeat, "gcv") for repeat in range(2))])
+    elitism, _, everything, _, _ = report.tables
+    assert elitism.rows == (("0.1", 10, pytest.approx(4500.0), pytest.approx(4500.0)),)
+    assert everything.rows == (("0.1", 2, *[pytest.approx(500.0)] * 3),)
 
 
 def test_shuffling_alone_and_many_regions_are_variants() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,8 @@ from search_cases import SPACE, ensemble_of, searched, write_classes
 
 import msl
 from msl.evaluate.final_fits import COMMON_FOLDS, OutputsRequest, requested_resamplings
-from msl.runner.choose_members import shortlist
-from msl.runner.choose_winner import ranked_candidates
+from msl.runner.choose_members import choose_members, shortlist
+from msl.runner.choose_winner import Candidate, ranked_candidates
 
 NEIGHBOURS = """data(target = class)
 block nn: learner for classification "sklearn.neighbors:KNeighborsClassifier" { n_neighbors: int 66..78 }
@@ -132,3 +133,35 @@ def test_models_with_equal_losses_all_vote_if_they_need_not_be_distinct(tmp_path
     assert losses["false"] == every[:most], "the lowest losses, however often"
     assert losses["true"] == sorted(set(every))[:most]
     assert losses["true"] != losses["false"]
+
+
+@pytest.mark.parametrize(("most", "replacement"), [(3, "false"), (10, "false"), (10, "true")])
+def test_the_best_is_joined_by_what_helps_most_until_nothing_helps(tmp_path: Path, most: int, replacement: str) -> None:
+    """The steps of the paper written out, on votes made up for the models of a small search."""
+    ensemble = f"ensemble best_first(max = {most}, replacement = {replacement})\n"
+    case = searched(tmp_path, f"{SPACE}minimize ber by cv(folds = 3)\nsearch grid\n{ensemble}", write_classes(tmp_path))
+    listed = shortlist(case.plan, case.found)
+    assert listed.candidates[0].model == ranked_candidates(case.plan, case.found)[0].model
+    pool = [replace(one, complexity=float(-place % 5)) for place, one in enumerate(listed.candidates)]
+    listed = replace(listed, candidates=tuple(pool))
+    assert len(pool) > 3
+    made_up = np.random.default_rng(5).normal(size=(len(pool), 6))
+    # Pairs that vote alike help equally, and losses of few values end with candidates that neither help nor harm.
+    outputs = {one: made_up[place % (len(pool) // 2)] for place, one in enumerate(pool)}
+
+    def loss(mean: np.ndarray) -> float:
+        return round(2 * float(np.abs(mean).sum()))
+
+    found = choose_members(case.plan, listed, lambda chosen: np.mean([outputs[one] for one in chosen], axis=0), loss)
+
+    expected: list[Candidate] = [pool[0]]
+    while len(expected) < most:
+        left = [one for one in pool if replacement == "true" or one not in expected]
+        after = {one: loss(np.mean([outputs[each] for each in [*expected, one]], axis=0)) for one in left}
+        least = min(after.values(), default=np.inf)
+        if least >= loss(np.mean([outputs[each] for each in expected], axis=0)):
+            break
+        helping = [one for one in left if after[one] == least]
+        expected.append(min(helping, key=lambda one: (one.complexity, pool.index(one))))
+    assert found == expected
+    assert len(found) > 1
