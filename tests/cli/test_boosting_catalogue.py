@@ -6,11 +6,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from msl import blocks
+from msl.export.python_file import Exportable
+from msl.runner.versions import versions_of_targets
 
 Msl = Callable[..., Any]
 LIBRARIES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost", "hist_boosting": "sklearn"}
@@ -85,7 +90,7 @@ def test_a_vote_of_several_becomes_code_without_msl(tmp_path: Path, msl: Msl) ->
 
 
 def test_the_same_for_one_and_two_workers(tmp_path: Path, msl_process: Callable[..., Any]) -> None:
-    known = [name for name, package in LIBRARIES.items() if not pytest_missing(package)]
+    known = [name for name, package in LIBRARIES.items() if find_spec(package) is not None]
     chain = " | ".join(f"{name}({rounds(name)}: 20..25, early_stopping: 5..6, rest = default)" for name in known)
     spec, table = prepared(tmp_path, chain, search="random(evaluations = 6)")
     said = []
@@ -98,10 +103,11 @@ def test_the_same_for_one_and_two_workers(tmp_path: Path, msl_process: Callable[
     assert said[0] == said[1]
 
 
-def pytest_missing(package: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(package) is None
+def test_evaluations_depend_on_the_version_of_the_library() -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    versions = versions_of_targets(frozenset({"msl.blocks:LightGBM*"}))
+    assert versions["lightgbm"] == lightgbm.__version__
+    assert "catboost" not in versions
 
 
 # --- where a library is not installed ---------------------------------------------------------------------------------
@@ -168,3 +174,60 @@ def test_what_a_block_is_can_be_read(msl: Msl) -> None:
     assert shown.code == 0
     assert "LightGBM: trees that grow leaf by leaf" in shown.out
     assert "early_stopping" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("block", "task", "reason"),
+    [
+        ("lightgbm", "classification", ""),
+        ("xgboost", "regression", ""),
+        ("catboost", "classification", "statistics of symbols"),
+        ("hist_boosting", "regression", "splits on sets of symbols"),
+    ],
+)
+def test_onnx_where_the_library_can(tmp_path: Path, msl: Msl, block: str, task: str, reason: str) -> None:
+    pytest.importorskip(LIBRARIES[block])
+    pytest.importorskip("onnxmltools")
+    runtime = pytest.importorskip("onnxruntime")
+    chain = f"{block}({rounds(block)} = 20, rest = default)"
+    assert msl("run", *prepared(tmp_path, chain, task), "--on", "inprocess").code == 0
+    done = msl("export", "@", "--onnx", str(tmp_path / "model.onnx"), "--store", str(tmp_path / ".msl"))
+    if reason:
+        assert done.code == 2
+        assert reason in done.err
+        return
+    assert done.code == 0, done.err
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    said = session.run(None, {"X": np.array([[0.3, 2.0, 1.0, -0.2], [2.5, 1.0, 2.0, 0.1]])})[0]
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize("library", ["LightGBM", "XGBoost", "CatBoost"])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_onnx_of_numbers_says_the_same(library: str, n_classes: int) -> None:
+    pytest.importorskip(library.lower())
+    pytest.importorskip("onnxmltools")
+    pytest.importorskip("onnxruntime")
+    from msl.export.onnx import export_onnx
+
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(200, 3))
+    signal = X[:, 0] + X[:, 1] ** 2
+    y = signal if not n_classes else np.searchsorted([0.5, 2.0][: n_classes - 1], signal)
+    learner = getattr(blocks, library + ("Classifier" if n_classes else "Regressor"))(n_estimators=10, random_state=1)
+    kind = blocks.ChainClassifier if n_classes else blocks.ChainRegressor
+    chain = kind([], learner)
+    chain.fit_arrays(X, y, n_classes)
+    given = Exportable(
+        title="",
+        text="",
+        estimator=chain,
+        columns=("a", "b", "c"),
+        symbols={},
+        target="y",
+        classes=tuple(range(n_classes)),
+        missing=(),
+        separator=None,
+        ranges=np.column_stack([X.min(axis=0), X.max(axis=0)]),
+    )
+    assert export_onnx(given).content  # it compares what the file says with the model itself
