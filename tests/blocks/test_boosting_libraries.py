@@ -14,8 +14,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 import msl.blocks
+from msl.blocks.base.build import model_to_chain
 from msl.blocks.base.complexity import complexity
 from msl.blocks.learners.boosting import held_out
+from msl.check.check_spec import check_source
+from msl.diagnostics.source import Source
+from msl.encode.codec import space_to_codec
 
 LIBRARIES = {"LightGBM": "lightgbm", "XGBoost": "xgboost", "CatBoost": "catboost", "HistBoosting": "sklearn"}
 SYMBOLS = [1, 2]
@@ -250,3 +254,32 @@ def test_nothing_is_said(library: str, capfd: pytest.CaptureFixture[str], recwar
     learner.outputs(X)
     assert capfd.readouterr() == ("", "")
     assert [str(each.message) for each in recwarn.list] == []
+
+
+# --- the catalogue ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", ["", "balanced_"])
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost", "catboost", "hist_boosting"])
+def test_the_defaults_of_the_catalogue_are_those_of_the_class(library: str, weights: str) -> None:
+    pytest.importorskip(library if library != "hist_boosting" else "sklearn")
+    text = f"use boosting\nchain m = {weights}{library}(rest = default)\nminimize ber by cv(folds = 2)\n"
+    spec = check_source(Source("m.msl", text)).spec
+    assert spec is not None
+    (model,) = space_to_codec(spec.space).decode(np.zeros((1, 0))).models()
+    learner = model_to_chain(model, "classification").learner
+    usual = type(learner)().get_params()
+    own = learner.get_params() | {"random_state": None}
+    assert own == usual | {"class_weight": "balanced" if weights else None}
+
+
+def test_every_parameter_can_be_opened_and_reaches_the_class() -> None:
+    """A block of one's own may open what the catalogue leaves out."""
+    pytest.importorskip("lightgbm")
+    own = 'block own: learner "msl.blocks:LightGBM*" { max_bin = 63, cat_smooth = 5, validation_share = 0.3 }\n'
+    text = f"use boosting\n{own}chain m = own(rest = default)\nminimize ber by cv(folds = 2)\n"
+    spec = check_source(Source("m.msl", text)).spec
+    assert spec is not None
+    (model,) = space_to_codec(spec.space).decode(np.zeros((1, 0))).models()
+    learner = model_to_chain(model, "classification").learner
+    assert (learner.max_bin, learner.cat_smooth, learner.validation_share) == (63, 5, 0.3)
