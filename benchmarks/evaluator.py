@@ -1,7 +1,8 @@
 """How fast models are judged: against scikit-learn's cross-validation, with and without racing, by leave-one-out in a
 real search, and what it costs beside fitting and predicting. Ratios in one run; times alone say little elsewhere.
 
-    python -m benchmarks.evaluator [agreement] [overhead] [boosting] [best_first] [gcv] [swarm] [racing] [--quick]
+    python -m benchmarks.evaluator [agreement] [overhead] [boosting] [best_first] [gcv] [paths] [swarm] [racing]
+                                   [--quick]
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ from msl.blocks.base.build import ColumnKinds, model_to_chain
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
 from msl.encode.codec import Codec, space_to_codec
-from msl.evaluate.cross_validate import EvaluationRequest
+from msl.encode.sample import enumerate_models
+from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.dataset import Dataset
-from msl.evaluate.evaluator import Evaluator
+from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
 from msl.evaluate.outcome import Effort, Outcome
 from msl.space.formulas import Facts
 from msl.space.spec import Spec
@@ -387,12 +389,53 @@ def generalised(quick: bool) -> Iterator[Row]:
     yield "  outcomes that differ", float(differing), 0.0, "outcomes"
 
 
+# --- paths: one fit for all values ----------------------------------------------------------------------------
+
+
+def judge_paths(quick: bool) -> Iterator[Row]:
+    """Models of boosting and of nearest neighbours, each value of a path with fits of its own and all with one."""
+    rows, rounds = (300, 60) if quick else (700, 200)
+    dataset = ground_of(*make_classification(rows, 20, n_informative=8, flip_y=0.1, random_state=0))
+    # Without a cache an evaluation is what it costs alone; with it, k-NN already shares its distances.
+    cases = (
+        ("hist_gradient_boosting", "max_iter", rounds, "sklearn", 0),
+        ("gradient_boosting", "n_estimators", rounds, "sklearn", 0),
+        ("random_forest", "n_estimators", rounds, "sklearn", 0),
+        ("logitboost", "units", rounds, "clop", 0),
+        ("knn", "k", 50, "sbm", 0),
+        ("knn", "k", 50, "sbm", DEFAULT_CACHE_BYTES),
+    )
+    for name, parameter, most, catalogue, cache in cases:
+        low = 1 if name == "knn" else 20
+        text = f"use {catalogue}\nchain m = {name}({parameter}: int {low}..{most}, rest = default)\n"
+        spec = spec_of(text + "minimize ber by cv(folds = 3)", dataset)
+        models = list(enumerate_models(space_to_codec(spec.space)))
+        requests = tuple(EvaluationRequest(model) for model in models)
+        one, other = (Evaluator(dataset, spec.objectives, cache_bytes=bytes_) for bytes_ in (cache, cache or 1))
+        few = requests if cache else requests[:: max(1, len(requests) // 12)]
+        alone, one_by_one = timed(lambda few=few, judge=one: judge.evaluate_many(few))
+        at_once, together = timed(
+            lambda requests=requests, judge=other, name=parameter: judge.evaluate_path(PathRequest(requests, name))
+        )
+        by_model = dict(zip(models, together, strict=True))
+        differing = sum(
+            (outcome.losses, outcome.metrics, outcome.complexity)
+            != (by_model[request.model].losses, by_model[request.model].metrics, by_model[request.model].complexity)
+            for request, outcome in zip(few, one_by_one, strict=True)
+        )
+        how = "with the cache" if cache else "without a cache"
+        gain = (alone / len(few)) / (at_once / len(models))
+        yield f"{len(models)} values of {name}, one fit a fold, {how}", gain, None if cache else 5.0, "times as many"
+        yield "  outcomes that differ", float(differing), 0.0, "outcomes"
+
+
 SECTIONS: Sections = {
     "agreement": agreement,
     "overhead": weigh_overhead,
     "best_first": best_first,
     "boosting": weigh_boosting,
     "gcv": generalised,
+    "paths": judge_paths,
     "swarm": race_swarms,
     "racing": race_folds,
 }

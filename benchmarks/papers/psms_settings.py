@@ -8,8 +8,10 @@ settings can be compared with the paper's, not the figures themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from time import process_time
 from typing import Any
 
@@ -77,6 +79,8 @@ RUN_AS = {
     setting.name: next(first.name for first in SETTINGS if first.search == setting.search) for setting in SETTINGS
 }
 FIGURES = ("cv", "test", "test of all")
+#: The data set of the paper's plots.
+FIGURES_ON = "heart"
 
 
 def cells(quick: bool) -> list[Cell]:
@@ -98,12 +102,12 @@ def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
     start = process_time()
     watched = watch_spec(_spec(setting), split.train, cell.split, place.folder)
     seconds = process_time() - start
-    exact = [observation for _, observation in watched.found.history if observation.is_exact]
-    tested = [error for model in _models(watched) if (error := _test_error(watched, model, split)) is not None]
+    models = list(_models(watched, split))
     return {
-        "cv": mean([observation.losses[0] for observation in exact]),
+        "cv": mean([cv for _, cv, _ in models]),
         "test": _test_error(watched, watched.best(), split),
-        "test of all": mean(tested),
+        "test of all": mean([test for _, _, test in models if test is not None]),
+        "models": [[place, round(cv, 4), test if test is None else round(test, 4)] for place, cv, test in models],
         "cpu": round(seconds, 2),
         "origin": split.origin,
     }
@@ -121,11 +125,13 @@ def _spec(setting: Setting) -> str:
     return text.replace("folds = 2", f"folds = {setting.folds}")
 
 
-def _models(watched: Watched) -> list[Model]:
-    """The models of all particles in all iterations, as often as they were met."""
-    space = watched.plan.search_spaces[0]
-    found = [space.decode(observation.vector) for _, observation in watched.found.history if observation.is_exact]
-    return [model for model in found if isinstance(model, Model)]
+def _models(watched: Watched, split: Split) -> Iterator[tuple[int, float, float | None]]:
+    """The models of all particles in all iterations that could be fitted, as often as they were met: the place in the
+    order of evaluation, the error in cross-validation, and the test error."""
+    for place, (model, evaluation) in enumerate(watched.found.evaluator.evaluated.values()):
+        # What the swarm sees of a model that is worse than its particle's best is a bound; what was computed is not.
+        if not evaluation.bound and math.isfinite(evaluation.losses[0]):
+            yield place, float(evaluation.losses[0]), _test_error(watched, model, split)
 
 
 def _test_error(watched: Watched, model: Model, split: Split) -> float | None:
@@ -141,7 +147,7 @@ def _test_error(watched: Watched, model: Model, split: Split) -> float | None:
 
 
 def report(records: Sequence[Record]) -> Report:
-    tables = [_table(number, records) for number in (5, 6, 7)]
+    tables = [*(_table(number, records) for number in (5, 6, 7)), _models_table(records)]
     count = len({(record.cell.data, record.cell.method) for record in records})
     ran = (
         f"{count} of {len(set(RUN_AS.values())) * len(DATA)} searches on the first split of {', '.join(DATA)}. Image "
@@ -170,6 +176,31 @@ def _table(number: int, records: Sequence[Record]) -> Table:
 
 def _outcomes(records: Sequence[Record], name: str) -> Mapping[str, Mapping[str, Any]]:
     return {record.cell.data: record.outcome for record in records if record.cell.method == RUN_AS[name]}
+
+
+def _models_table(records: Sequence[Record]) -> Table:
+    """What the figures 1 and 3 to 6 plot for one split of heart: the models of the first swarm and of the last."""
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for setting in SETTINGS:
+        outcome = _outcomes(records, setting.name).get(FIGURES_ON)
+        if outcome is None or RUN_AS[setting.name] != setting.name:
+            continue
+        tested = [(place, cv, test) for place, cv, test in outcome["models"] if test is not None]
+        first = [model for model in tested if model[0] < setting.swarm]
+        last = [model for model in tested if model[0] >= setting.swarm * setting.iterations]
+        place, _, lowest = min(tested, key=itemgetter(2))
+        means = [100 * mean([model[figure] for model in end]) for figure in (1, 2) for end in (first, last)]
+        worst = 100 * max((model[2] for model in last), default=math.nan)
+        rows.append((setting.name, *means, worst, 100 * outcome["test"], 100 * lowest, place // setting.swarm))
+    columns = (
+        *("setting", "cv, first swarm", "cv, last swarm", "test, first swarm", "test, last swarm", "worst of the last"),
+        *("test of the winner", "lowest test", "in iteration"),
+    )
+    note = (
+        "Errors in percent, the means of a swarm over its models that could be fitted; iteration 0 is the first swarm. "
+        "The paper plots these for one split of heart, which is not known."
+    )
+    return Table(f"Models of {FIGURES_ON}, figures 1 and 3 to 6", columns, tuple(rows), (note,))
 
 
 def _errors(records: Sequence[Record], name: str) -> dict[str, float]:

@@ -16,7 +16,7 @@ from msl.runner.plan import make_plan
 from msl.runner.session import Result, RunRequest, run_plan
 from msl.runner.spec_source import SpecError, checked_spec, read_spec, statement_to_options, with_seed
 from msl.runner.trained_model import Trained, load_trained
-from msl.space.spec import Spec
+from msl.space.spec import Budget, Spec
 from msl.store.store import Store, store_folder
 from msl.store.stored_run import find_run_id
 from msl.workers.dask_address import SCHEMES, Scheduler
@@ -77,8 +77,9 @@ def run(
     data : the table with its target: a path, or a frame of polars or pandas
     test : another such table, to score the winner on rows that the search has never seen
     seed : instead of the spec's
-    jobs : worker processes; with 1 everything happens in this process, without limits of time and memory, unless
-        packages are trusted: their code may change anything in its process, and gets others
+    jobs : worker processes; with 1 everything happens in this process, unless evaluations have limits
+        (`budget(each = …)`), which only another process can keep, or packages are trusted: their code may change
+        anything in its process, and gets others
     on : where, instead of `jobs` processes here: `"dask://host:port"`, or a client or cluster of Dask; with encryption,
         a client that was made with Dask's `Security`, or `"tls://host:port"` where the configuration of Dask names the
         files
@@ -90,11 +91,11 @@ def run(
     Raises a `SpecError` for the spec, a `DataError` for the table, a `NoModel` when no model could be evaluated. All of
     them are UserErrors, and so ValueErrors.
     """
-    where, workers = executor_choice(jobs, on)
     source = with_seed(read_spec(spec), seed)
     found, _ = checked_spec(source, chain=chain)
     table = _table(found, data)
     found, checked = checked_spec(source, table.facts, chain)
+    where, workers = executor_choice(jobs, on, found.budget)
     request = RunRequest(
         make_plan(found, table, tuple(trusted)),
         source,
@@ -122,7 +123,7 @@ def load_model(
         return load_trained(opened.files, find_run_id(run, opened.runs.ids()), trusted, best=best)
 
 
-def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
+def executor_choice(jobs: int, on: Any = None, budget: Budget | None = None) -> tuple[Any, int | None]:
     """Where evaluations run, and in how many processes."""
     if on is not None:
         if isinstance(on, str) and on.startswith(SCHEMES) and (words := Scheduler(on).warning):
@@ -130,7 +131,8 @@ def executor_choice(jobs: int, on: Any = None) -> tuple[Any, int | None]:
         return on, None
     if not isinstance(jobs, int) or jobs < 1:
         raise UserError(f"jobs is the number of worker processes, at least 1; got {jobs!r}")
-    return ("inprocess", None) if jobs == 1 else ("local", jobs)
+    is_limited = budget is not None and (budget.each, budget.fit, budget.memory) != (None, None, None)
+    return ("inprocess", None) if jobs == 1 and not is_limited else ("local", jobs)
 
 
 def _path(source: Any) -> str | None:

@@ -8,13 +8,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -27,14 +27,19 @@ from sklearn.utils.validation import (
 )
 
 from msl.api import executor_choice
+from msl.blocks.base.row_weights import without_weights
+from msl.data.assemble import checked_weights
 from msl.data.options import DataOptions
 from msl.data.read import read_like, read_table
 from msl.data.table import Table
 from msl.data.target import spell_label
 from msl.diagnostics.user_error import UserError
-from msl.runner.plan import make_plan
-from msl.runner.session import RunRequest, run_plan
+from msl.export.plain_estimator import best_estimator
+from msl.runner.plan import learners_without_weights, make_plan
+from msl.runner.search_results import ObjectiveScorer, as_score, best_index, cv_results
+from msl.runner.session import Result, RunRequest, run_plan
 from msl.runner.spec_source import checked_spec, declared_task, read_spec, statement_to_options, with_seed
+from msl.space.spec import Spec
 
 Floats = NDArray[np.float64]
 _TASKS = ("classification", "regression")
@@ -59,7 +64,8 @@ class ModelSearch(BaseEstimator):
     seed : int or None
         Instead of the spec's.
     jobs : int
-        Worker processes. With 1 everything happens in this process, without limits of time and memory.
+        Worker processes. With 1 everything happens in this process, unless evaluations have limits
+        (`budget(each = …, memory = …)`), which only another process can keep.
     store : str, Path or None
         A folder that keeps evaluations, so that fitting again on the same rows reuses them; None forgets them.
     chain : str or None
@@ -69,8 +75,19 @@ class ModelSearch(BaseEstimator):
 
     Attributes
     ----------
-    best_model_ : str
-        The best model as MSL.
+    best_estimator_ : estimator
+        The winner, fitted on every row, for rows as `fit` takes them: a plain pipeline of scikit-learn if its classes
+        are scikit-learn's (or those of another package) and it predicts the same; else with classes of `msl`.
+    best_model_, best_params_ : str, dict
+        The best model as MSL, and its parameters by block, as in `logistic.C`.
+    best_score_, best_index_ : float, int
+        The score of the best model, by the first objective, and its row in `cv_results_`.
+    cv_results_ : dict of arrays
+        A row for each evaluation: its model, parameters, score and rank, as in GridSearchCV.
+    scorer_ : callable
+        `scorer_(estimator, X, y)` gives the score of other rows, as `score` does.
+    refit_time_ : float
+        The seconds that `best_estimator_` took.
     objectives_ : dict
         The estimates of the best model.
     summary_ : dict
@@ -113,14 +130,15 @@ class ModelSearch(BaseEstimator):
         self.chain = chain
         self.trusted = trusted
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Searches; `X` is an array of numbers, or a frame of polars or pandas that may hold symbols too.
 
-        Rows of one of the `groups` are never on both sides of a split, as with `data(groups = …)`.
+        Rows of one of the `groups` are never on both sides of a split, as with `data(groups = …)`. `sample_weight`
+        says how much each row counts, in fits and in metrics, as `data(weight = …)` does.
         """
         if self.task not in (None, *_TASKS):
             raise UserError(f"task must be classification, regression or None; got {self.task!r}")
-        where, workers = executor_choice(self.jobs)
+        executor_choice(self.jobs)  # refuses what is no number of processes before anything else is done
         source = with_seed(read_spec(self.spec), self.seed)
         spec, _ = checked_spec(source, chain=self.chain)
         rows, target = self._training(X, y)
@@ -128,8 +146,15 @@ class ModelSearch(BaseEstimator):
         table = self._table(rows, target, options, declared_task(spec))
         if groups is not None:
             table = _with_groups(table, groups)
+        if sample_weight is not None:
+            table = _with_weights(table, sample_weight)
         spec, checked = checked_spec(source, table.facts, self.chain)
         request = RunRequest(make_plan(spec, table, tuple(self.trusted)), source, checked.sources, chain=self.chain)
+        if table.weights is not None and (
+            names := learners_without_weights(spec.space, table.task, tuple(self.trusted))
+        ):
+            warnings.warn(without_weights(*names), UserWarning, stacklevel=2)
+        where, workers = executor_choice(self.jobs, budget=spec.budget)
         with tempfile.TemporaryDirectory() as forgotten:
             folder = Path(forgotten if self.store is None else self.store)
             result = run_plan(request, folder, on=where, workers=workers)
@@ -139,7 +164,30 @@ class ModelSearch(BaseEstimator):
         self.summary_ = dict(result.summary)
         self.evaluations_ = pl.DataFrame(list(result.evaluations), infer_schema_length=None)
         self.trained_ = result.trained
+        self._describe(result, spec)
+        start = perf_counter()
+        weights, columns = table.weights, self._columns
+        self.best_estimator_ = best_estimator(
+            result.trained, rows, target, weights, self._labels(), columns, self.predict
+        )
+        self.refit_time_ = perf_counter() - start
         return self
+
+    def _describe(self, result: Result, spec: Spec) -> None:
+        """What searches of scikit-learn say of themselves."""
+        self.scorer_ = ObjectiveScorer(spec.objectives[0], self._labels())
+        self.multimetric_ = len(spec.objectives) > 1
+        self.cv_results_ = cv_results(result, spec.objectives)
+        self.best_index_ = best_index(result, self.cv_results_)
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.best_score_ = as_score(spec.objectives[0], next(iter(result.objectives.values())))
+
+    def _labels(self) -> NDArray[Any] | None:
+        """The labels in the order of the codes of the model; None for regression."""
+        if self.task_ == "regression":
+            return None
+        labels: NDArray[Any] = self.classes_[self.trained_.labels().astype(np.intp)]
+        return labels
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each row, or its number."""
@@ -154,10 +202,14 @@ class ModelSearch(BaseEstimator):
         shares = self.trained_.predict_proba(self._rows_like_training(X))
         return shares[:, np.argsort(self.trained_.labels().astype(np.intp))]
 
-    def score(self, X: Any, y: Any) -> float:
-        """The accuracy, or R² for regression."""
-        metric = r2_score if self._task() == "regression" else accuracy_score
-        return float(metric(y, self.predict(X)))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The first objective as scikit-learn scores: larger is better.
+
+        That is balanced accuracy for `ber`, which is the default, accuracy for `error`, a maximised metric as it is,
+        and any other minimised one with a minus, as in `neg_log_loss`.
+        """
+        check_is_fitted(self)
+        return self.scorer_(self, X, y, sample_weight)
 
     # --- rows ---
 
@@ -275,3 +327,22 @@ def _with_groups(table: Table, groups: Any) -> Table:
         raise UserError(f"the group of row {is_missing.index(True) + 1} is missing", "give each row a group")
     _, first, codes = np.unique(names, return_index=True, return_inverse=True)
     return replace(table, groups=np.argsort(np.argsort(first))[codes].astype(np.intp))
+
+
+def _with_weights(table: Table, weights: Any) -> Table:
+    """The table with a weight for each row. It counts as read with a column of them, which tables to learn the model
+    from again, as exported code does, then have to have."""
+    options = table.schema.options
+    if options.weight is not None:
+        raise UserError("sample_weight is given, and the spec says `weight` in `data(…)`", "leave one of them out")
+    found = np.asarray(weights)
+    if found.ndim == 0:
+        found = np.full(len(table), found)
+    if found.shape != (len(table),) or found.dtype.kind not in "biuf":
+        got = f"the shape {found.shape}" if found.dtype.kind in "biuf" else f"values of the type {found.dtype}"
+        raise UserError(f"sample_weight must have one number for each of the {len(table)} rows; got {got}")
+    name = "sample_weight"
+    while name in table.source_names:
+        name += "_"
+    schema = replace(table.schema, options=replace(options, weight=name))
+    return replace(table, schema=schema, weights=checked_weights(found))

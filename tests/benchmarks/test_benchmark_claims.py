@@ -152,13 +152,16 @@ def test_settings_that_are_one_search_are_run_once_and_shown_in_every_table() ->
     cells = psms_settings.BENCHMARK.cells(False)
     assert len({cell.method for cell in cells}) == 14
     assert len(psms_settings.SETTINGS) == 18
-    outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0}
+    models = [[0, 0.3, 0.4], [1, 0.2, 0.1], [9, 0.1, None], [250, 0.1, 0.2], [254, 0.2, 0.3]]
+    outcome = {"cv": 0.25, "test": 0.2, "test of all": 0.3, "cpu": 1.0, "models": models}
     base = [record(data, 0, "k = 2", outcome) for data in ("heart", "titanic")]
     report = psms_settings.report([*base, record("heart", 0, "W = (0, 0, 0)", {**outcome, "test": 0.1})])
-    five, six, seven = report.tables
+    five, six, seven, heart = report.tables
     assert [row[:2] for row in five.rows] == [("k = 2", 2)]
     assert [row[:2] for row in six.rows] == [("m = 5", 1), ("W = (0, 0, 0)", 1), ("W = (1.2, 0.5, 0.4)", 1)]
     assert [row[0] for row in seven.rows] == ["c1 = 2, c2 = 2"]
+    ends = (pytest.approx(25), pytest.approx(15), pytest.approx(25), pytest.approx(25), pytest.approx(30))
+    assert heart.rows[0] == ("k = 2", *ends, pytest.approx(20), pytest.approx(10), 0)
 
 
 # --- hermite ---
@@ -215,17 +218,34 @@ def test_consensus_is_normalised_by_the_largest_ratio() -> None:
         {str(size): 0.04 for size in kms_consensus.SIZES},
     ]
     records = [
-        record(name, split, "RS", {"discordant": ratios[split], "origin": "drawn"})
+        record(name, split, "RS", {"discordant": ratios[split % 2], "origin": "drawn"})
         for name in kms_consensus.PAPER
-        for split in range(2)
+        for split in range(6)
     ]
     report = kms_consensus.report(records)
     row = report.tables[0].rows[0]
-    assert row[:2] == ("banana", 2)
+    assert row[:2] == ("banana", 6)
     assert row[2:6] == (1.0, 1.0, 1.0, pytest.approx(0.03 / 0.12))
     assert report.claims[0].holds is True
-    flat = [record(name, 0, "RS", {"discordant": ratios[1]}) for name in kms_consensus.PAPER]
+    flat = [record(name, split, "RS", {"discordant": ratios[1]}) for name in kms_consensus.PAPER for split in range(5)]
     assert kms_consensus.report(flat).claims[0].holds is False
+    one = [record for record in records if record.cell.split == 0]
+    assert kms_consensus.report(one).claims[0].holds is None, "one split says too little"
+
+
+def test_ways_of_choosing_references_are_ranked_by_their_test_errors() -> None:
+    ratios = {str(size): 0.1 for size in kms_consensus.SIZES}
+    records = [
+        record(name, 0, method, {"discordant": ratios, "ber": {"KMSE": place / 100, "KMS": 0.3 + place / 100}})
+        for name in ("banana", "heart")
+        for place, method in enumerate(kms_consensus.METHODS)
+    ]
+    *_, errors, ranks = kms_consensus.report(records).tables
+    banana = dict(zip(errors.columns, errors.rows[0], strict=True))
+    assert (banana["splits"], banana["paper, KMSE, fft"], banana["KMSE, fft"]) == (1, 11.88, pytest.approx(1.0))
+    assert banana["KMS, density"] == pytest.approx(34.0)
+    assert [row[0] for row in ranks.rows[:2]] == ["KMSE, RS", "KMSE, fft"]
+    assert [row[2] for row in ranks.rows] == list(range(1, 11))
 
 
 def test_ranks_of_classifiers_are_those_of_their_mean_errors() -> None:
@@ -237,12 +257,34 @@ def test_ranks_of_classifiers_are_those_of_their_mean_errors() -> None:
         for method in (*kms_classifiers.CLASSIFIERS, kms_classifiers.OURS):
             names = ("KMSE", "KMS") if method == kms_classifiers.OURS else (method,)
             ber = {each: of_data[each] / 100 for each in names}
-            records.append(record(name, 0, f"{method}, raw", {"ber": ber, "origin": "published"}))
+            outcome = {"ber": ber, "origin": "published"}
+            records += [record(name, split, f"{method}, raw", outcome) for split in range(5)]
     report = kms_classifiers.report(records)
     table = report.tables[0]
     assert table.columns[1:] == ("paper, characterisation", "characterisation, published splits, 9 of 9 sets")
     expected = {method: np.mean([of_data[method] + 1 for of_data in errors.values()]) for method in methods}
     assert {row[0]: row[2] for row in table.rows} == pytest.approx(expected)
     best = sorted(methods, key=lambda method: expected[method])[:2]
-    assert claim(report, "on the characterisation sets").holds is (best == ["KMSE", "KMS"])
-    assert claim(report, "on the validation sets").holds is None
+    assert claim(report, "best average rank on the characterisation sets").holds is (best == ["KMSE", "KMS"])
+    one = [each for each in records if each.cell.split == 0]
+    assert claim(kms_classifiers.report(one), "best average rank on the characterisation sets").holds is None, (
+        "one split says too little"
+    )
+    assert claim(report, "best average rank on the validation sets").holds is None
+
+
+def test_differences_from_other_classifiers_are_those_of_wilcoxon() -> None:
+    def report(ours: float) -> Report:
+        records = []
+        for place, name in enumerate(kms_classifiers.PAPER):
+            for split in range(5):
+                for method in kms_classifiers.CLASSIFIERS:
+                    ber = {method: 0.2 + (place + split) / 1000}
+                    records.append(record(name, split, f"{method}, raw", {"ber": ber, "origin": "drawn"}))
+                ber = {"KMSE": ours + (place - split) / 500, "KMS": 0.2 + (place + split) / 1000 + (-1) ** place / 1000}
+                records.append(record(name, split, "KMS, raw", {"ber": ber, "origin": "drawn"}))
+        return kms_classifiers.report(records)
+
+    assert claim(report(0.1), "errors of KMSE differ from those of every other").holds is True
+    assert claim(report(0.202), "errors of KMSE differ from those of every other").holds is False
+    assert claim(report(0.1), "errors of KMS do not differ from those of RBF SVC and GaussianNB").holds is True

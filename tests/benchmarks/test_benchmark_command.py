@@ -12,6 +12,7 @@ from sklearn.datasets import make_classification
 from sklearn.metrics import balanced_accuracy_score
 
 from benchmarks.__main__ import main
+from benchmarks.benchmark import Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.contestants import Budget, OutOfTime, ask_and_tell, try_ours, try_search
 from benchmarks.datasets import drawn_split
@@ -48,6 +49,18 @@ def test_a_benchmark_runs_writes_and_goes_on(folder: Path, tmp_path: Path, capsy
     document = tmp_path / "results.md"
     assert write_results(store, document) == 1
     assert "PSMS" in document.read_text()
+
+
+@pytest.mark.slow
+def test_settings_of_the_swarm_keep_the_errors_of_every_model(folder: Path, tmp_path: Path) -> None:
+    """Those too that are worse than the best of their particle, of which the swarm itself sees a bound only."""
+    settings = BENCHMARKS["papers.psms_settings"]
+    (cell,) = settings.cells(True)
+    outcome = settings.work(cell, Workplace(folder, tmp_path / "work"))
+    models = outcome["models"]
+    assert len(models) > 80
+    assert outcome["cv"] == pytest.approx(np.mean([cv for _, cv, _ in models]), abs=1e-4)
+    assert all(0 <= test <= 1 for _, _, test in models if test is not None)
 
 
 @pytest.mark.parametrize(

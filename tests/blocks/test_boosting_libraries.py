@@ -95,6 +95,27 @@ def test_numbers_as_the_library_itself(library: str) -> None:
         clone(learner).set_params(class_weight="balanced").fit(X, y)
 
 
+@every_library
+@pytest.mark.parametrize(
+    ("n_classes", "params"), [(0, {}), (2, {}), (2, {"class_weight": "balanced"}), (2, {"early_stopping": 5})]
+)
+def test_weights_of_rows_as_the_library_itself(library: str, n_classes: int, params: dict[str, Any]) -> None:
+    X, y = rows(n_classes=n_classes)
+    weights = np.random.default_rng(2).uniform(0.2, 3.0, len(X))
+    learner = block(library, "Classifier" if n_classes else "Regressor", **params)
+    learner.fit_weighted(X, y, n_classes, weights)
+    model, arguments = learner.plain()
+    if "sample_weight" in arguments:
+        weights = weights * compute_sample_weight("balanced", y)
+    given = as_the_library_takes(library, X)
+    model.fit(given, y, **(arguments | {"sample_weight": weights}))
+    made = learner.outputs(X)
+    assert np.array_equal(made, model.predict_proba(given) if n_classes else model.predict(given))
+    without = clone(learner)
+    without.fit_arrays(X, y, n_classes)
+    assert not np.array_equal(without.outputs(X), made)
+
+
 OTHERS: dict[str, dict[str, Any]] = {
     "LightGBM": {
         "num_leaves": 7, "max_depth": 3, "min_child_samples": 5, "min_child_weight": 0.1, "min_split_gain": 0.01,

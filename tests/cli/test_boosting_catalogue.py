@@ -89,6 +89,23 @@ def test_a_vote_of_several_becomes_code_without_msl(tmp_path: Path, msl: Msl) ->
     assert "from msl" not in text
 
 
+@pytest.mark.parametrize("block", ["lightgbm", "balanced_xgboost"])
+def test_code_fits_with_the_weights_of_the_run(tmp_path: Path, msl: Msl, block: str) -> None:
+    pytest.importorskip(LIBRARIES[block.removeprefix("balanced_")])
+    spec, table = prepared(tmp_path, f"{block}(n_estimators = 20, rest = default)")
+    text = Path(spec).read_text(encoding="utf-8").replace("data(", "data(weight = w, ")
+    Path(spec).write_text(text, encoding="utf-8")
+    first, *lines = Path(table).read_text(encoding="utf-8").splitlines()
+    weighed = [f"w,{first}", *(f"{1 + place % 5},{line}" for place, line in enumerate(lines))]
+    Path(table).write_text("\n".join(weighed), encoding="utf-8")
+    ran = msl("run", spec, table, "--on", "inprocess")
+    assert ran.code == 0, ran.err
+    done = msl("export", "@", "-o", str(tmp_path / "model.py"), "--store", str(tmp_path / ".msl"))
+    assert done.code == 0, done.err
+    assert "the same predictions as the run" in done.err
+    assert "from msl" not in (tmp_path / "model.py").read_text(encoding="utf-8")
+
+
 def test_the_same_for_one_and_two_workers(tmp_path: Path, msl_process: Callable[..., Any]) -> None:
     known = [name for name, package in LIBRARIES.items() if find_spec(package) is not None]
     chain = " | ".join(f"{name}({rounds(name)}: 20..25, early_stopping: 5..6, rest = default)" for name in known)

@@ -194,3 +194,45 @@ def test_spelling_counts_in_the_exported_file_as_in_the_run(tmp_path: Path) -> N
     said = names["predict"](model, names["features"](names["read_table"](tmp_path / "new.csv")))
     assert names["self_test"](model)
     assert said.tolist() == out.split()[1:]
+
+
+@pytest.mark.parametrize(
+    ("chain", "is_public"),
+    [
+        ("standard_scaler >> logistic(rest = default)", True),
+        ("hist_gradient_boosting(max_iter = 20, rest = default)", True),
+        ("tuned_threshold(estimator = logistic(rest = default), rest = default)", False),
+        ("predictions(random_forest(n_estimators = 10, rest = default), rest = default) >> gaussian_nb", False),
+    ],
+)
+def test_exported_code_fits_with_the_weights_of_the_run(tmp_path: Path, chain: str, is_public: bool) -> None:
+    rng = np.random.default_rng(8)
+    rows = [(rng.normal(place % 2), "red blue".split()[place % 3 // 2], 0.1 + 9 * rng.random()) for place in range(90)]
+    kinds = ["ab"[int(x + rng.normal() > 0.5)] for x, _, _ in rows]
+    lines = [f"{x},{colour},{weight},{kind}" for (x, colour, weight), kind in zip(rows, kinds, strict=True)]
+    (tmp_path / "train.csv").write_text("\n".join(["x,colour,w,class", *lines]), encoding="utf-8")
+    new = [f"{x},{colour}" for x, colour, _ in rows]
+    (tmp_path / "new.csv").write_text("\n".join(["x,colour", *new]), encoding="utf-8")
+    spec = f"use sklearn, compose\ndata(weight = w)\nchain m = {chain}\nminimize error by holdout\nsearch grid\n"
+    (tmp_path / "m.msl").write_text(spec, encoding="utf-8")
+    store = ["--store", str(tmp_path / ".msl")]
+    code, _, err = run_msl("run", str(tmp_path / "m.msl"), str(tmp_path / "train.csv"), "--on", "inprocess", *store)
+    assert code == 0, err
+    code, out, err = run_msl("predict", "@", str(tmp_path / "new.csv"), *store)
+    assert code == 0, err
+    assert run_msl("export", "@", "-o", str(tmp_path / "model.py"), "--no-verify", *store)[0] == 0
+    text = (tmp_path / "model.py").read_text(encoding="utf-8")
+    assert ("msl.blocks" not in text) == is_public
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(text, "model.py", "exec"), names)
+    X, y, weights = names["training_rows"](tmp_path / "train.csv")
+    fitted, unweighed = names["fit"](X, y, weights), names["fit"](X, y, np.ones(len(y)))
+    said = names["predict"](fitted, names["features"](names["read_table"](tmp_path / "new.csv")))
+    assert names["self_test"](fitted)
+    assert said.tolist() == out.split()[1:]
+    assert not np.allclose(_of(fitted, names, X), _of(unweighed, names, X))
+
+
+def _of(model: Any, names: dict[str, Any], X: NDArray[Any]) -> NDArray[Any]:
+    made: NDArray[Any] = names["outputs"](model, X) if "outputs" in names else model.outputs(X)
+    return made

@@ -164,4 +164,7 @@ def test_blocks() -> None:
     assert "gamma" in run("blocks", "clop.svc")
     assert "search pso" in run("blocks", "pso")
     assert {row["role"] for row in json.loads(run("blocks", "--role", "kernel", "--json"))} == {"kernel"}
+    assert "`k: best …`" in run("blocks", "knn")
+    assert "best …" not in run("blocks", "logistic")
+    assert [row["path"] for row in json.loads(run("blocks", "ada_boost", "--json"))] == ["n_estimators"]
     assert RUN.invoke(APP, ["blocks", "svcc"]).exit_code == 2

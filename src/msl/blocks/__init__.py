@@ -5,6 +5,7 @@ How does a model become an estimator?  base.build: model_to_chain; base.chain: C
 Where are columns encoded and imputed? base.build: adapt_model
 How is a class imported and trusted?   base.load: load_class, BlockProblem
 Which outputs are valid?               base.check_outputs: BadOutputs
+Which fits answer for many values?     base.learner_paths: learner_path
 How complex is a fitted model?         base.complexity: complexity
 What is a class called in saved files? public: the table of public names
 When is a block evaluated again?       revision: a digest of the source that its result depends on

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
@@ -18,6 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from msl.blocks.base.complexity import complexity
+from msl.blocks.base.row_weights import fit_with_weights, request_weights, takes_weights
 from msl.blocks.public import public
 
 _METHODS = ("predict_proba", "decision_function", "predict")
@@ -39,17 +41,25 @@ class OutOfFoldPredictions(TransformerMixin, BaseEstimator):
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        self.learner_ = clone(self.learner).fit(X, y)
+    #: Weights of rows are for the learner inside.
+    weighs_learner = True
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        self.learner_ = _fitted(clone(self.learner), X, y, sample_weight)
         self.method_ = next(method for method in _METHODS if hasattr(self.learner_, method))
         self.n_features_in_ = np.shape(X)[1]
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-        self.fit(X, y)
+    def fit_transform(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NDArray[np.float64]:
+        self.fit(X, y, sample_weight)
         splits = folds_of(y, self.folds, self.random_state, is_classifier(self.learner_))
-        held_out = cross_val_predict(clone(self.learner), X, y, cv=splits, method=self.method_)
-        return self._columns(held_out)
+        learner = clone(self.learner)
+        if sample_weight is None or not takes_weights(learner):
+            return self._columns(cross_val_predict(learner, X, y, cv=splits, method=self.method_))
+        with config_context(enable_metadata_routing=True):
+            request_weights(learner)
+            given = {"sample_weight": sample_weight}
+            return self._columns(cross_val_predict(learner, X, y, cv=splits, method=self.method_, params=given))
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -72,6 +82,14 @@ class OutOfFoldPredictions(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _fitted(learner: Any, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None) -> Any:
+    """The learner, fitted with the weights of rows if it takes any."""
+    if weights is None or not takes_weights(learner):
+        return learner.fit(X, y)
+    fit_with_weights(learner, X, y, weights)
+    return learner
+
+
 def folds_of(y: ArrayLike, folds: int, seed: int | None, of_classes: bool) -> KFold | StratifiedKFold:
     """Shuffled folds, stratified by class; no more of them than the rarest class has rows, and at least two."""
     if not of_classes:
@@ -84,7 +102,8 @@ def folds_of(y: ArrayLike, folds: int, seed: int | None, of_classes: bool) -> KF
 
 
 def _has(method: str) -> Any:
-    return available_if(lambda self: hasattr(self, "model_") and hasattr(self.model_, method))
+    """Available where the ensemble has the method; before a fit, where it will have it."""
+    return available_if(lambda self: hasattr(self.model_ if hasattr(self, "model_") else self._new(2), method))
 
 
 class _Listed(BaseEstimator):
@@ -95,11 +114,20 @@ class _Listed(BaseEstimator):
     def _named(self) -> list[tuple[str, Any]]:
         return [(f"learner_{number}", learner) for number, learner in enumerate(self.estimators, 1)]
 
-    def _new(self, y: ArrayLike) -> Any:
+    def _new(self, folds: Any) -> Any:
+        """The ensemble of scikit-learn, not yet fitted."""
         raise NotImplementedError
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        self.model_ = self._new(y).fit(X, y)
+    def _folds(self, y: ArrayLike) -> Any:
+        """The folds that a fit needs, if it needs any."""
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether a learner among them can count rows by weights."""
+        return any(map(takes_weights, self.estimators))
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        self.model_ = _fitted(self._new(self._folds(y)), X, y, sample_weight)
         self.n_features_in_ = np.shape(X)[1]
         if hasattr(self.model_, "classes_"):
             self.classes_ = self.model_.classes_
@@ -139,26 +167,34 @@ class _Stack(_Listed):
         self.passthrough = passthrough
         self.random_state = random_state
 
-    def _stacked(self, kind: Any, y: ArrayLike) -> Any:
-        splits = folds_of(y, self.folds, self.random_state, kind is StackingClassifier)
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the last learner and one of the others can count rows by weights."""
+        last = self.final_estimator
+        return super().takes_weights and (last is None or takes_weights(last))
+
+    def _folds(self, y: ArrayLike) -> Any:
+        return folds_of(y, self.folds, self.random_state, is_classifier(self))
+
+    def _stacked(self, kind: Any, folds: Any) -> Any:
         final = None if self.final_estimator is None else clone(self.final_estimator)
-        return kind(self._named(), final, cv=splits, passthrough=self.passthrough)
+        return kind(self._named(), final, cv=folds, passthrough=self.passthrough)
 
 
 @public
 class StackClassifier(ClassifierMixin, _Stack):
     """Stacking: a learner on the out-of-fold predictions of others."""
 
-    def _new(self, y: ArrayLike) -> Any:
-        return self._stacked(StackingClassifier, y)
+    def _new(self, folds: Any) -> Any:
+        return self._stacked(StackingClassifier, folds)
 
 
 @public
 class StackRegressor(RegressorMixin, _Stack):
     """Stacking: a learner on the out-of-fold predictions of others."""
 
-    def _new(self, y: ArrayLike) -> Any:
-        return self._stacked(StackingRegressor, y)
+    def _new(self, folds: Any) -> Any:
+        return self._stacked(StackingRegressor, folds)
 
 
 @public
@@ -169,7 +205,7 @@ class VoteClassifier(ClassifierMixin, _Listed):
         self.estimators = estimators
         self.voting = voting
 
-    def _new(self, y: ArrayLike) -> Any:
+    def _new(self, folds: Any) -> Any:
         return VotingClassifier(self._named(), voting=self.voting)
 
 
@@ -180,5 +216,5 @@ class VoteRegressor(RegressorMixin, _Listed):
     def __init__(self, estimators: Sequence[Any] = ()) -> None:
         self.estimators = estimators
 
-    def _new(self, y: ArrayLike) -> Any:
+    def _new(self, folds: Any) -> Any:
         return VotingRegressor(self._named())

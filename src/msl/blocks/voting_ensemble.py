@@ -91,10 +91,11 @@ class _Committee(ArrayModel):
             committee.given_probabilities_ = list(gives_probabilities)
         return committee
 
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> None:
         self.n_classes_ = n_classes
+        given = () if weights is None else (weights,)
         for member in self.members:
-            member.fit_arrays(X, y, n_classes)
+            member.fit_arrays(X, y, n_classes, *given)
         if self._averages_probabilities():
             self.given_probabilities_ = [sum_to_one(member.outputs(X)) for member in self.members]
 

@@ -243,8 +243,9 @@ class _Checker:
     # --- objectives and search ---
 
     def _objectives(self) -> tuple[Objective, ...]:
-        has_folds = self.data.fold is not None
-        reader = ObjectiveReader(self.module, self.report, self.calls, self.task, self.facts, has_folds)
+        has_folds, has_weights = self.data.fold is not None, self.data.weight is not None
+        has_weights = has_weights or (self.facts is not None and self.facts.has_weights)
+        reader = ObjectiveReader(self.module, self.report, self.calls, self.task, self.facts, has_folds, has_weights)
         for goal in self.module.statements(ast.Goal):
             return reader.objectives(goal)
         return reader.default_objectives()

@@ -40,6 +40,8 @@ class ObjectiveReader:
     facts: Facts | None = None
     #: Whether `data(fold = …)` says what the folds are.
     has_folds: bool = False
+    #: Whether rows have weights, which generalised cross-validation does not know.
+    has_weights: bool = False
 
     def objectives(self, goal: ast.Goal) -> tuple[Objective, ...]:
         """The objectives without errors; errors are reported."""
@@ -64,6 +66,10 @@ class ObjectiveReader:
         if loss is None or estimate is None:
             return None
         if self.has_folds and (estimate := self._of_given_folds(estimate, by, by or written)) is None:
+            return None
+        if self.has_weights and estimate.shortcut == "gcv":
+            message = f"`{estimate.name}` counts all rows the same, and `data(weight = …)` says how much each counts"
+            self._error("MSL299", by or written, message, "write `cv()`, or leave `weight` out of `data(…)`")
             return None
         self._direction(loss, goal, written)
         self._estimate_fits(estimate, loss, by, by or written)

@@ -24,8 +24,10 @@ _DATA_SWITCHES = {
     "day_first": "`true` if 1/2/2024 is the first of February, `false` if it is the second of January",
 }
 _DATA_SIGNS = ("separator", "decimal")
+#: What columns that are no features say of the rows.
+_SET_APART = {"groups": "groups", "order": "order", "fold": "folds", "weight": "weights"}
 _DATA_NAMES = (
-    *("target", "task", "positive", *_DATA_LISTS, "groups", "order", "fold", *_DATA_SWITCHES, *_DATA_SIGNS),
+    *("target", "task", "positive", *_DATA_LISTS, *_SET_APART, *_DATA_SWITCHES, *_DATA_SIGNS),
     *("missing_target", "ragged"),
 )
 _DROP_OR_ERROR = {
@@ -85,10 +87,11 @@ class Settings:
             if "fold" in values and name in values:
                 message = f"`fold` already says which rows are tested together, and so does `{name}`"
                 self._error("MSL161", written[name], message, "keep one of them")
-        if values.get("fold") in values.get("ignore", ()):
-            message = f"`{values['fold']}` has the folds and cannot be ignored; it is no feature anyway"
-            self._error("MSL161", written["ignore"].value, message, "take it out of `ignore`")
-        for name in ("groups", "order", "fold"):
+        for name in ("fold", "weight"):
+            if values.get(name) in values.get("ignore", ()):
+                message = f"`{values[name]}` has the {_SET_APART[name]} and cannot be ignored; it is no feature anyway"
+                self._error("MSL161", written["ignore"].value, message, "take it out of `ignore`")
+        for name in _SET_APART:
             if target is not None and values.get(name) == target:
                 message = f"`{target}` is the target and cannot be `{name}` too"
                 self._error("MSL161", written[name].value, message, f"name another column, or leave `{name}` out")

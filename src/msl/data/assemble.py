@@ -75,6 +75,28 @@ def read_folds(reading: Reading, name: str, given: Markers) -> Codes:
     return np.array([places.get(value, -1) for value in values], dtype=np.intp)
 
 
+def read_weights(reading: Reading, name: str, given: Markers) -> Floats:
+    """How much each row counts."""
+    typed = type_column(name, reading.columns[name], "numeric", given, reading.decimals)
+    raise_errors(typed.problems)
+    return checked_weights(typed.values.to_numpy(), name)
+
+
+def checked_weights(weights: NDArray[Any], name: str = "") -> Floats:
+    """The weights of rows as numbers; raises DataError for those that are none. `name` is that of their column."""
+    numbers = np.array(weights, dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0.0)))
+    if len(wrong):
+        rows, value = (wrong + 1).tolist(), numbers[wrong[0]]
+        what = "missing" if np.isnan(value) else f"{value:g}"
+        weight = f"the weight `{name}`" if name else "the weight"
+        where = f"row {rows[0]}" if len(rows) == 1 else f"rows {listed(rows)}"
+        message = f"{weight} is not a positive number in {where}: {'it' if len(rows) == 1 else 'the first'} is {what}"
+        help = "a weight is above zero and finite; leave out rows that should not count, and fill in what is missing"
+        raise DataError([problem("MSL390", message, help, column=name or None, row=rows[0])])
+    return numbers
+
+
 def _moments(name: str, texts: pl.Series) -> pl.Series:
     """The places in time of texts that are dates or times."""
     moments = parse_moments(texts, bool(is_day_first(texts)))
@@ -103,13 +125,13 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     """The table of these columns."""
     names = list(reading.columns)
     raise_errors(_unknown_columns(reading, options))
-    not_features = {*(options.ignore or ()), options.groups, options.order, options.fold}
+    not_features = {*(options.ignore or ()), *options.set_apart()}
     candidates = [name for name in names if name not in not_features]
     if len(candidates) < 2:
         raise DataError([_no_features(reading, candidates)])
     target_name, target_reason = choose_target(candidates, options)
     target_reason += _passed_over(choose_target(names, options)[0], options)
-    used = [*candidates, *filter(None, (options.groups, options.order, options.fold))]
+    used = [*candidates, *options.set_apart()]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
     derived, doubts = find_derived(reading, [name for name in candidates if name != target_name], options, given)
@@ -148,6 +170,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         groups=read_groups(reading, options.groups, given) if options.groups is not None else None,
         order=read_order(reading, options.order, given) if options.order is not None else None,
         folds=read_folds(reading, options.fold, given) if options.fold is not None else None,
+        weights=read_weights(reading, options.weight, given) if options.weight is not None else None,
         source_names=tuple(names),
         origin=reading.origin,
         n_dropped=0 if kept is None else int((~kept).sum()),
@@ -167,7 +190,8 @@ def _empty_sources(sources: Mapping[str, pl.Series], given: Markers) -> Iterator
 
 def _passed_over(usual: str, options: DataOptions) -> str:
     """Why the column that would be the target is not, if `data` says something else about it."""
-    roles = {options.groups: "has the groups", options.order: "gives the order", options.fold: "has the folds"}
+    roles = {options.groups: "has the groups", options.order: "gives the order"}
+    roles |= {options.fold: "has the folds", options.weight: "has the weights"}
     return f" besides `{usual}`, which {roles[usual]}" if usual in roles else ""
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from msl.data import infer_types
-from msl.data.assemble import encode, is_infinite, matrix, read_groups, read_order, signed_decimals
+from msl.data.assemble import encode, is_infinite, matrix, read_groups, read_order, read_weights, signed_decimals
 from msl.data.csv import is_number
 from msl.data.data_errors import DataError, DataProblem, listed, problem, raise_errors
 from msl.data.derived_columns import with_derived
@@ -33,11 +33,11 @@ from msl.data.target import check_complete, class_codes, infinite, spell_label, 
 def conform_table(reading: Reading, schema: Schema, with_target: bool = True) -> Table:
     """The table in the form of the schema: columns in any order, unseen categories missing, the target optional.
 
-    Without `with_target` the target, groups and order are ignored, as for rows that are only predicted.
+    Without `with_target` the target, groups, order and weights are ignored, as for rows that are only predicted.
     """
     raise_errors(_absent_columns(reading, schema))
     options = schema.options
-    beside_features = (schema.target, options.groups, options.order) if with_target else ()
+    beside_features = (schema.target, options.groups, options.order, options.weight) if with_target else ()
     used = {*schema.sources, *beside_features}
     raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
     given = Markers.given(options.missing or ())
@@ -58,6 +58,7 @@ def conform_table(reading: Reading, schema: Schema, with_target: bool = True) ->
         y=_conform_target(reading, schema, given) if schema.target in wanted else None,
         groups=read_groups(reading, options.groups, given) if options.groups in wanted else None,
         order=read_order(reading, options.order, given) if options.order in wanted else None,
+        weights=read_weights(reading, options.weight, given) if options.weight in wanted else None,
         source_names=tuple(present),
         origin=reading.origin,
         n_dropped=n_rows - len(next(iter(present.values()))),
@@ -163,8 +164,7 @@ def _absent_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
 
 def _further_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
     options = schema.options
-    beside_features = (schema.target, options.groups, options.order, options.fold)
-    known = {*schema.names, *beside_features, *(options.ignore or ())}
+    known = {*schema.names, schema.target, *options.set_apart(), *(options.ignore or ())}
     further = [name for name in reading.columns if name not in known]
     if further:
         names = listed(f"`{name}`" for name in further)

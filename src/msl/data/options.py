@@ -17,6 +17,9 @@ MissingTarget = Literal["error", "drop"]
 #: What to do with rows that have more or fewer fields than there are columns.
 RaggedRows = Literal["error", "drop"]
 
+#: The options that name a column which is no feature, beside the target.
+SET_APART = ("groups", "order", "fold", "weight")
+
 
 @dataclass(frozen=True, slots=True)
 class DataOptions:
@@ -40,6 +43,8 @@ class DataOptions:
     order: str | None = None
     #: The column whose values are the folds of `cv`.
     fold: str | None = None
+    #: The column that says how much each row counts.
+    weight: str | None = None
     header: bool | None = None
     decimal: str | None = None
     separator: str | None = None
@@ -56,10 +61,14 @@ class DataOptions:
 
     def named_columns(self) -> dict[str, tuple[str, ...]]:
         """The columns that each option names."""
-        single = {"target": self.target, "groups": self.groups, "order": self.order, "fold": self.fold}
+        single = {name: getattr(self, name) for name in ("target", *SET_APART)}
         several = {"ignore": self.ignore, **self._kinds()}
         named = {option: (column,) for option, column in single.items() if column is not None}
         return named | {option: columns for option, columns in several.items() if columns}
+
+    def set_apart(self) -> tuple[str, ...]:
+        """The columns that say something about the rows: neither features nor the target."""
+        return tuple(column for name in SET_APART if (column := getattr(self, name)) is not None)
 
     def _kinds(self) -> dict[str, tuple[str, ...] | None]:
         return {"categorical": self.categorical, "numeric": self.numeric, "dates": self.dates, "text": self.text}
@@ -98,7 +107,7 @@ class DataOptions:
         named = self.named_columns()
         for one, other in combinations(named, 2):
             made = {one, other} == {"target", "dates"} or {one, other} == {"target", "text"}
-            roles = {"target", "ignore", "groups", "order", "fold"}
+            roles = {"target", "ignore", *SET_APART}
             if made or {one, other} <= roles or {one, other} <= self._kinds().keys():
                 for column in sorted(set(named[one]) & set(named[other])):
                     yield problem(

@@ -23,13 +23,15 @@ _ROWS_AT_ONCE = 4096
 
 
 def fingerprint_table(table: Table) -> str:
-    """SHA-256 of names, kinds, symbols, values, rows in their order, target, classes, groups, order and folds.
+    """SHA-256 of names, kinds, symbols, values, rows in their order, target, classes, groups, order, folds, weights.
 
     The format of the file, the order of its columns, its ignored columns and the spelling of its numbers leave it
     unchanged: features stand in the table in an order of their own, and numbers are digested by value.
     """
     schema = table.schema
     arrays = {"X": table.X, "y": table.y, "groups": table.groups, "order": table.order, "folds": table.folds}
+    if table.weights is not None:
+        arrays["weights"] = table.weights
     outline = {
         "format": "msl table 1",
         "features": [[column.name, column.kind, column.categories] for column in schema.columns],
@@ -60,7 +62,7 @@ def _canonical(values: NDArray[Any]) -> bytes:
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Role = Literal["feature", "target", "groups", "order", "fold", "ignored"]
+Role = Literal["feature", "target", "groups", "order", "fold", "weight", "ignored"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Table:
     order: Codes | None = None
     #: The fold of each row, from 0; -1 where a row is never tested.
     folds: Codes | None = None
+    #: How much each row counts, in fits and in metrics: positive numbers.
+    weights: Floats | None = None
     #: The names of all columns as the source has them.
     source_names: tuple[str, ...] = ()
     origin: str = ""
@@ -145,7 +149,7 @@ class Table:
     warnings: tuple[DataProblem, ...] = ()
 
     def __post_init__(self) -> None:
-        for array in (self.X, self.y, self.groups, self.order, self.folds):
+        for array in (self.X, self.y, self.groups, self.order, self.folds, self.weights):
             if array is not None:
                 array.flags.writeable = False
 
@@ -193,6 +197,9 @@ class Table:
             spare = int((self.folds < 0).sum())
             never = f"; {spare:,} rows are never tested" if spare else ""
             found.append(f"folds: the {int(self.folds.max()) + 1} values of `{self.schema.options.fold}`{never}")
+        if self.weights is not None:
+            lowest, highest = self.weights.min(), self.weights.max()
+            found.append(f"weights of rows: {lowest:g} to {highest:g}, in fits and in metrics")
         return tuple(found)
 
     @cached_property
@@ -227,6 +234,7 @@ class Table:
             classes=tuple(spell_label(label) for label in self.classes),
             n_folds=None if self.folds is None else int(self.folds.max()) + 1,
             guessed_target=self._guess,
+            has_weights=self.weights is not None,
         )
 
     def describe(self) -> tuple[ColumnSummary, ...]:
@@ -240,7 +248,7 @@ class Table:
         derived = {one.source: one for one in self.schema.derived}
         places = {name: place for place, name in enumerate(self.names)}
         roles: dict[str | None, Role] = {self.target: "target", options.groups: "groups", options.order: "order"}
-        roles[options.fold] = "fold"
+        roles |= {options.fold: "fold", options.weight: "weight"}
         for name in self.source_names:
             codes = tuple(each.code for each in self.warnings if each.column == name)
             if name in places:

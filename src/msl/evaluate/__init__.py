@@ -7,6 +7,7 @@
 | How is a metric computed? | `metrics`: one function per metric, `score`, `loss_bounds` |
 | How are rows assigned to folds? | `splits`: `Split`, `SplitGroups`; `resampling`: one function per estimate |
 | How much does the error of each row count? | `resampling`: `row_weights` |
+| How does one fit answer for several models? | `fit`: `PathFits` of `model_plan`; `blocks.base.learner_paths` |
 | How is a model cross-validated? | `cross_validate`: `CrossValidator`, `EvaluationRequest` |
 | When is an evaluation stopped early? | `racing`: `Race` |
 | How are leave-one-out and GCV computed without refits? | `without_refits`; GCV of one fitted learner: `fit` |

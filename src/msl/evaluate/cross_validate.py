@@ -40,6 +40,19 @@ class EvaluationRequest:
     repeat: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class PathRequest:
+    """Models to evaluate that differ in the value of a path parameter alone, from low to high values."""
+
+    requests: tuple[EvaluationRequest, ...]
+    parameter: str
+
+    @property
+    def model(self) -> Model:
+        """The one that is fitted."""
+        return self.requests[-1].model
+
+
 @dataclass(slots=True)
 class EvaluationState:
     """One request while it is worked on.

@@ -26,6 +26,8 @@ class Dataset:
     n_classes: int
     population: SplitGroups
     columns: ColumnKinds
+    #: How much each row counts, in fits and in metrics; None where all count the same.
+    weights: Floats | None = None
 
     @classmethod
     def of(cls, table: Table) -> Dataset:
@@ -37,7 +39,7 @@ class Dataset:
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
         population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order, table.folds)
         columns = ColumnKinds(table.X.shape[1], symbolic, incomplete, table.names, table.facts.dates, table.facts.texts)
-        return cls(table.X, table.y, n_classes, population, columns)
+        return cls(table.X, table.y, n_classes, population, columns, table.weights)
 
     @classmethod
     def of_arrays(cls, X: Floats, y: NDArray[Any], n_classes: int) -> Dataset:

@@ -10,11 +10,17 @@ from time import perf_counter
 from sklearn import config_context
 
 from msl.blocks.base.load import estimator_code
-from msl.evaluate.cross_validate import CrossValidator, EvaluationRequest, EvaluationState, with_all_features
+from msl.evaluate.cross_validate import (
+    CrossValidator,
+    EvaluationRequest,
+    EvaluationState,
+    PathRequest,
+    with_all_features,
+)
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
 from msl.evaluate.metrics import load_metric
-from msl.evaluate.model_plan import ModelPlanner
+from msl.evaluate.model_plan import ModelPlanner, PathFits
 from msl.evaluate.outcome import Effort, EvaluationLog, Failure, FitFigures, Outcome, WarningCapture, failure_of
 from msl.evaluate.prefix_cache import CacheFigures, PrefixCache
 from msl.evaluate.racing import LostRace, Race
@@ -79,6 +85,18 @@ class Losses:
             return f"the loss is {', '.join(map(str, losses))}"
         reasons = "".join(f"; {reason}" for reason in {metric.undefined: None for metric in of.values()} if reason)
         return f"{' and '.join(f'`{name}`' for name in of)} cannot be computed for the test rows{reasons}"
+
+    def path_fits(self, states: Sequence[EvaluationState], parameter: str) -> PathFits | None:
+        """What models of a path share; None if they cannot be planned, which shows when each is evaluated."""
+        try:
+            learners = [state.plan(self._planner).learner for state in states]
+        except Exception as reason:
+            failure_of(reason, "")  # raises what is a bug
+            return None
+        values = {learner.text: learner.parameters[parameter] for learner in learners}
+        whole = {text: value for text, value in values.items() if isinstance(value, int)}
+        largest = max(learners, key=lambda learner: whole.get(learner.text, 0))
+        return PathFits(parameter, largest, whole)
 
     def share_gcv(self, states: Sequence[EvaluationState]) -> None:
         """Evaluates models together that share work under GCV. What fails here fails again when each is evaluated."""
@@ -183,8 +201,8 @@ class Evaluator:
             cache_bytes = 0
         self._n_objectives, self._on_step = len(objectives), on_step
         self._cache = PrefixCache(cache_bytes, lent=(dataset.X, dataset.y))
-        fitter = Fitter(dataset, self._cache)
-        cross_validator = CrossValidator(fitter, keeps=cache_bytes > 0, weighs_all="complexity" in needed)
+        self._fitter = Fitter(dataset, self._cache)
+        cross_validator = CrossValidator(self._fitter, keeps=cache_bytes > 0, weighs_all="complexity" in needed)
         self._losses = Losses(dataset, objectives, seed, trusted, cross_validator)
         self._remembers = cache_bytes > 0
         self._memo: dict[Hashable, Outcome] = {}
@@ -204,6 +222,20 @@ class Evaluator:
             if len(states) > 1:
                 self._losses.share_gcv([state for state in states if self._known(state) is None])
             return [self._outcome(state, warnings) for state in states]
+
+    def evaluate_path(self, path: PathRequest) -> list[Outcome]:
+        """The outcome of each request of a path, the same as one by one; on each fold, one fit serves all of them."""
+        with WarningCapture() as warnings, config_context(assume_finite=True, skip_parameter_validation=True):
+            states = [EvaluationState.of(request, EvaluationLog(self._on_step)) for request in path.requests]
+            new = [state for state in states if self._known(state) is None]
+            # Where the time of a fit is an objective, each has to have its own.
+            self._fitter.paths = (
+                self._losses.path_fits(new, path.parameter) if len(new) > 1 and self._remembers else None
+            )
+            try:
+                return [self._outcome(state, warnings) for state in states]
+            finally:
+                self._fitter.paths = None
 
     def _outcome(self, state: EvaluationState, warnings: WarningCapture) -> Outcome:
         start = perf_counter()

@@ -78,7 +78,7 @@ def requested_resamplings(
     if request.estimate == COMMON_FOLDS:
         rng = np.random.default_rng([seed, _COMMON_FOLDS])
         splits = cv(dataset.population, dict(COMMON_FOLDS.options), rng)
-        return [Resampling.of(COMMON_FOLDS, splits, dataset.y, "common folds")]
+        return [Resampling.of(COMMON_FOLDS, splits, dataset.y, "common folds").weighed(dataset.weights)]
     resamplings = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
     repeats = range(request.repeat, request.repeat + request.repeats)
     return [resamplings.resampling(request.estimate, request.stream, 1.0, repeat) for repeat in repeats]
@@ -108,7 +108,8 @@ class FinalFitter:
         chain = model_to_chain(request.model, dataset.task, self._seed, self._trusted, dataset.columns)
         X = np.array(dataset.X)  # a copy: a model may keep its rows, and those of a job are mapped from a file
         with estimator_code:
-            chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes)
+            weights = None if dataset.weights is None else np.array(dataset.weights)
+            chain.fit_arrays(X, np.array(dataset.y), dataset.n_classes, weights)
             gives = bool(dataset.n_classes) and sum_to_one(chain.outputs(X[:_SHOWING]))
         if request.rows is None:
             return FittedModel(chain, gives)

@@ -8,6 +8,7 @@ the table was read, and are not validated again.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from hashlib import blake2b
 from time import perf_counter
@@ -22,12 +23,16 @@ from msl.blocks.base.block import Block, Codes, Floats
 from msl.blocks.base.chain import apply_steps, fit_learner, fit_step, learner_outputs
 from msl.blocks.base.check_outputs import checked_columns, checked_outputs
 from msl.blocks.base.complexity import complexity, learner_complexity
+from msl.blocks.base.learner_paths import learner_path
 from msl.blocks.base.load import estimator_code
+from msl.blocks.base.row_weights import counts_rows, without_weights
 from msl.evaluate.dataset import Dataset, LazyRows, at_hand, read_only, taken
 from msl.evaluate.model_plan import (
     Fold,
     FoldData,
     ModelPlan,
+    PathFit,
+    PathFits,
     PlannedStep,
     Predictions,
     PrefixResult,
@@ -35,7 +40,7 @@ from msl.evaluate.model_plan import (
     kept_columns,
     sources_after,
 )
-from msl.evaluate.outcome import EvaluationLog, FitFigures
+from msl.evaluate.outcome import EvaluationLog, FitFigures, is_model_failure
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.splits import Split
 
@@ -48,12 +53,15 @@ class Fitter:
 
     def __init__(self, dataset: Dataset, cache: PrefixCache) -> None:
         self.dataset, self.cache = dataset, cache
+        #: The fits of models that differ in a path parameter alone, while they are evaluated together.
+        self.paths: PathFits | None = None
 
     def fold(self, split: Split, key: Hashable | None, is_weighed: bool = True, is_generalised: bool = False) -> Fold:
         """A split to fit models on."""
 
         def made() -> Fold:
-            return Fold(key, split, taken(self.dataset.y, split.train), is_weighed, is_generalised)
+            weights = None if self.dataset.weights is None else taken(self.dataset.weights, split.train)
+            return Fold(key, split, taken(self.dataset.y, split.train), is_weighed, is_generalised, weights)
 
         return self.cache.get(None if key is None else (key, "fold"), made).value
 
@@ -74,8 +82,8 @@ class Fitter:
 
     def outputs(self, plan: ModelPlan, fold: Fold, log: EvaluationLog, figures: FitFigures) -> Floats:
         """The outputs for the test rows of a fold of a model fitted on its training rows."""
-        prefix = self.prefix(plan.before, fold, log)
-        learned = predictions = self._learned(plan, prefix, fold, log)
+        prefix, learned = self._on_path(plan, fold, log) or self._alone(plan, fold, log)
+        predictions = learned
         parts: list[PrefixResult | Predictions] = [prefix, learned]
         for post in plan.after:
             predictions = self._after_post(post, predictions, fold, log)
@@ -121,7 +129,7 @@ class Fitter:
             with estimator_code:
                 X: Floats = estimator.transform_arrays(before.X)
         else:
-            X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes)
+            X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes, fold.weights)
         seconds = perf_counter() - start
         X = checked_columns(X, before.X)
         X_test = self._test_rows(estimator, planned, before.X_test, log, self._is_lazy(X, fold))
@@ -204,6 +212,75 @@ class Fitter:
 
     # --- the learner and what comes after it ---
 
+    def _alone(self, plan: ModelPlan, fold: Fold, log: EvaluationLog) -> tuple[PrefixResult, Predictions]:
+        prefix = self.prefix(plan.before, fold, log)
+        return prefix, self._learned(plan, prefix, fold, log)
+
+    def _on_path(self, plan: ModelPlan, fold: Fold, log: EvaluationLog) -> tuple[PrefixResult, Predictions] | None:
+        """The same from the fit that models of a path share; None for a model that has to be fitted alone.
+
+        Whatever goes wrong with the shared fit goes wrong again, or does not, when each is fitted alone.
+        """
+        paths = self.paths
+        value = None if paths is None else paths.values.get(plan.learner.text)
+        if paths is None or value is None or plan.after or fold.key is None or fold.is_generalised:
+            return None
+        key = (fold.key, *(step.text for step in plan.before))
+        try:
+            if key in paths.fits:
+                log.fits_saved += 1 + sum(step.n_fits for step in plan.before)
+            else:
+                paths.fits[key] = None
+                paths.fits[key] = self._fit_path(paths, plan, fold, log)
+            fit = paths.fits[key]
+            if fit is None:
+                return None
+            log.at(plan.learner.name)
+            learned = self._on_fit(fit, value, fold)
+            return None if learned is None else (fit.prefix, learned)
+        except Exception as reason:
+            if not is_model_failure(reason):
+                raise
+            return None
+
+    def _fit_path(self, paths: PathFits, plan: ModelPlan, fold: Fold, log: EvaluationLog) -> PathFit | None:
+        prefix = self.prefix(plan.before, fold, log)
+        log.at(plan.learner.name)
+        log.fits += 1
+        learner = paths.largest.estimator()
+        start = perf_counter()
+        if isinstance(learner, Block):
+            self._fit_block(learner, paths.largest, prefix.end, fold)
+        else:
+            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes)
+        seconds = perf_counter() - start
+        identity, sources, X_test = prefix.end.identity, prefix.end.sources, at_hand(prefix.end.X_test)
+        del prefix.end
+        query = None
+        if isinstance(learner, Block) and learner.query_parameters is not None:
+            _, query = self._shared_query(learner, paths.largest, identity, fold, X_test, "query")
+        with estimator_code:
+            path = learner_path(learner, paths.parameter, X_test, query)
+        return None if path is None else PathFit(prefix, path, X_test, sources, seconds)
+
+    def _on_fit(self, fit: PathFit, value: int, fold: Fold) -> Predictions | None:
+        n_classes = self.dataset.n_classes
+        with estimator_code:
+            learner = fit.path.at(value)
+            if learner is None:
+                return None
+            outputs = learner_outputs(learner, fit.rows, n_classes)
+            size = learner_complexity(learner) if fold.is_weighed else 0.0
+            features = float(features_seen(learner, fit.sources))
+        return Predictions(
+            identity="",
+            outputs=read_only(checked_outputs(outputs, len(fit.rows), n_classes)),
+            training_outputs=None,
+            complexity=size,
+            seconds=fit.seconds,
+            features=features,
+        )
+
     def _learned(self, plan: ModelPlan, prefix: PrefixResult, fold: Fold, log: EvaluationLog) -> Predictions:
         log.at(plan.learner.name)
         key = fold.key_of(prefix.end.identity, "learnt" if plan.after else "judged", plan.learner.text)
@@ -216,10 +293,13 @@ class Fitter:
         log.fits += 1
         learner = plan.learner.estimator()
         start = perf_counter()
-        if isinstance(learner, Block):
+        counts = counts_rows(learner, fold.weights)
+        if fold.weights is not None and not counts:
+            warnings.warn(without_weights(plan.learner.name), stacklevel=2)
+        if isinstance(learner, Block) and not counts:
             self._fit_block(learner, plan.learner, prefix.end, fold)
         else:
-            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes)
+            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes, fold.weights)
         seconds = perf_counter() - start
         identity, sources, X_test = prefix.end.identity, prefix.end.sources, prefix.end.X_test
         generalised = None
@@ -253,8 +333,7 @@ class Fitter:
         """The learner's outputs for the test rows, or for its training rows; what it shares with learners that differ
         in other parameters comes from the cache."""
         if isinstance(learner, Block) and learner.query_parameters is not None:
-            key = fold.key_of(identity, kind, planned.part_text(learner.query_parameters))
-            query = self.cache.get(key, lambda: guarded(_query(learner, X)), shared=(X,)).value
+            key, query = self._shared_query(learner, planned, identity, fold, X, kind)
             start = perf_counter()
             with estimator_code:
                 outputs = learner.outputs_prepared(query)
@@ -263,6 +342,14 @@ class Fitter:
             with estimator_code:
                 outputs = learner_outputs(learner, X, self.dataset.n_classes)
         return read_only(checked_outputs(outputs, len(X), self.dataset.n_classes))
+
+    def _shared_query(
+        self, learner: Block, planned: PlannedStep, identity: str, fold: Fold, X: Floats, kind: str
+    ) -> tuple[Hashable | None, Any]:
+        """What a learner shares between predictions, and its key in the cache."""
+        assert learner.query_parameters is not None
+        key = fold.key_of(identity, kind, planned.part_text(learner.query_parameters))
+        return key, self.cache.get(key, lambda: guarded(_query(learner, X)), shared=(X,)).value
 
     def _after_post(self, post: PlannedStep, predictions: Predictions, fold: Fold, log: EvaluationLog) -> Predictions:
         """The outputs after a post."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from msl.blocks.base.build import (
     recipe_of,
     split_at_learner,
 )
+from msl.blocks.base.learner_paths import LearnerPath
 from msl.blocks.preprocessing.prepare import Columns, Prepare
 from msl.blocks.selection.selectors import FeatureSelector
 from msl.evaluate.dataset import LazyRows
@@ -140,6 +141,8 @@ class Fold:
     y: NDArray[Any]
     is_weighed: bool
     is_generalised: bool = False
+    #: How much each training row counts.
+    weights: Floats | None = None
 
     def key_of(self, *parts: str) -> Hashable | None:
         return None if self.key is None else (self.key, *parts)
@@ -184,6 +187,28 @@ class Predictions:
     seconds: float
     features: float = 0.0
     gcv: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathFit:
+    """The learner with the largest value of a path parameter on one fold, and the rows that it predicts."""
+
+    prefix: PrefixResult
+    path: LearnerPath
+    rows: Floats
+    sources: Codes
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathFits:
+    """What models that differ in a path parameter alone share: their fits, by the fold and the steps before the
+    learner. `values` are those of the parameter by the texts of the learners, `largest` the learner that is fitted."""
+
+    parameter: str
+    largest: PlannedStep
+    values: Mapping[str, int]
+    fits: dict[Hashable, PathFit | None] = field(default_factory=dict)
 
 
 # --- which features of the table the columns come from ----------------------------------------------------------------

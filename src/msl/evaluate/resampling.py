@@ -244,8 +244,7 @@ class ResamplingPlan:
 
     def is_fresh(self, estimate: Estimate) -> bool:
         """Whether each evaluation draws splits of its own."""
-        source = self._source(estimate)
-        return bool(dict(source.options).get("shuffle")) or _subsample(source) < 1.0
+        return draws_own_splits(self._source(estimate))
 
     def _source(self, estimate: Estimate) -> Estimate:
         """The estimate whose splits this one uses."""
@@ -306,6 +305,11 @@ class ResamplingPlan:
         return usable if rows is None else [split.of(rows) for split in usable]
 
 
+def draws_own_splits(estimate: Estimate) -> bool:
+    """Whether each model is evaluated on splits of its own."""
+    return bool(dict(estimate.options).get("shuffle")) or _subsample(estimate) < 1.0
+
+
 def _subsample(estimate: Estimate) -> float:
     return float(dict(estimate.options).get("subsample", 1.0))  # type: ignore[arg-type]
 
@@ -343,7 +347,15 @@ _LEAST = 1e-6
 
 
 def row_weights(estimate: Estimate, dataset: Dataset) -> Floats | None:
-    """The weight of the error of each row, with a mean of one; None where all rows count the same."""
+    """How much the error of each row counts; None where all count the same."""
+    kernel = kernel_weights(estimate, dataset)
+    if dataset.weights is None or kernel is None:
+        return dataset.weights if kernel is None else kernel
+    return kernel * dataset.weights
+
+
+def kernel_weights(estimate: Estimate, dataset: Dataset) -> Floats | None:
+    """The weights that the kernel of an estimate gives, with a mean of one; None where all rows count the same."""
     kernel = dict(estimate.options).get("kernel")
     if not isinstance(kernel, SymbolValue) or not dataset.n_classes:
         return None

@@ -14,6 +14,7 @@ from msl.blocks.base.block import Block, Floats, GcvTable, LooTable
 from msl.blocks.base.check_outputs import checked_outputs
 from msl.blocks.base.complexity import learner_complexity
 from msl.blocks.base.load import BlockProblem, estimator_code
+from msl.blocks.base.row_weights import counts_rows
 from msl.evaluate.fit import LINEAR, Fitter, features_seen, linear_gcv
 from msl.evaluate.model_plan import Fold, FoldData, ModelPlan, PlannedStep, PrefixResult
 from msl.evaluate.outcome import EvaluationLog, FitFigures
@@ -41,6 +42,8 @@ class LooShortcut:
         log.at(plan.learner.name)
         learner = plan.learner.estimator()
         if not isinstance(learner, Block) or _family(learner) is _family(Block()):
+            return None
+        if counts_rows(learner, self._fitter.dataset.weights):  # the tables count all rows the same
             return None
         rows = resampling.pools[0].rows
         start = perf_counter()

@@ -28,3 +28,9 @@ def plain_learner(chain: Any) -> tuple[list[Any], Any, Mapping[str, Any]]:
     if isinstance(learner, CatBoostClassifier | CatBoostRegressor) and learner.symbols:
         steps.append(SymbolsAsWords(learner.symbols))
     return steps, *learner.plain()
+
+
+def needs_more_than_rows(chain: Any) -> bool:
+    """Whether the plain form of a model takes more in `fit` than rows and targets, or a function of its file."""
+    steps, _, beside = plain_learner(chain)
+    return bool(beside) or any(isinstance(step, SymbolsAsWords) for step in steps)

@@ -20,9 +20,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import has_fit_parameter
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
+from msl.blocks.base.row_weights import routes_weights
 from msl.blocks.learners.boosting import Boosting
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
@@ -141,6 +143,8 @@ class Exportable:
     header: bool | None = None
     decimal: str | None = None
     drops_ragged: bool = False
+    #: The column of the weights of rows.
+    weight: str | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -159,7 +163,7 @@ class Exportable:
 def export_python(given: Exportable) -> str:
     """The text of the file; raises Unwritable where a parameter cannot be written as code."""
     code = EstimatorCode(texts.reserved_names())
-    is_public = all(map(_is_public, given.members))
+    is_public = all(is_public_model(member, given.weight is not None) for member in given.members)
     model = _public_model(code, given) if is_public else _chain_model(code, given)
     head = template(
         texts.HEAD,
@@ -210,6 +214,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         },
         "WORDS": {one.source: list(one.words) for one in given.derived if not isinstance(one, DateColumns)},
         "TARGET": given.target,
+        "WEIGHT": given.weight,
         "CLASSES": list(given.classes),
         "MISSING": [marker.strip() for marker in given.missing],
         "HEADER": given.header,
@@ -243,9 +248,10 @@ def _middles(given: Exportable) -> list[float]:
 
 def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     outputs = template("model.outputs(X)")
+    fit = texts.FIT_CHAIN if given.weight is None else texts.FIT_CHAIN_WEIGHED
     return [
         template(texts.MAKE, what=template("The model, not yet fitted."), made=code.expression(given.estimator, 1)),
-        template(texts.FIT_CHAIN, classes=template("len(CLASSES)")),
+        template(fit, classes=template("len(CLASSES)")),
         template(texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS, outputs=outputs),
     ]
 
@@ -253,9 +259,11 @@ def _chain_model(code: EstimatorCode, given: Exportable) -> list[Code]:
 # --- of public classes --------------------------------------------------------------------------------
 
 
-def _is_public(chain: Any) -> bool:
+def is_public_model(chain: Any, is_weighed: bool = False) -> bool:
     """Whether a model is made of classes of other packages alone, and a pipeline of them can do what it does."""
     if not isinstance(chain, ChainClassifier | ChainRegressor) or chain.posts:
+        return False
+    if is_weighed and routes_weights(chain.learner):
         return False
     steps = [*chain.steps, chain.learner]
     return all(map(_is_public_step, steps)) and (len(steps) == 1 or all(map(_fits_pipelines, steps)))
@@ -278,11 +286,8 @@ def _is_public_step(step: Any) -> bool:
 def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     probes = given.probes()
     depth = 2 if given.is_ensemble else 1
-    written, arguments = [], []
-    for chain in given.members:
-        steps, learner, beside = plain_learner(chain)
-        written.append(_pipeline(code, steps, probes, depth, learner, given.columns))
-        arguments.append(_fit_arguments(code, written[-1], learner, beside))
+    written = [pipeline_code(code, chain, given, probes, depth) for chain in given.members]
+    fit = _fit_public(code, given, written)
     scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
     predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
     parts = [template(text) for name, text in (("dense", texts.DENSE), ("words", texts.WORDS)) if name in code.used]
@@ -291,7 +296,7 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
         return [
             *parts,
             template(texts.MAKE, what=what, made=written[0]),
-            template(texts.FIT_ONE, arguments=arguments[0]),
+            *fit,
             template(predict, outputs=template("outputs(model, X)")),
             template(scores),
         ]
@@ -302,17 +307,46 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     return [
         *parts,
         template(texts.MAKE, what=what, made=members),
-        _fit_members(arguments),
+        *fit,
         template(predict, outputs=template("vote(model, X)")),
         template(votes if given.classes else texts.VOTE_NUMBERS),
         template(scores),
     ]
 
 
-def _fit_arguments(code: EstimatorCode, model: Code, learner: Any, beside: Mapping[str, Any]) -> Code:
-    """What `fit` of a model takes beside the rows and their targets, for its learner."""
-    is_pipeline = model.text.startswith(f"{code.imported(make_pipeline).text}(") if beside else False
-    step = f"{type(learner).__name__.lower()}__" if is_pipeline else ""
+def pipeline_code(code: EstimatorCode, chain: Any, given: Exportable, probes: Floats, depth: int = 1) -> Code:
+    """The expression that makes a model of public classes alone."""
+    steps, learner, _ = plain_learner(chain)
+    return _pipeline(code, steps, probes, depth, learner, given.columns)
+
+
+def _fit_public(code: EstimatorCode, given: Exportable, models: Sequence[Code]) -> list[Code]:
+    """How the models are fitted: with the weights of rows, if there are any, and with what their learners take."""
+    is_weighed = given.weight is not None
+    pairs = zip(models, given.members, strict=True)
+    arguments = [_fit_arguments(code, model, chain, is_weighed) for model, chain in pairs]
+    one = template(texts.FIT_ONE_WEIGHED if is_weighed else texts.FIT_ONE, arguments=arguments[0])
+    several = template(texts.FIT_MEMBERS_WEIGHED if is_weighed else texts.FIT_MEMBERS)
+    if any(each.text for each in arguments):
+        call = "        fit_weighed(members[{{place}}], X, y, weights{{arguments}}),\n" if is_weighed else _FIT_MEMBER
+        calls = [template(call, place=literal(place), arguments=each) for place, each in enumerate(arguments)]
+        weights = template(", weights" if is_weighed else "")
+        several = template(texts.FIT_EACH_MEMBER, weights=weights, calls=joined("", calls))
+    parts = [several if given.is_ensemble else one]
+    if is_weighed:
+        code.imported(has_fit_parameter)
+        parts.append(template(texts.FIT_WEIGHED))
+    return parts
+
+
+_FIT_MEMBER = "        members[{{place}}].fit(X, y{{arguments}}),\n"
+
+
+def _fit_arguments(code: EstimatorCode, model: Code, chain: Any, is_weighed: bool) -> Code:
+    """What the `fit` of a model takes beside rows, targets and weights; `fit_weighed` finds the learner itself."""
+    _, learner, beside = plain_learner(chain)
+    is_pipeline = bool(beside) and model.text.startswith(f"{code.imported(make_pipeline).text}(")
+    step = f"{type(learner).__name__.lower()}__" if is_pipeline and not is_weighed else ""
     parts = []
     for argument, value in beside.items():
         written = code.expression(value)
@@ -320,16 +354,6 @@ def _fit_arguments(code: EstimatorCode, model: Code, learner: Any, beside: Mappi
             written = code.call(code.imported(compute_sample_weight), [literal(value), template("y")])
         parts.append(template(", {{argument}}={{value}}", argument=name(step + argument), value=written))
     return joined("", parts)
-
-
-def _fit_members(arguments: Sequence[Code]) -> Code:
-    if not any(each.text for each in arguments):
-        return template(texts.FIT_MEMBERS)
-    calls = [
-        template("        members[{{place}}].fit(X, y{{arguments}}),\n", place=literal(place), arguments=each)
-        for place, each in enumerate(arguments)
-    ]
-    return template(texts.FIT_EACH_MEMBER, calls=joined("", calls))
 
 
 def _pipeline(

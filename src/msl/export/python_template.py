@@ -109,6 +109,36 @@ def fit(X, y):
     """The model, fitted on rows and their targets: numbers, or the places of classes."""
     return make_model().fit(X, y{{arguments}})
 '''
+FIT_ONE_WEIGHED = '''
+
+def fit(X, y, weights):
+    """The model, fitted on rows, their targets (numbers, or the places of classes) and their weights."""
+    return fit_weighed(make_model(), X, y, weights{{arguments}})
+'''
+FIT_MEMBERS_WEIGHED = '''
+
+def fit(X, y, weights):
+    """The members, fitted on rows, their targets (numbers, or the places of classes) and their weights."""
+    return [fit_weighed(member, X, y, weights) for member in make_model()]
+'''
+#: As `msl.blocks.base.row_weights` gives weights to a learner that holds no other.
+FIT_WEIGHED = '''
+
+def fit_weighed(model, X, y, weights, **more):
+    """Fits the learner with the weights of rows; steps before it, and learners that take no weights, go without."""
+    step, learner = model.steps[-1] if hasattr(model, "steps") else ("", model)
+    if has_fit_parameter(learner, "sample_weight"):
+        more["sample_weight"] = weights * more.get("sample_weight", 1.0)
+    return model.fit(X, y, **{f"{step}__{name}" if step else name: value for name, value in more.items()})
+'''
+FIT_CHAIN_WEIGHED = '''
+
+def fit(X, y, weights):
+    """The model, fitted on rows, their targets (numbers, or the places of classes) and their weights."""
+    model = make_model()
+    model.fit_arrays(X, y, {{classes}}, weights)
+    return model
+'''
 FIT_MEMBERS = '''
 
 def fit(X, y):
@@ -117,7 +147,7 @@ def fit(X, y):
 '''
 FIT_EACH_MEMBER = '''
 
-def fit(X, y):
+def fit(X, y{{weights}}):
     """The members, fitted on rows and their targets: numbers, or the places of classes."""
     members = make_model()
     return [
@@ -209,11 +239,11 @@ def main(paths):
     if not paths:
         raise SystemExit("usage: python model.py TRAIN [NEW …]")
     try:
-        X, y = training_rows(paths[0])
+        rows = training_rows(paths[0])
         new = [features(read_table(path)) for path in paths[1:]]
     except (OSError, ValueError) as reason:
         raise SystemExit(f"error: {reason}") from None
-    model = fit(X, y)
+    model = fit(*rows)
     same = self_test(model)
     print("the same predictions as the run" if same else "NOT the predictions of the run", file=sys.stderr)
     lines = csv.writer(sys.stdout, lineterminator="\\n")

@@ -23,6 +23,7 @@ SYMBOLS: dict[str, list[str]] = {}
 DATES: dict[str, list[str]] = {}
 WORDS: dict[str, list[str]] = {}
 TARGET = ""
+WEIGHT: str | None = None
 CLASSES: list[str | int | float] = []
 MISSING: list[str] = []
 HEADER: bool | None = None
@@ -101,13 +102,28 @@ def target(table):
 
 
 def training_rows(path):
-    """The features and the target of a table to learn from; rows without a target are left out, and it is said."""
+    """The features and the target of a table to learn from, and the weights of its rows where the model has any.
+
+    Rows without a target are left out, and it is said.
+    """
     table = read_table(path, DROPS_RAGGED)
     X, y = features(table), target(table)
     known = ~np.isnan(y)
     if not known.all():
         print(f"{(~known).sum()} rows have no {TARGET} and are left out", file=sys.stderr)
-    return X[known], y[known].astype(int if CLASSES else float)
+    rows = X[known], y[known].astype(int if CLASSES else float)
+    return rows if WEIGHT is None else (*rows, weights(table)[known])
+
+
+def weights(table):
+    """How much each row counts in a fit; tables to predict need no such column."""
+    if WEIGHT not in table.columns:
+        raise ValueError(f"the table lacks the column {WEIGHT}, which has the weights of the rows")
+    found = _numbers(WEIGHT, _cells(table, WEIGHT), table.decimals)
+    wrong = ~(found > 0.0)
+    if wrong.any():
+        raise ValueError(f"the weight {WEIGHT} is not a positive number in row {wrong.argmax() + 1}")
+    return found
 
 
 #: What may stand in a column of numbers in the place of a missing one.

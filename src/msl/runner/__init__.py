@@ -6,10 +6,12 @@ What others use:
 - What does a strategy see of the space? -> `search_space`
 - Run it, or continue it -> `session.run_plan`; its loop between strategy and evaluations -> `loop`
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
+- Which models share one fit a fold, as one task? -> `path_tasks`
 - Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`
+- The result as a search of scikit-learn has it -> `search_results`
 - What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
 - Which alternatives of the space did the search try? -> `choice_counts`
 - Save, load and use the winner -> `trained_model`, `safe_load`

@@ -127,16 +127,16 @@ def winner_chain(plan: Plan, model: Model) -> Any:
 def refit(plan: Plan, estimator: Any) -> Any:
     """Fits an estimator on every row of the table."""
     dataset = plan.job.dataset
-    estimator.fit_arrays(dataset.X, dataset.y, dataset.n_classes)
+    estimator.fit_arrays(dataset.X, dataset.y, dataset.n_classes, dataset.weights)
     return estimator
 
 
-def test_metrics(plan: Plan, outputs: Floats, y: NDArray[Any]) -> dict[str, float]:
+def test_metrics(plan: Plan, outputs: Floats, y: NDArray[Any], weights: Floats | None) -> dict[str, float]:
     """The metrics of the objectives, from outputs for the rows of a test table."""
     named = (metric for objective in plan.objectives for metric in metrics_of(objective.loss))
     metrics = dict.fromkeys(metric if metric.on_test is None else metric_named(metric.on_test) for metric in named)
     return {
-        metric.name: score(metric, y, outputs)
+        metric.name: score(metric, y, outputs, weights)
         for metric in metrics
         if not metric.of_model and metric.relative_to is None
     }

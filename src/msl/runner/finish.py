@@ -211,7 +211,7 @@ class _Finish:
         pool = [one for one in listed.candidates if (one.model, COMMON_FOLDS) in self._outputs]
         if len(pool) < 2:
             return pool
-        y = requested_resampling(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0].y
+        rows = requested_resampling(plan, outputs_request(winner.model, COMMON_FOLDS, winner)).pools[0]
         metric = row_metric(plan)
         voting = choose_voting(plan, (sum_to_one(self._outputs[one.model, COMMON_FOLDS][0]) for one in pool))
 
@@ -220,7 +220,7 @@ class _Finish:
             return vote_outputs(plan, members, [self._outputs[one.model, COMMON_FOLDS] for one in chosen])[0]
 
         def loss(outputs: Floats) -> float:
-            value = score(metric, y, outputs)
+            value = score(metric, rows.y, outputs, rows.weights)
             return -value if metric.larger_is_better else value
 
         return choose_members(plan, replace(listed, candidates=tuple(pool)), vote, loss)
@@ -360,5 +360,5 @@ def final_costs(plan: Plan, found: SearchResult) -> FinalCosts:
     seconds: dict[Model, float] = {}
     for model, evaluation in found.evaluator.evaluated.values():
         if evaluation.inputs.share == 1.0:
-            seconds[model] = max(seconds.get(model, 0.0), evaluation.seconds)
+            seconds[model] = max(seconds.get(model, 0.0), found.evaluator.seconds_alone(evaluation))
     return FinalCosts(seconds, fit_factor(plan))

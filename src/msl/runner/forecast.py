@@ -248,15 +248,16 @@ class TimeReserve:
         self._known: set[str] = set()
         self.seconds = 0.0
 
-    def add(self, evaluation: Evaluation) -> None:
-        """Updates the reserve after an evaluation."""
+    def add(self, evaluation: Evaluation, seconds: float | None = None) -> None:
+        """Updates the reserve after an evaluation; `seconds` is its time if that of its own was less, for it shared
+        the fits of others."""
         if self._budget is None or evaluation.failure is not None or evaluation.inputs.share != 1.0:
             return
         if evaluation.bound or evaluation.key in self._known:
             return
         self._known.add(evaluation.key)
         if len(self._best) < self._members or not self._best or evaluation.losses[0] < self._best[-1][0]:
-            insort(self._best, (evaluation.losses[0], evaluation.seconds))
+            insort(self._best, (evaluation.losses[0], evaluation.seconds if seconds is None else seconds))
             del self._best[max(1, self._members) :]
             self.seconds = self._needed(self._budget)
 

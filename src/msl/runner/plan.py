@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msl.blocks.base.load import BlockProblem, demand_packages, load_class
+from msl.blocks.base.row_weights import class_takes_weights
 from msl.check.strategies import closed_steps
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
@@ -229,6 +230,13 @@ def lacking_libraries(space: Space) -> list[UnusableBlock]:
         except BlockProblem as problem:
             problems.setdefault(problem.help, UnusableBlock(block, problem.code, problem.message, problem.help))
     return list(problems.values())
+
+
+def learners_without_weights(space: Space, task: str, trusted: Collection[str] = ()) -> list[str]:
+    """The learners of a space that cannot count rows by weights, as far as their classes show it."""
+    learners = (node.block for node in bottom_up(space.root) if isinstance(node, BlockUse))
+    named = {block.name: block for block in learners if block.role == "learner"}
+    return [name for name, block in named.items() if not class_takes_weights(load_class(block, task, trusted))]
 
 
 def metric_problems(objectives: Iterable[Objective], trusted: Collection[str] = ()) -> list[UnusableBlock]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from msl.evaluate.outcome import Outcome
 from msl.runner.forecast import TimeReserve
+from msl.runner.path_tasks import TaskGroup, may_share_fits, task_groups
 from msl.runner.plan import Plan
 from msl.runner.versions import versions_of
 from msl.search.base import FIRST_CONFIRMING_REPEAT, Observation, Query
@@ -20,6 +21,7 @@ from msl.space.best import Domains, Result, best_place, tried_models
 from msl.space.canonical.digest import model_digest
 from msl.space.fidelity import scaled_down
 from msl.space.membership import Membership, NotInSpace
+from msl.space.paths import path_of
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
@@ -71,6 +73,8 @@ class DecodedQuery:
     inputs: EvaluationInputs | None = None
     tried: tuple[DecodedQuery, ...] = ()
     worded: Model | None = None
+    #: The path parameter of a model that is tried beside others of its path, with which it may share its fits.
+    path: str | None = None
 
     @property
     def evaluations(self) -> tuple[DecodedQuery, ...]:
@@ -110,6 +114,10 @@ class QueryEvaluator:
         #: The answers to points that stand for several models, by the models of the search space, with their results.
         self._answers: dict[Model, tuple[Result, Model]] = {}
         self._membership = Membership(plan.spec.space)
+        #: The task, where models of one path may share their fits.
+        self._path_task = plan.job.dataset.task if may_share_fits(plan.objectives) else None
+        #: The seconds that evaluations on a path would have taken alone, at most, by their keys.
+        self._seconds_alone: dict[str, float] = {}
 
     def answer(
         self,
@@ -181,7 +189,10 @@ class QueryEvaluator:
         domains = self.plan.search_spaces[query.stage].domains
         if not domains:
             return self._asked(query, rounded, model)
-        tried = [self._asked(query, rounded, each) for each in self._models_to_try(model, domains, query)]
+        tried = [
+            replace(self._asked(query, rounded, each), path=self._path_of(each))
+            for each in self._models_to_try(model, domains, query)
+        ]
         if query.share < 1.0:
             return DecodedQuery(query, rounded, tried=tuple(tried))  # what is best with less need not be best
         if len(tried) < 2:
@@ -201,7 +212,10 @@ class QueryEvaluator:
         """
         if model in self._answers and query.repeat >= FIRST_CONFIRMING_REPEAT:
             return [self._answers[model][1]]
-        return [each for each in tried_models(model, domains) if self._is_in_space(each)]
+        return [each for each in tried_models(model, domains, self._path_task) if self._is_in_space(each)]
+
+    def _path_of(self, model: Model) -> str | None:
+        return None if self._path_task is None else path_of(model, self._path_task)
 
     def _is_in_space(self, model: Model) -> bool:
         if not self.plan.spec.space.requirements:
@@ -215,9 +229,11 @@ class QueryEvaluator:
     def _best_tried(self, point: DecodedQuery, known: dict[str, Evaluation]) -> DecodedQuery:
         """The one of the tried models that answers a point."""
         results: list[Result | None] = []
-        for each in point.tried:
-            assert each.inputs is not None
-            evaluation = known[each.inputs.key]
+        evaluations = [known[each.inputs.key] for each in point.tried if each.inputs is not None]
+        together = sum(evaluation.seconds for evaluation in evaluations)
+        for each, evaluation in zip(point.tried, evaluations, strict=True):
+            if each.path is not None:  # an earlier run has evaluated it
+                self._seconds_alone.setdefault(evaluation.key, together)
             is_bound = evaluation.bound or _is_lost(evaluation, each.query.cutoff)
             loss = math.inf if is_bound else evaluation.losses[0]  # the value of a bound depends on earlier cutoffs
             results.append(
@@ -260,10 +276,12 @@ class QueryEvaluator:
                 wanted[key] = point
         missing = list(wanted.values())
         tasks = [Task(p.model, p.query.cutoff, p.query.share, p.query.repeat) for p in missing if p.model is not None]
+        groups = task_groups(tasks, [point.path for point in missing])
         self._stored_at = monotonic()
         try:
-            with closing(self.executor.arrivals(tasks)) as arrivals:
-                self._receive(arrivals, missing, known, is_cut)
+            while groups:
+                with closing(self.executor.arrivals([group.task for group in groups])) as arrivals:
+                    groups = self._receive(arrivals, groups, missing, known, is_cut)
         except BaseException:
             with suppress(StoreError):  # the first error is the one to report
                 self._store_outcomes()
@@ -272,26 +290,39 @@ class QueryEvaluator:
     def _receive(
         self,
         arrivals: Iterable[list[tuple[int, Outcome]]],
+        groups: Sequence[TaskGroup],
         missing: Sequence[DecodedQuery],
         known: dict[str, Evaluation],
         is_cut: Callable[[], bool],
-    ) -> None:
-        """Receives outcomes until all have arrived, or until `is_cut` returns true."""
-        done = 0
+    ) -> list[TaskGroup]:
+        """Receives outcomes until all have arrived, or until `is_cut` returns true; the tasks that are left."""
+        left: list[TaskGroup] = []
+        wanted = {place for group in groups for place in group.places}
+        done = len(missing) - len(wanted)
         for arrived in arrivals:
-            for place, outcome in arrived:
-                evaluation = self._evaluation(missing[place], outcome)
-                known[evaluation.key] = evaluation
-                self.reserve.add(evaluation)
-                self._unstored.append(evaluation)
+            count = 0
+            for task, outcome in arrived:
+                for place, one in groups[task].outcomes(outcome, len(self.plan.objectives)):
+                    self._keep(missing[place], one, outcome.effort.seconds, known)
+                    count += 1
+                left.extend(groups[task].after(outcome))
             if monotonic() - self._stored_at >= _COMMIT_EVERY:
                 self._store_outcomes()
-            done += len(arrived)
-            self.arrived += len(arrived)
-            if arrived:
+            done += count
+            self.arrived += count
+            if count:
                 self._on_outcome(done, len(missing))
             if done < len(missing) and is_cut():
-                return
+                return []
+        return left
+
+    def _keep(self, point: DecodedQuery, outcome: Outcome, seconds: float, known: dict[str, Evaluation]) -> None:
+        """Keeps an outcome to be stored. The task that gave it took so many seconds."""
+        evaluation = self._evaluation(point, outcome)
+        known[evaluation.key] = evaluation
+        self._seconds_alone[evaluation.key] = seconds
+        self.reserve.add(evaluation, seconds)
+        self._unstored.append(evaluation)
 
     def _store_outcomes(self) -> None:
         if self._unstored:
@@ -349,7 +380,7 @@ class QueryEvaluator:
             return Observation(vector, (math.inf,) * len(self.plan.objectives))
         evaluation = known[point.inputs.key]
         self.evaluated[point.inputs.key] = (point.model, evaluation)
-        self.reserve.add(evaluation)
+        self.reserve.add(evaluation, self.seconds_alone(evaluation))
         # The store may have the exact loss where a race would only have given a bound. The strategy has to see the same
         # in both cases.
         bound = evaluation.bound or _is_lost(evaluation, point.query.cutoff)
@@ -358,6 +389,10 @@ class QueryEvaluator:
                 point.worded, point.model, math.inf if bound else evaluation.losses[0], evaluation.complexity
             )
         return Observation(vector, evaluation.losses, evaluation.complexity, bound)
+
+    def seconds_alone(self, evaluation: Evaluation) -> float:
+        """The time of an evaluation without others that share its fits, or more."""
+        return max(evaluation.seconds, self._seconds_alone.get(evaluation.key, 0.0))
 
     def _remember(self, worded: Model, model: Model, loss: float, complexity: float) -> None:
         """Keeps the answer with the lowest loss, where a point is evaluated on several splits."""

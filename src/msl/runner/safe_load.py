@@ -33,6 +33,7 @@ _FUNCTIONS = frozenset(
         "sklearn.feature_selection._univariate_selection.chi2",
         "sklearn.feature_selection._univariate_selection.f_classif",
         "sklearn.feature_selection._univariate_selection.f_regression",
+        "sklearn.metrics._classification.balanced_accuracy_score",
         "sklearn.utils.validation.check_array",
     }
 )
@@ -122,9 +123,14 @@ def _damaged(name: str, reason: BaseException) -> ModelFileError:
 # --- trees ------------------------------------------------------------------------------------------
 
 
+_ANY_WIDTH = 2**31
+#: Estimators that give other columns to the estimators in them than they get; those say how many by themselves.
+_MAKERS_OF_COLUMNS = ("sklearn.pipeline", "sklearn.compose", "sklearn.ensemble._stacking")
+
+
 def _trees(root: Any) -> Iterator[tuple[Any, int]]:
     """Every tree in an estimator, with the number of columns of its input."""
-    pending, seen = [(root, 2**31)], set()
+    pending, seen = [(root, _ANY_WIDTH)], set()
     while pending:
         each, width = pending.pop()
         if (id(each), width) in seen or isinstance(each, str | bytes | int | float | type(None)):
@@ -133,7 +139,9 @@ def _trees(root: Any) -> Iterator[tuple[Any, int]]:
         if isinstance(each, Tree | TreePredictor):
             yield each, width
             continue
-        if type(each).__module__.startswith("sklearn."):  # a chain's steps may make more columns than it is given
+        if type(each).__module__.startswith(_MAKERS_OF_COLUMNS):
+            width = _ANY_WIDTH
+        elif type(each).__module__.startswith("sklearn."):  # a chain's steps may make more columns than it is given
             known = getattr(each, "n_features_in_", width)
             width = min(width, known) if isinstance(known, int) else width
         pending.extend((inner, width) for inner in _children(each))

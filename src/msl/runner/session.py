@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from time import monotonic
@@ -26,6 +26,7 @@ from msl.runner.plan import Plan, block_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
 from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
 from msl.runner.versions import versions_of_packages
+from msl.space.values import Model
 from msl.store.evaluation import Evaluation
 from msl.store.store import Store
 from msl.store.store_error import StoreError
@@ -86,7 +87,20 @@ class Result:
 
     summary: Mapping[str, Any]
     trained: Trained
-    evaluations: Sequence[Mapping[str, Any]] = field(repr=False)
+    evaluations: Sequence[Mapping[str, Any]]
+    #: The model of each evaluation, and whether the first objective is minimised.
+    models: Sequence[Model] = ()
+    minimizes: bool = True
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name} = {value:.4g}" for name, value in self.objectives.items())
+        return f"<Result {self.best}: {values}, {len(self.evaluations)} evaluations>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from msl.report.html.result_view import result_view
+
+        return result_view(self.summary, self.evaluations, self.minimizes)
 
     @property
     def run(self) -> str:
@@ -253,8 +267,9 @@ def _finish_run(
         groups = failure_groups(evaluation for _, evaluation in found.evaluator.evaluated.values())
         raise NoModel(_no_model_message(groups), summary, failures_to_text(groups, most=_MOST_CAUSES))
     store.runs.end(run, "interrupted" if interrupted else "finished", summary)
-    rows = [_row(plan, evaluation) for _, evaluation in found.evaluator.evaluated.values()]
-    return Result(summary, finished.used, rows)
+    evaluated = found.evaluator.evaluated.values()
+    rows, models = [_row(plan, evaluation) for _, evaluation in evaluated], [model for model, _ in evaluated]
+    return Result(summary, finished.used, rows, models, plan.objectives[0].minimize)
 
 
 def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         groups=statement.groups,
         order=statement.order,
         fold=statement.fold,
+        weight=statement.weight,
         header=statement.header,
         separator=statement.separator,
         decimal=statement.decimal,

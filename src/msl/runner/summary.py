@@ -195,8 +195,9 @@ def _about_test(plan: Plan, record: Mapping[str, Any], finished: Finished, test:
     """The metrics of the best model on the test table, and of the ensemble if it is used."""
     if finished.test_outputs is None:
         return {"test_failure": (finished.no_test.strip() or "the model gave no predictions").splitlines()[0]}
-    y = Dataset.of(test).y
-    measured = test_metrics(plan, finished.test_outputs, y)
+    rows = Dataset.of(test)
+    y, weights = rows.y, rows.weights
+    measured = test_metrics(plan, finished.test_outputs, y, weights)
     estimated = record["measures"]
     found: dict[str, Any] = {
         "test": measured,
@@ -205,8 +206,8 @@ def _about_test(plan: Plan, record: Mapping[str, Any], finished: Finished, test:
     used = finished.test_outputs
     if finished.ensemble is not None and finished.ensemble.test_outputs is not None:
         used = finished.ensemble.test_outputs
-        found["ensemble_test"] = test_metrics(plan, used, y)
-    return found | {"test_judged": _predictions(plan, y, used)}
+        found["ensemble_test"] = test_metrics(plan, used, y, weights)
+    return found | {"test_judged": _predictions(plan, y, used, weights)}
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@
 - How long is a list whose length is a parameter? -> `lengths`
 - Which model of the space is nearest to another? -> `nearest`
 - Which values of `best` parameters are tried? -> `best`
+- Which parameters have one fit for all their values? -> `paths`
 - What is the resource of a block, and a model with less of it? -> `fidelity`
 - How many models are there? Draw one, list them -> `enumerate.count`
 - Do two spaces have the same models? -> `enumerate.equivalence`

@@ -15,12 +15,15 @@ from math import exp, log
 from msl.space.conditions import Parameter, Requirement, Sibling, nested_terms, terms
 from msl.space.nodes import BlockUse, Choice, Const, IntRange, Node, Param, RealRange, Sized, Symbol, bottom_up, rebuilt
 from msl.space.numbers import evenly_spaced, level_count, level_value, whole_numbers
+from msl.space.paths import path_of, path_value
 from msl.space.spec import Space
 from msl.space.to_text import is_single, node_to_text
 from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 #: The most values that are tried in one evaluation, of all `best` parameters of a model together.
 MOST_TRIED = 16
+#: The most values where one fit answers for all: each is an evaluation to score and to store.
+MOST_ON_PATH = 200
 #: A domain by the name of the parameter and the word that stands for its values.
 Domains = Mapping[tuple[str, str], Node]
 #: A loss and a complexity, of which the lower ones are better.
@@ -123,12 +126,18 @@ def _siblings(param: Param) -> list[str]:
 # --- which values are tried -------------------------------------------------------------------------------------------
 
 
-def tried_models(model: Model, domains: Domains) -> list[Model]:
-    """The models that one with words stands for, from low to high values; the model itself if it has no words."""
+def tried_models(model: Model, domains: Domains, task: str | None = None) -> list[Model]:
+    """The models that one with words stands for, from low to high values; the model itself if it has no words.
+
+    With a task, a model whose only word is for its path parameter stands for more models.
+    """
     words = list(_words(model.steps, domains))
     if not words:
         return [model]
     each = max(2, int(MOST_TRIED ** (1 / len(words)) + 1e-9))
+    path = None if task is None or len(words) > 1 else path_of(model, task)
+    if path is not None and path_value(model, path) == words[0][1]:
+        each = MOST_ON_PATH
     grids = [tried_values(domains[word], each) for word in words]
     found = (_replaced(model.steps, iter(values), domains) for values in product(*grids))
     return list(dict.fromkeys(Model(steps) for steps in found))

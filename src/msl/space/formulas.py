@@ -293,6 +293,8 @@ class Facts:
     classes: tuple[str, ...] = ()
     #: How many folds `data(fold = …)` names; None without it.
     n_folds: int | None = None
+    #: Whether rows have weights.
+    has_weights: bool = False
     #: The target and why it was taken for it, for messages; empty where the user named it or the task.
     guessed_target: str = field(default="", compare=False)
 

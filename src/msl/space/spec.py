@@ -319,6 +319,7 @@ class DataStatement:
     groups: str | None = None
     order: str | None = None
     fold: str | None = None
+    weight: str | None = None
     header: bool | None = None
     separator: str | None = None
     decimal: str | None = None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from msl.evaluate.cross_validate import EvaluationRequest
+from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.outcome import Effort, EvaluationLog, Failure, Outcome, WarningCapture, failure_of
 from msl.workers.executor import Executor
@@ -64,6 +64,8 @@ class TaskRunner:
         try:
             if isinstance(task, EvaluationRequest):
                 return self._evaluator.evaluate(task.model, task.cutoff, task.share, task.repeat)
+            if isinstance(task, PathRequest):
+                return self._path(task)
             return self._final(task)
         except LimitExceeded as over:
             failure = Failure(over.cause, over.message, self._step)
@@ -72,6 +74,15 @@ class TaskRunner:
         except BaseException as reason:  # of an estimator; what is no `Exception` leaves the evaluator
             failure = Failure("exception", type(reason).__name__, self._step)
         return failed(len(self.job.objectives), failure)
+
+    def _path(self, task: PathRequest) -> Outcome:
+        """The outcomes of a path as the product of one, which fails if memory runs out: alone, each needs less."""
+        outcomes = [self._checked(outcome, is_limited=False) for outcome in self._evaluator.evaluate_path(task)]
+        effort = Effort(sum(outcome.effort.seconds for outcome in outcomes))
+        for outcome in outcomes:
+            if outcome.failure is not None and outcome.failure.cause == "memory":
+                return failed(0, outcome.failure, effort)
+        return Outcome((), effort=effort, product=tuple(outcomes))
 
     def _final(self, task: OutputsRequest | FitRequest) -> Outcome:
         """Final outputs and fits of a run, as the product of an outcome without losses."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from msl.blocks.base.load import TRUSTED
 from msl.blocks.public import target_modules
 from msl.diagnostics.user_error import UserError
-from msl.evaluate.cross_validate import EvaluationRequest
+from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
@@ -19,8 +19,8 @@ from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, S
 
 #: One evaluation: a model, and the other arguments of `Evaluator.evaluate`.
 Task = EvaluationRequest
-#: What executors take: an evaluation, or outputs and fits for the end of a run.
-AnyTask = EvaluationRequest | OutputsRequest | FitRequest
+#: What executors take: an evaluation, several on one path, or outputs and fits for the end of a run.
+AnyTask = EvaluationRequest | PathRequest | OutputsRequest | FitRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Job:
 
 def is_limited(task: AnyTask) -> bool:
     """Whether the limits of an evaluation hold for a task: what kept them on folds may take longer on all rows."""
-    return isinstance(task, EvaluationRequest)
+    return isinstance(task, EvaluationRequest | PathRequest)
 
 
 def failed(n_losses: int, failure: Failure, effort: Effort | None = None) -> Outcome:

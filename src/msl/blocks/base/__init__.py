@@ -6,5 +6,7 @@ build: model_to_chain; recipe_of and step_to_estimator for one block or step; ad
 accepted_columns: what a block takes of a table as it is: symbols, missing values, categories
 load: load_class, BlockProblem, modules beside a spec
 check_outputs: validation of what transformers and learners return
+learner_paths: one fit with the largest value of a parameter, as the fits with smaller values
 complexity: the complexity of any fitted estimator
+row_weights: which learners take weights of rows, also inside others
 """

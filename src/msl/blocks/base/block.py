@@ -10,7 +10,7 @@ A learner that can also share work between predictions splits `outputs` into `pr
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -75,6 +75,8 @@ class Block(BaseEstimator):
     fills_missing: ClassVar[bool] = False
     #: Whether its result for a row does not depend on the rows that it was fitted on.
     row_by_row: ClassVar[bool] = False
+    #: Whether its fit can count rows by weights; it then has a method `fit_weighted`.
+    takes_weights: ClassVar[bool] = False
     #: Whether some parameters are positions in a coordinate system, which `fit_coordinates` fits to the inputs.
     has_coordinates: ClassVar[bool] = False
 
@@ -101,6 +103,10 @@ class Block(BaseEstimator):
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         """Fits on finite, C-ordered float64 rows without validating them."""
         self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        """As `fit_arrays`, with a positive weight for each row; only for blocks that say `takes_weights`."""
+        raise NotImplementedError
 
     def complexity(self) -> float:
         """The size of the fitted block: its number of units, features, support vectors, leaves or weights."""
@@ -167,6 +173,17 @@ class BlockTransformer(TransformerMixin, Block):
         return tags
 
 
+Fitted = TypeVar("Fitted")
+
+
+def shallow_copy(fitted: Fitted) -> Fitted:
+    """A copy with the same attributes. `copy` would ask scikit-learn for a state to be saved, which takes longer than
+    many predictions."""
+    copied = object.__new__(type(fitted))
+    copied.__dict__.update(fitted.__dict__)
+    return copied
+
+
 class BlockLearner(Block):
     """A block that predicts; its outputs are split in two where siblings share work between predictions."""
 
@@ -183,6 +200,18 @@ class BlockLearner(Block):
     def outputs_prepared(self, query: Any) -> Floats:
         """The rest of the prediction."""
         raise NotImplementedError
+
+    def with_less(self, parameter: str, value: int) -> Self:
+        """A copy of this fitted block, as it would be with a smaller value of its path parameter."""
+        smaller = shallow_copy(self)
+        setattr(smaller, parameter, value)
+        return smaller
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        """The outputs of copies with less for these rows: what they share is computed once. Ascending values take the
+        least time. `query` is what `prepare_query` has returned for the rows, if it was called."""
+        shared = self.prepare_query(X) if query is None else query
+        return lambda smaller: smaller.outputs_prepared(shared)
 
 
 class BlockClassifier(ClassifierMixin, BlockLearner):

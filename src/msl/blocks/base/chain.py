@@ -18,7 +18,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.check_outputs import (
@@ -34,6 +34,7 @@ from msl.blocks.base.check_outputs import (
     predicted_probabilities,
 )
 from msl.blocks.base.load import estimator_code
+from msl.blocks.base.row_weights import counts_rows, fit_with_weights
 from msl.blocks.public import public
 from msl.diagnostics.user_error import UserError
 
@@ -44,8 +45,11 @@ class ArrayModel(BaseEstimator, ABC):
     n_classes_: int
 
     @abstractmethod
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
-        """Fits on validated rows; `y` holds codes of classes, or numbers when `n_classes` is 0."""
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> None:
+        """Fits on validated rows; `y` holds codes of classes, or numbers when `n_classes` is 0.
+
+        `weights` say how much each row counts in the fit of learners, as `sample_weight` of scikit-learn does.
+        """
 
     @abstractmethod
     def outputs(self, X: Floats) -> Floats:
@@ -68,11 +72,11 @@ class ArrayModel(BaseEstimator, ABC):
 class ArrayClassifier(ClassifierMixin, ArrayModel):
     """The scikit-learn interface of a classifier."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        self.fit_arrays(rows, codes, len(self.classes_))
+        self.fit_arrays(rows, codes, len(self.classes_), _weights_of(sample_weight, rows))
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -86,15 +90,22 @@ class ArrayClassifier(ClassifierMixin, ArrayModel):
 class ArrayRegressor(RegressorMixin, ArrayModel):
     """The scikit-learn interface of a regressor."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         rows, numbers = validate_data(
             self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite="allow-nan"
         )
-        self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0)
+        self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0, _weights_of(sample_weight, rows))
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
         return self.outputs(self._validated(X))
+
+
+def _weights_of(sample_weight: ArrayLike | None, rows: Floats) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    return weights
 
 
 def sum_to_one(outputs: Floats) -> bool:
@@ -134,9 +145,9 @@ class Branch:
     def __init__(self, branches: Sequence[Sequence[Any]]) -> None:
         self.branches = branches
 
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> Floats:
         """Fits every branch and returns the joined columns of the training rows."""
-        return np.hstack([fit_steps(branch, X, y, n_classes) for branch in self.branches])
+        return np.hstack([fit_steps(branch, X, y, n_classes, weights) for branch in self.branches])
 
     def transform_arrays(self, X: Floats) -> Floats:
         return np.hstack([apply_steps(branch, X) for branch in self.branches])
@@ -145,23 +156,31 @@ class Branch:
         return np.hstack([_apply_to_new_rows(branch, X) for branch in self.branches])
 
 
-def fit_steps(steps: Sequence[Any], X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
+def fit_steps(
+    steps: Sequence[Any], X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None
+) -> Floats:
     """Fits steps one after the other and returns the checked output of the last one for the training rows."""
     for step in steps:
         with naming(step):
-            X = checked_columns(fit_step(step, X, y, n_classes), X)
+            X = checked_columns(fit_step(step, X, y, n_classes, weights), X)
     return X
 
 
-def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int) -> Floats:
-    """Fits one step and returns its output for the training rows."""
+def fit_step(step: Any, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> Floats:
+    """Fits one step and returns its output for the training rows.
+
+    Weights of rows are for learners, as in pipelines of scikit-learn: of the steps, only one that holds a learner of
+    its own gets them.
+    """
     if isinstance(step, Branch):
-        return step.fit_arrays(X, y, n_classes)
+        return step.fit_arrays(X, y, n_classes, weights)
     if isinstance(step, Block):
         step.fit_arrays(X, y, n_classes)
         transformed: Floats = step.transform_arrays(X)
         return transformed
     with estimator_code:
+        if weights is not None and getattr(step, "weighs_learner", False):
+            return made_columns(step.fit_transform(X, y, sample_weight=weights))
         return made_columns(step.fit_transform(X, y) if hasattr(step, "fit_transform") else step.fit(X, y).transform(X))
 
 
@@ -203,11 +222,20 @@ def naming(block: Any) -> Iterator[None]:
         raise
 
 
-def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+def fit_learner(learner: Any, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> None:
+    """Fits a learner, with the weights of rows if it takes any."""
+    counts = counts_rows(learner, weights)
     if isinstance(learner, Block):
-        learner.fit_arrays(X, y, n_classes)
-    else:
-        with estimator_code:
+        if counts:
+            assert weights is not None
+            learner.fit_weighted(X, y, n_classes, weights)
+        else:
+            learner.fit_arrays(X, y, n_classes)
+        return
+    with estimator_code:
+        if counts:
+            fit_with_weights(learner, X, y, weights)
+        else:
             learner.fit(X, y)
 
 
@@ -260,10 +288,10 @@ class _Chain(ArrayModel):
         self.learner = learner
         self.posts = posts
 
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None) -> None:
         self.n_classes_ = n_classes
-        inner = fit_steps(self.steps, X, y, n_classes)
-        fit_learner(self.learner, inner, y, n_classes)
+        inner = fit_steps(self.steps, X, y, n_classes, weights)
+        fit_learner(self.learner, inner, y, n_classes, weights)
         if self.posts:
             outputs = self._learner_outputs(inner)
             for post in self.posts:

@@ -31,6 +31,7 @@ class Boosting(BlockLearner):
     """What all libraries share. `rounds_` is the number of rounds that were fitted."""
 
     takes_missing = True
+    takes_weights = True
     #: Whether it splits on sets of symbols; their columns are named in `symbolic_columns`.
     splits_on_symbols: ClassVar[bool] = True
     #: The parameter that holds the number of rounds.
@@ -50,6 +51,12 @@ class Boosting(BlockLearner):
     }
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self._fit(X, y, n_classes, None)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._fit(X, y, n_classes, weights)
+
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
         if self.class_weight is not None and not n_classes:
             raise UserError("`class_weight` balances classes, and the target holds numbers")
         self.n_classes_ = n_classes
@@ -62,8 +69,8 @@ class Boosting(BlockLearner):
             self.model_ = None  # there is nothing to learn
             return
         if self.early_stopping is not None:
-            self.rounds_ = self._best_rounds(X, y, self.early_stopping)
-        self.model_ = self._trained(X, y, self._weights(y))
+            self.rounds_ = self._best_rounds(X, y, weights, self.early_stopping)
+        self.model_ = self._trained(X, y, weights)
 
     def outputs(self, X: Floats) -> Floats:
         if not self.n_classes_:
@@ -94,14 +101,18 @@ class Boosting(BlockLearner):
             return int(self.random_state) % _LARGEST_SEED
         return int(check_random_state(self.random_state).randint(_LARGEST_SEED))
 
-    def _weights(self, y: NDArray[Any]) -> Floats | None:
-        return balanced_weights(y, len(self.present_)) if self.class_weight == "balanced" else None
+    def _balanced(self, y: NDArray[Any], weights: Floats | None) -> Floats | None:
+        """The weights of rows, by those of their classes where these are balanced."""
+        if self.class_weight != "balanced":
+            return weights
+        of_classes = balanced_weights(y, len(self.present_))
+        return of_classes if weights is None else of_classes * weights
 
     # --- what a library does ---
 
     @abstractmethod
     def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
-        """A model of `rounds_` rounds."""
+        """A model of `rounds_` rounds. `weights` are those of rows; `class_weight` is left to the library."""
 
     @abstractmethod
     def _predicted(self, X: Floats) -> Any:
@@ -122,11 +133,11 @@ class Boosting(BlockLearner):
 
     # --- early stopping ---
 
-    def _best_rounds(self, X: Floats, y: NDArray[Any], patience: int) -> int:
+    def _best_rounds(self, X: Floats, y: NDArray[Any], weights: Floats | None, patience: int) -> int:
         held = held_out(y, self.n_kinds, self.validation_share, self.seed_)
         if not held.any():
             return self.rounds_
-        return max(1, self._stopped(X, y, self._weights(y), held, patience))
+        return max(1, self._stopped(X, y, weights, held, patience))
 
 
 def held_out(y: NDArray[Any], n_classes: int, share: float, seed: int) -> Held:

@@ -91,7 +91,7 @@ class _LightGBM(SavedByLibrary):
     def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
         from lightgbm import Booster
 
-        model = Booster(self._all_parameters(), self._rows(X, y, weights))
+        model = Booster(self._all_parameters(), self._rows(X, y, self._balanced(y, weights)))
         for _ in range(self.rounds_):
             model.update()
         model.free_dataset()
@@ -100,6 +100,7 @@ class _LightGBM(SavedByLibrary):
     def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
         from lightgbm import Booster
 
+        weights = self._balanced(y, weights)
         rows = self._rows(X[~held], y[~held], None if weights is None else weights[~held])
         judging = rows.create_valid(X[held], y[held], None if weights is None else weights[held])
         model, watched = Booster(self._all_parameters(), rows), Patience(patience)
@@ -215,7 +216,7 @@ class _XGBoost(SavedByLibrary):
     def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
         from xgboost import Booster
 
-        rows = self._rows(X, y, weights)
+        rows = self._rows(X, y, self._balanced(y, weights))
         model = Booster(self._all_parameters(), [rows])
         for number in range(self.rounds_):
             model.update(rows, number)
@@ -224,6 +225,7 @@ class _XGBoost(SavedByLibrary):
     def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
         from xgboost import Booster
 
+        weights = self._balanced(y, weights)
         rows = self._rows(X[~held], y[~held], None if weights is None else weights[~held])
         judging = self._rows(X[held], y[held], None if weights is None else weights[held], rows)
         model, watched = Booster(self._all_parameters(), [rows, judging]), Patience(patience)
@@ -318,11 +320,11 @@ class _CatBoost(SavedByLibrary):
         rounds = {"n_estimators": self.rounds_, "random_seed": self.seed_}
         return CatBoost({**self._parameters(), **rounds, "loss_function": loss})
 
-    def _rows(self, X: Floats, y: NDArray[Any] | None = None) -> Any:
+    def _rows(self, X: Floats, y: NDArray[Any] | None = None, weights: Floats | None = None) -> Any:
         from catboost import FeaturesData, Pool
 
         if not self.symbols:
-            return Pool(np.ascontiguousarray(X, dtype=np.float32), y)
+            return Pool(np.ascontiguousarray(X, dtype=np.float32), y, weight=weights)
         is_symbol = np.zeros(self.n_columns_, dtype=bool)
         is_symbol[self.symbols] = True
         numbers = np.ascontiguousarray(X[:, ~is_symbol], dtype=np.float32) if not is_symbol.all() else None
@@ -330,17 +332,18 @@ class _CatBoost(SavedByLibrary):
         for place, column in enumerate(np.flatnonzero(is_symbol)):
             codes, where = np.unique(X[:, column], return_inverse=True)
             words[:, place] = np.array([_word(code) for code in codes], dtype=object)[where]
-        return Pool(FeaturesData(num_feature_data=numbers, cat_feature_data=words), y)
+        return Pool(FeaturesData(num_feature_data=numbers, cat_feature_data=words), y, weight=weights)
 
     def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
         model = self._new()  # it balances classes itself
-        model.fit(self._rows(X, y))
+        model.fit(self._rows(X, y, weights))
         return model
 
     def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
         model = self._new()
-        judging = self._rows(X[held], y[held])
-        model.fit(self._rows(X[~held], y[~held]), eval_set=judging, early_stopping_rounds=patience)
+        of_both = (None, None) if weights is None else (weights[held], weights[~held])
+        judging = self._rows(X[held], y[held], of_both[0])
+        model.fit(self._rows(X[~held], y[~held], of_both[1]), eval_set=judging, early_stopping_rounds=patience)
         return int(model.get_best_iteration()) + 1
 
     def _predicted(self, X: Floats) -> Any:
@@ -423,10 +426,10 @@ class _HistBoosting(Boosting):
         self.symbolic_columns = symbolic_columns
         self.random_state = random_state
 
-    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
         self.merge_ = MergeRare(self.symbols, self.max_bins)
         self.merge_.fit_arrays(X, y, n_classes)
-        super().fit_arrays(self.merge_.transform_arrays(X), y, n_classes)
+        super()._fit(self.merge_.transform_arrays(X), y, n_classes, weights)
 
     def _new(self, **stopping: Any) -> Any:
         kind = HistGradientBoostingClassifier if self.n_classes_ else HistGradientBoostingRegressor
@@ -437,14 +440,15 @@ class _HistBoosting(Boosting):
         return kind(max_iter=self.rounds_, random_state=self.seed_, **rest, **symbols, **weight, **stopping)
 
     def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
-        return self._new().fit(X, y)
+        return self._new().fit(X, y, sample_weight=weights)
 
     def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
         """Scikit-learn holds rows out itself, with the share and the seed that it is given."""
         if self.n_kinds and np.bincount(y).min() < 2:
             return self.rounds_
         share = self.validation_share
-        found = self._new(early_stopping=True, validation_fraction=share, n_iter_no_change=patience, tol=0.0).fit(X, y)
+        found = self._new(early_stopping=True, validation_fraction=share, n_iter_no_change=patience, tol=0.0)
+        found.fit(X, y, sample_weight=weights)
         return int(np.argmax(found.validation_score_))
 
     def _predicted(self, X: Floats) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from math import sqrt
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -19,7 +19,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from msl.blocks.base.block import Block, BlockRegressor, Codes, Floats, ProbabilisticClassifier
+from msl.blocks.base.block import BlockLearner, BlockRegressor, Codes, Floats, ProbabilisticClassifier
 from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
@@ -85,14 +85,23 @@ class TreeSums:
     def __init__(self, rows: NDArray[np.float32]) -> None:
         self._rows = rows
         self._sums: list[Floats] = []
+        #: The number of trees of the last forest and their sum, from which a forest with a few more goes on.
+        self._last: tuple[int, Floats | float] = 0, 0.0
 
     def mean(self, trees: list[Any]) -> Floats:
         """The mean prediction, summed in the order of the trees: earlier calls do not change its last digits."""
+        count, total = self._last
+        if count <= len(trees) < count + STRIDE:
+            total = self._added(trees[count:], total)
+            self._last = len(trees), total
+            return np.asarray(total / len(trees))
         while len(self._sums) < len(trees) // STRIDE:
             done = len(self._sums) * STRIDE
             self._sums.append(self._added(trees[done : done + STRIDE], self._sums[-1] if self._sums else 0.0))
         kept = len(trees) // STRIDE
-        return self._added(trees[kept * STRIDE :], self._sums[kept - 1] if kept else 0.0) / len(trees)
+        total = self._added(trees[kept * STRIDE :], self._sums[kept - 1] if kept else 0.0)
+        self._last = len(trees), total
+        return np.asarray(total / len(trees))
 
     def _added(self, trees: list[Any], total: Floats | float) -> Floats:
         for tree in trees:
@@ -101,10 +110,10 @@ class TreeSums:
 
     @property
     def nbytes(self) -> int:
-        return int(self._rows.nbytes + sum(total.nbytes for total in self._sums))
+        return int(self._rows.nbytes + sum(total.nbytes for total in (*self._sums, np.asarray(self._last[1]))))
 
 
-class Forest(Block):
+class Forest(BlockLearner):
     """The parameters of both forests, and their fit.
 
     Parameters
@@ -158,6 +167,12 @@ class Forest(Block):
         self.scale_ = prepared.scale
         self.trees_ = prepared.trees(self.units)
         self.n_leaves_ = prepared.n_leaves(self.units)
+
+    def with_less(self, parameter: str, value: int) -> Self:
+        smaller = super().with_less(parameter, value)
+        smaller.trees_ = self.trees_[:value]
+        smaller.n_leaves_ = sum(tree.n_leaves for tree in smaller.trees_)
+        return smaller
 
     def prepare_query(self, X: Floats) -> TreeSums:
         # The compiled trees check no bounds: they would read beyond the end of rows that are too short.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,15 +92,31 @@ class LogitBoost(ProbabilisticClassifier):
         return scores
 
     def outputs(self, X: Floats) -> Floats:
-        n_present = len(self.present_)
-        if n_present == 1:
-            probabilities = np.ones((len(X), 1))
-        elif n_present == 2:
-            second = expit(self.shrinkage * self.trees_.sums(X, 1))
+        return self._of_sums(self.trees_.sums(X, self._trees_a_round), len(X))
+
+    @property
+    def _trees_a_round(self) -> int:
+        return len(self.present_) if len(self.present_) > 2 else 1
+
+    def _of_sums(self, sums: Floats, n_rows: int) -> Floats:
+        """The outputs, from the sums of the trees' values."""
+        if len(self.present_) == 1:
+            probabilities = np.ones((n_rows, 1))
+        elif len(self.present_) == 2:
+            second = expit(self.shrinkage * sums)
             probabilities = np.hstack([1.0 - second, second])
         else:
-            probabilities = softmax(self._symmetric(self.trees_.sums(X, n_present)), axis=1)
+            probabilities = softmax(self._symmetric(sums), axis=1)
         return probabilities_of_all(probabilities, self.present_, self.n_classes_)
+
+    def with_less(self, parameter: str, value: int) -> Self:
+        smaller = super().with_less(parameter, value)
+        smaller.trees_ = self.trees_.first(value * self._trees_a_round)
+        return smaller
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[LogitBoost], Floats]:
+        running = RunningSums(self.trees_, X, self._trees_a_round)
+        return lambda smaller: smaller._of_sums(running.of_first(len(smaller.trees_.features)), len(X))
 
     def complexity(self) -> float:
         """The number of leaves of all trees."""
@@ -241,13 +258,16 @@ class ShallowTrees:
         """The sums of the trees' values for the rows of X, one column a group; tree i is in group i mod `n_groups`."""
         columns = np.ascontiguousarray(X.T)
         total = np.zeros((n_groups, len(X)))
-        step = max(1, PAIRS_AT_ONCE // (n_groups * len(X))) * n_groups
+        step = at_once(n_groups, len(X))
         for start in range(0, len(self.features), step):
-            values = self._values_at(columns, slice(start, start + step))
+            values = self.values_at(columns, slice(start, start + step))
             total += values.reshape(-1, n_groups, len(X)).sum(axis=0)
         return total.T
 
-    def _values_at(self, columns: Floats, trees: slice) -> Floats:
+    def first(self, n_trees: int) -> ShallowTrees:
+        return ShallowTrees(self.depth, self.features[:n_trees], self.thresholds[:n_trees], self.values[:n_trees])
+
+    def values_at(self, columns: Floats, trees: slice) -> Floats:
         features, thresholds = self.features[trees], self.thresholds[trees]
         n_rows = columns.shape[1]
         row = np.arange(n_rows)
@@ -259,3 +279,38 @@ class ShallowTrees:
             node += 1
             node += goes_right
         return np.take_along_axis(self.values[trees], node - (2**self.depth - 1), axis=1)
+
+
+def at_once(n_groups: int, n_rows: int) -> int:
+    """How many trees are summed at once, before their sum is added to that of the trees before them."""
+    return max(1, PAIRS_AT_ONCE // (n_groups * n_rows)) * n_groups
+
+
+class RunningSums:
+    """`ShallowTrees.sums` of the first trees for ascending numbers of trees, in the same order of additions."""
+
+    def __init__(self, trees: ShallowTrees, X: Floats, n_groups: int) -> None:
+        self._trees, self._X, self._n_groups = trees, X, n_groups
+        self._columns = np.ascontiguousarray(X.T)
+        self._step = at_once(n_groups, len(X))
+        self._start(0)
+
+    def _start(self, n_trees: int) -> None:
+        self._done = n_trees
+        self._before = np.zeros((self._n_groups, len(self._X)))
+        self._part = np.zeros_like(self._before)
+
+    def of_first(self, n_trees: int) -> Floats:
+        if len(self._X) * self._n_groups == 1:  # a single line of numbers is summed in pairs
+            return self._trees.first(n_trees).sums(self._X, self._n_groups)
+        if n_trees < self._done:
+            self._start(0)
+        while self._done < n_trees:
+            if self._done % self._step == 0 and self._done:
+                self._before, self._part = self._before + self._part, np.zeros_like(self._before)
+            stop = min(n_trees, self._done - self._done % self._step + self._step)
+            values = self._trees.values_at(self._columns, slice(self._done, stop))
+            for values_of_round in values.reshape(-1, self._n_groups, len(self._X)):
+                self._part = self._part + values_of_round
+            self._done = stop
+        return (self._before + self._part).T

@@ -6,10 +6,10 @@ neighbours or radius, weighting of votes, costs of errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from msl.blocks.base.block import (
     Block,
+    BlockLearner,
     BlockRegressor,
     Floats,
     LooTable,
@@ -109,7 +110,7 @@ class FittedReferences:
     placed: Floats
 
 
-class SimilarityLearner(Block):
+class SimilarityLearner(BlockLearner):
     """What similarity-based classifiers and regressors share."""
 
     #: The widths or radii of the references, if the weighting has them; models saved before there were any have none.
@@ -138,6 +139,13 @@ class SimilarityLearner(Block):
 
     def prepare_query(self, X: Floats) -> Neighbours:
         return Neighbours(self.metric_, self.metric_.place(X), self.placed_)
+
+    def path_outputs(self, X: Floats, query: Neighbours | None = None) -> Callable[[Self], Floats]:
+        shared = self.prepare_query(X) if query is None else query
+        setting = self.setting()
+        if not isinstance(setting.weighting, FieldWeighting):
+            neighbourhood(shared, setting)  # one search for the most neighbours serves all that need fewer
+        return super().path_outputs(X, shared)
 
     def complexity(self) -> float:
         """References times features."""

@@ -104,6 +104,7 @@ _OPTIONS = {
         **dict.fromkeys(("group", "subject"), "groups"),
         **dict.fromkeys(("folds", "fold_column", "fold_col", "test_fold", "split", "splits"), "fold"),
         **dict.fromkeys(("time", "date", "sort"), "order"),
+        **dict.fromkeys(("weights", "sample_weight", "sample_weights", "weight_column", "case_weight"), "weight"),
         **dict.fromkeys(("pos_label", "positive_class"), "positive"),
     },
 }

@@ -96,7 +96,9 @@ def load_planned(
     loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
     assert loaded.table is not None
     _print_warnings(loaded.table)
-    return loaded, plan_of(loaded, Trusted(trust))
+    plan = plan_of(loaded, Trusted(trust))
+    _tell_of_weights(plan)
+    return loaded, plan
 
 
 def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -> list[Override]:
@@ -147,6 +149,18 @@ def _print_warnings(table: Table) -> None:
 
     for each in table.warnings:
         tell(f"warning: {each.message}; {each.help}" if each.help else f"warning: {each.message}")
+
+
+def _tell_of_weights(plan: Plan) -> None:
+    """Names the learners that the weights of rows do not reach."""
+    from msl.blocks.base.row_weights import without_weights
+    from msl.cli.shared.console import tell
+    from msl.runner.plan import learners_without_weights
+
+    if plan.table.weights is None:
+        return
+    if names := learners_without_weights(plan.spec.space, plan.table.task, plan.job.trusted):
+        tell(f"note: {without_weights(*names)}")
 
 
 def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:

@@ -95,11 +95,23 @@ def _page(entry: Entry) -> str:
             shown = f"  {name:<{widths[0]}}  {domain:<{widths[1]}}"
             lines.append(shown + (f"  default {default}" if default else ""))
         lines.append("")
+    if (path := _path(entry)) is not None:
+        from msl.space.best import MOST_ON_PATH
+
+        lines += [f"path     `{path}: best …` tries up to {MOST_ON_PATH} values with one fit a fold"]
     if entry.target:
         lines += [f"class    {entry.target}"]
     first, *rest = entry.example.splitlines() or [""]
     lines += [f"example  {first}", *(f"         {line}" for line in rest)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _path(entry: Entry) -> str | None:
+    """The parameter of a learner for which one fit answers for all values."""
+    from msl.space.paths import path_parameter
+
+    found = path_parameter(entry.target, entry.task) if entry.role == "learner" else None
+    return found if any(name == found for name, _, _ in entry.params) else None
 
 
 def _wrapped(text: str) -> list[str]:
@@ -117,6 +129,7 @@ def _as_json(entries: list[Entry]) -> str:
             "task": entry.task,
             "class": entry.target,
             "text": entry.text,
+            "path": _path(entry),
             "parameters": [{"name": n, "domain": d, "default": v or None} for n, d, v in entry.params],
             "example": entry.example,
         }

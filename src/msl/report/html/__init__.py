@@ -3,4 +3,6 @@
 - Its sections, from the top -> `headline`, `quality`, `pareto_front`, `search_plot`, `strategy_sections`, `effort`
 - Objectives and strategies, read from the stored spec -> `goal`; MSL code and models -> `model_view`
 - Plots, axes and ticks -> `plot`; HTML elements -> `markup`
+
+A result in a notebook: `result_view`.
 """
