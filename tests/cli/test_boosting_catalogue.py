@@ -120,6 +120,16 @@ def test_the_same_for_one_and_two_workers(tmp_path: Path, msl_process: Callable[
     assert said[0] == said[1]
 
 
+def test_a_saved_model_whose_library_is_missing(tmp_path: Path, msl: Msl, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lightgbm")
+    spec, table = prepared(tmp_path, "lightgbm(n_estimators = 20, rest = default)")
+    assert msl("run", spec, table, "--on", "inprocess").code == 0
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    said = msl("predict", "@", table, "--store", str(tmp_path / ".msl"))
+    assert said.code == 2
+    assert "needs `lightgbm`, which is not installed" in said.err
+
+
 def test_evaluations_depend_on_the_version_of_the_library() -> None:
     lightgbm = pytest.importorskip("lightgbm")
     versions = versions_of_targets(frozenset({"msl.blocks:LightGBM*"}))
