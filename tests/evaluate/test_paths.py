@@ -50,7 +50,9 @@ def with_value(model: Model, parameter: str, value: int) -> Model:
 
 
 def plain(outcome: Outcome) -> Outcome:
-    return replace(outcome, effort=Effort(), warnings=())
+    """Without what an evaluation cost. Of warnings, which repeat fit after fit, those about the model count."""
+    told = tuple(warning for warning in outcome.warnings if "weights" in warning)
+    return replace(outcome, effort=Effort(), warnings=told)
 
 
 def compare(dataset: Dataset, models: list[Model], goal: str, cutoff: float | None = None, **request: Any) -> int:
@@ -107,6 +109,14 @@ def test_paths_of_regressors(learner: str, values: list[int], seed: int, rounded
     dataset = table(seed, rounded, 0)
     fits = compare(dataset, path_models(learner, dataset, values, seed), "minimize mse by cv(folds = 2)")
     assert fits <= 2 or "k_neighbors" in learner
+
+
+@pytest.mark.parametrize("learner", CLASSES)
+def test_rows_with_weights(learner: str) -> None:
+    for seed in range(2):
+        dataset = table(seed, seed > 0, 2)
+        weighed = replace(dataset, weights=np.random.default_rng(seed).uniform(0.1, 5.0, len(dataset.y)))
+        compare(weighed, path_models(learner, weighed, [1, 4, 12], seed), "minimize brier by cv(folds = 2)")
 
 
 def table(seed: int, rounded: bool, kinds: int) -> Dataset:

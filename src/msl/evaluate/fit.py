@@ -237,7 +237,11 @@ class Fitter:
                 return None
             log.at(plan.learner.name)
             learned = self._on_fit(fit, value, fold)
-            return None if learned is None else (fit.prefix, learned)
+            if learned is None:
+                return None
+            if not fit.counts_rows:
+                warnings.warn(without_weights(plan.learner.name), stacklevel=2)
+            return fit.prefix, learned
         except Exception as reason:
             if not is_model_failure(reason):
                 raise
@@ -249,10 +253,7 @@ class Fitter:
         log.fits += 1
         learner = paths.largest.estimator()
         start = perf_counter()
-        if isinstance(learner, Block):
-            self._fit_block(learner, paths.largest, prefix.end, fold)
-        else:
-            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes)
+        counts = self._fit_estimator(learner, paths.largest, prefix.end, fold)
         seconds = perf_counter() - start
         identity, sources, X_test = prefix.end.identity, prefix.end.sources, at_hand(prefix.end.X_test)
         del prefix.end
@@ -261,7 +262,7 @@ class Fitter:
             _, query = self._shared_query(learner, paths.largest, identity, fold, X_test, "query")
         with estimator_code:
             path = learner_path(learner, paths.parameter, X_test, query)
-        return None if path is None else PathFit(prefix, path, X_test, sources, seconds)
+        return None if path is None else PathFit(prefix, path, X_test, sources, seconds, counts)
 
     def _on_fit(self, fit: PathFit, value: int, fold: Fold) -> Predictions | None:
         n_classes = self.dataset.n_classes
@@ -293,13 +294,8 @@ class Fitter:
         log.fits += 1
         learner = plan.learner.estimator()
         start = perf_counter()
-        counts = counts_rows(learner, fold.weights)
-        if fold.weights is not None and not counts:
+        if not self._fit_estimator(learner, plan.learner, prefix.end, fold):
             warnings.warn(without_weights(plan.learner.name), stacklevel=2)
-        if isinstance(learner, Block) and not counts:
-            self._fit_block(learner, plan.learner, prefix.end, fold)
-        else:
-            fit_learner(learner, prefix.end.X, fold.y, self.dataset.n_classes, fold.weights)
         seconds = perf_counter() - start
         identity, sources, X_test = prefix.end.identity, prefix.end.sources, prefix.end.X_test
         generalised = None
@@ -326,6 +322,15 @@ class Fitter:
             features=features,
             gcv=generalised,
         )
+
+    def _fit_estimator(self, learner: Any, planned: PlannedStep, before: FoldData, fold: Fold) -> bool:
+        """Fits a learner; whether it has counted rows by their weights, where they have any."""
+        counts = counts_rows(learner, fold.weights)
+        if isinstance(learner, Block) and not counts:
+            self._fit_block(learner, planned, before, fold)
+        else:
+            fit_learner(learner, before.X, fold.y, self.dataset.n_classes, fold.weights)
+        return counts or fold.weights is None
 
     def _learner_outputs(
         self, learner: Any, planned: PlannedStep, identity: str, fold: Fold, X: Floats, kind: str

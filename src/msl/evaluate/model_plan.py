@@ -191,13 +191,17 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PathFit:
-    """The learner with the largest value of a path parameter on one fold, and the rows that it predicts."""
+    """The learner with the largest value of a path parameter on one fold, and the rows that it predicts.
+
+    `counts_rows` is false where rows have weights that it does not take.
+    """
 
     prefix: PrefixResult
     path: LearnerPath
     rows: Floats
     sources: Codes
     seconds: float
+    counts_rows: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
