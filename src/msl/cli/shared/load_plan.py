@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +12,7 @@ import typer
 
 from msl.cli.shared.console import Exit, report, tell
 from msl.cli.shared.load_run import Trusted
-from msl.cli.shared.load_spec import Loaded, load
+from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Span
 from msl.diagnostics.terminal import safe
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.diagnostics.source import Source
     from msl.language.override import Override
-    from msl.runner.plan import Plan
+    from msl.runner.plan import Plan, UnusableBlock
     from msl.space.spec import DataStatement
 
 
@@ -72,6 +74,10 @@ SetOption = Annotated[
         "--set", metavar="PATH=VALUE", help="Override a setting or a parameter, as in search.swarm=10 or svc.C=1."
     ),
 ]
+StartOption = Annotated[
+    list[str] | None,
+    typer.Option("--start", metavar="FILE", help="Evaluate the models of this file first, such as earlier winners."),
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of the spec's seed.")]
 ChainOption = Annotated[str | None, typer.Option("--chain", metavar="NAME", help="The chain, where there are several.")]
 TrustOption = Annotated[
@@ -89,10 +95,12 @@ def load_planned(
     seed: int | None = None,
     chain: str | None = None,
     trust: Sequence[str] | None = None,
+    start: Sequence[str] | None = None,
 ) -> tuple[Loaded, Plan]:
     """A checked spec with its changes, and its plan on a table. Errors are printed and end the command."""
 
-    loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
+    files = [_beside(spec, file) for file in start or ()]
+    loaded = load(spec, data, chain, overrides_of(changes or (), target, seed, files))
     assert loaded.table is not None
     _print_warnings(loaded.table)
     plan = plan_of(loaded, Trusted(trust))
@@ -100,8 +108,20 @@ def load_planned(
     return loaded, plan
 
 
-def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -> list[Override]:
-    """What `--set`, `--target` and `--seed` change, in this order."""
+def _beside(spec: str, file: str) -> str:
+    """A file named on the command line as a spec names it: from the folder of the spec."""
+    if spec == STANDARD_INPUT or os.path.isabs(file):
+        return file
+    try:
+        return Path(os.path.relpath(file, Path(spec).absolute().parent)).as_posix()
+    except ValueError:  # on another drive
+        return Path(file).absolute().as_posix()
+
+
+def overrides_of(
+    changes: Sequence[str], target: str | None, seed: int | None, start: Sequence[str] = ()
+) -> list[Override]:
+    """What `--set`, `--start`, `--target` and `--seed` change, in this order."""
     from msl.language.override import WrongOverride, text_to_override
     from msl.space.to_text import quoted
 
@@ -110,6 +130,8 @@ def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -
     except WrongOverride as wrong:
         report(wrong.diagnostics)
         raise SystemExit(int(Exit.FAILED)) from None
+    if start:
+        found.append(text_to_override(f"start={', '.join(map(quoted, start))}", "--start"))
     if target is not None:
         found.append(text_to_override(f"data.target={quoted(target)}", "--target"))
     if seed is not None:
@@ -167,12 +189,24 @@ def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
     from msl.runner.plan import block_problems, metric_problems
 
     assert loaded.table is not None
-    found = []
     blocks = block_problems(loaded.spec.space, loaded.table.task, trusted)
-    for problem in [*blocks, *metric_problems(loaded.spec.objectives, trusted)]:
-        own = [source for source in loaded.checked.sources if source.path == problem.block.origin]
-        source = own[0] if own else loaded.source
-        span = problem.block.span if own else Span(0, min(1, len(source.text)))
+    problems = [*blocks, *metric_problems(loaded.spec.objectives, trusted)]
+    return told_of_blocks(problems, loaded.source, loaded.checked.sources)
+
+
+def _first_named(block: str, text: str) -> Span:
+    """Where a spec names a block first, outside comments; its first character if it does so in no word of its own."""
+    found = re.search(rf"^[^#\n]*?\b({re.escape(block)})\b", text, re.MULTILINE)
+    return Span(*found.span(1)) if found else Span(0, min(1, len(text)))
+
+
+def told_of_blocks(problems: Sequence[UnusableBlock], spec: Source, sources: Sequence[Source]) -> list[Diagnostic]:
+    """What is wrong with some blocks, at their declarations where these are in files of the user."""
+    found = []
+    for problem in problems:
+        own = [source for source in sources if source.path == problem.block.origin]
+        source = own[0] if own else spec
+        span = problem.block.span if own else _first_named(problem.block.name, source.text)
         label = Label(source, span, "declared here" if own else "")
         found.append(Diagnostic(problem.code, Severity.ERROR, problem.message, label, help=problem.help))
     return found
