@@ -42,6 +42,8 @@ _DRAWS_STREAM = 7
 _DRAWS, _FEWEST_DRAWS = 1_000, 100
 #: The most products of a row, a model and a draw: for metrics of which many are computed at once, and for others.
 _MOST_PRODUCTS, _MOST_SLOW_PRODUCTS = 20_000_000_000, 12_000_000_000
+#: Of the slow ones, those for each second of a run's time limit: about a twentieth of it.
+_SLOW_PER_SECOND = 16_000_000
 #: The places of a ranking that are judged.
 MOST_PLACES = 30
 #: Numbers of a table of draws that are in memory at once.
@@ -276,7 +278,10 @@ class _Choice:
         """Draws and chooses; returns the number of draws, the tallies of each target, and how many were chosen."""
         n_rows, n_units = len(self.rows), len(self.units.strata)
         is_quick = all(one.is_quick for one in (*self._first, *self._second))
-        most = _MOST_PRODUCTS if is_quick else _MOST_SLOW_PRODUCTS
+        most: float = _MOST_PRODUCTS
+        if not is_quick:
+            limit = self._plan.spec.budget.time
+            most = _MOST_SLOW_PRODUCTS if limit is None else min(_MOST_SLOW_PRODUCTS, _SLOW_PER_SECOND * limit)
         draws = int(np.clip(most // (n_rows * len(self.models)), _FEWEST_DRAWS, _DRAWS))
         prunes = not is_quick and len(self._first) == 1
         rng = np.random.default_rng([self._plan.seed, _DRAWS_STREAM])
