@@ -89,7 +89,8 @@ def references(text: str, table: Table) -> list[str]:
 
 def test_a_search_knows_each_learner_with_its_defaults() -> None:
     text, table = first_spec(TABLES["few rows"])
-    boosted, forest, logistic, svm, neighbours = references(text, table)
+    native, boosted, forest, logistic, svm, neighbours = references(text, table)
+    assert native.startswith("boosted(")
     assert "boosted(l2_regularization = 0, learning_rate = 0.1, max_features = 1.0, max_iter = 100" in boosted
     assert "forest(max_features = sqrt" in forest
     assert all(each.startswith("(on symbols (target_encode(") for each in (boosted, forest))
