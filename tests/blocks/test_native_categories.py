@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from msl.blocks.base.build import ColumnKinds, adapt_model, model_to_chain
 from msl.blocks.preprocessing.prepare import MergeRare
+from msl.diagnostics.source import Source
+from msl.evaluate.dataset import Dataset
+from msl.evaluate.evaluator import Evaluator
+from msl.runner.spec_source import checked_spec
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 TARGETS = {
@@ -87,6 +92,20 @@ def test_the_rarest_of_many_symbols_together(n_symbols: int, params: dict[str, A
     assert np.nanmax(reference[0].transform(train)[:, 0]) == most - 1
     made = outputs((use("hist", **FEW, **params),), KINDS, train, y[:1200], new)
     assert np.array_equal(made, reference.predict_proba(new))
+
+
+def test_a_table_without_gaps_may_have_symbols_that_training_rows_lack() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(400, size=900), rng.normal(size=900)]).astype(float)
+    y = ((X[:, 0] % 3 == 0) ^ (X[:, 1] > 0.5)).astype(np.intp)
+    kinds = ColumnKinds(2, symbolic=(0,), incomplete=())
+    table = replace(Dataset.of_arrays(X, y, 2), columns=kinds)
+    spec = checked_spec(Source("spec.msl", "use sklearn\nchain m = hist_gradient_boosting\nminimize ber by cv"))[0]
+    found = Evaluator(table, spec.objectives, seed=0).evaluate(Model((use("hist", **FEW),)))
+    assert found.failure is None
+    made = outputs((use("hist", **FEW),), kinds, X[:600], y[:600], X[600:])
+    assert not np.isin(X[600:, 0], X[:600, 0]).all()
+    assert np.isfinite(made).all()
 
 
 def test_columns_with_few_symbols_are_left_alone() -> None:

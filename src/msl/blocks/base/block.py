@@ -71,6 +71,8 @@ class Block(BaseEstimator):
     takes_symbols: ClassVar[bool] = False
     #: Whether it accepts missing values.
     takes_missing: ClassVar[bool] = False
+    #: Whether the output may have missing values where the input has none, such as symbols that training rows lack.
+    makes_missing: ClassVar[bool] = False
     #: Whether it passes on the columns that it gets, with every missing value filled in.
     fills_missing: ClassVar[bool] = False
     #: Whether its result for a row does not depend on the rows that it was fitted on.
