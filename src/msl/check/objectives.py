@@ -246,8 +246,9 @@ class ObjectiveReader:
             self._error("MSL151", where, message, "leave `kernel` out")
         unweighted = next((metric for metric in metrics_of(loss) if metric.takes == "predictions"), None)
         weighs = estimate.rows_repeat or dict(estimate.options).get("kernel", "constant") != "constant"
-        if unweighted is not None and weighs:
-            message = f"`{estimate.name}` gives rows weights here, and `{unweighted.name}` takes predictions alone"
+        if unweighted is not None and (weighs or self.has_weights):
+            gives = f"`{estimate.name}` gives rows weights here" if weighs else "`data(weight = …)` gives rows weights"
+            message = f"{gives}, and `{unweighted.name}` takes predictions alone"
             help = "write `takes = weighted_predictions` in its declaration, and give the function `sample_weight`"
             self._error("MSL297", where, message, help)
         path = by.path if isinstance(by, ast.Call) else by
