@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
+import msl
 from msl.blocks.base.build import ColumnKinds, adapt_model, model_to_chain
 from msl.blocks.preprocessing.prepare import MergeRare
-from msl.diagnostics.source import Source
-from msl.evaluate.dataset import Dataset
-from msl.evaluate.evaluator import Evaluator
-from msl.runner.spec_source import checked_spec
+from msl.data.read import read_like
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 TARGETS = {
@@ -94,20 +92,6 @@ def test_the_rarest_of_many_symbols_together(n_symbols: int, params: dict[str, A
     assert np.array_equal(made, reference.predict_proba(new))
 
 
-def test_a_table_without_gaps_may_have_symbols_that_training_rows_lack() -> None:
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(400, size=900), rng.normal(size=900)]).astype(float)
-    y = ((X[:, 0] % 3 == 0) ^ (X[:, 1] > 0.5)).astype(np.intp)
-    kinds = ColumnKinds(2, symbolic=(0,), incomplete=())
-    table = replace(Dataset.of_arrays(X, y, 2), columns=kinds)
-    spec = checked_spec(Source("spec.msl", "use sklearn\nchain m = hist_gradient_boosting\nminimize ber by cv"))[0]
-    found = Evaluator(table, spec.objectives, seed=0).evaluate(Model((use("hist", **FEW),)))
-    assert found.failure is None
-    made = outputs((use("hist", **FEW),), kinds, X[:600], y[:600], X[600:])
-    assert not np.isin(X[600:, 0], X[:600, 0]).all()
-    assert np.isfinite(made).all()
-
-
 def test_columns_with_few_symbols_are_left_alone() -> None:
     X, y = rows()
     block = MergeRare([1, 2], most=12)
@@ -118,6 +102,21 @@ def test_columns_with_few_symbols_are_left_alone() -> None:
     assert np.array_equal(merged[:, [0, 2, 3]], X[:, [0, 2, 3]], equal_nan=True)
     with pytest.raises(ValueError, match="most"):
         MergeRare([1], most=1).fit(X)
+
+
+def test_symbols_that_only_test_rows_have_are_missing_there_in_a_complete_table() -> None:
+    """A table without gaps: the missing values that merging makes are no mistake of a block."""
+    frame = pl.DataFrame(
+        {"agent": [f"agent {i * 7 % 400 if i % 3 else i}" for i in range(900)], "y": ["no", "yes"] * 450}
+    )
+    spec = (
+        "use sklearn\ndata(target = y)\nchain m = hist_gradient_boosting(max_iter = 20, rest = default)\n"
+        "minimize ber by cv(folds = 2)\nsearch random(evaluations = 1)\n"
+    )
+    result = msl.run(spec, frame)
+    assert result.failures == 0
+    new = read_like(result.trained.schema, frame.head(2).with_columns(agent=pl.lit("agent new")))
+    assert len(result.trained.predict(new)) == 2
 
 
 # --- behind `on`, `&`, `keep` and `columns` ----------------------------------------------------------------------

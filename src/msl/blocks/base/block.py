@@ -71,10 +71,10 @@ class Block(BaseEstimator):
     takes_symbols: ClassVar[bool] = False
     #: Whether it accepts missing values.
     takes_missing: ClassVar[bool] = False
-    #: Whether the output may have missing values where the input has none, such as symbols that training rows lack.
-    makes_missing: ClassVar[bool] = False
     #: Whether it passes on the columns that it gets, with every missing value filled in.
     fills_missing: ClassVar[bool] = False
+    #: Whether it says of new rows that a value is missing where it was not, as of a symbol that no training row has.
+    makes_missing: ClassVar[bool] = False
     #: Whether its result for a row does not depend on the rows that it was fitted on.
     row_by_row: ClassVar[bool] = False
     #: Whether its fit can count rows by weights; it then has a method `fit_weighted`.

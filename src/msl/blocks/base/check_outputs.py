@@ -71,7 +71,7 @@ def made_columns(made: Any) -> Floats:
 
 def checked_columns(columns: Floats, before: Floats, step: Any = None) -> Floats:
     """The output of a step, if a learner can use it. It may have missing values if the input had some, or if the step
-    says that it makes some."""
+    is a block that makes some on purpose."""
     n_rows = len(before)
     if columns.ndim != 2 or len(columns) != n_rows:
         raise BadOutputs("shape", f"makes an array of shape {columns.shape} of {n_rows} rows")
