@@ -22,8 +22,10 @@ run, by which versions and when. A benchmark that is not finished shows what it 
 
 To run one again: `python -m benchmarks NAME --data DIR`, with `--quick` for minutes instead of hours; `--help` names
 them all. What is measured against other tools needs `pip install -e ".[peers]"`, and TPOT an environment of its own
-with `pip install -e ".[tpot]"`. A benchmark goes on where it was stopped, leaves out what is not installed, and adds to
-the same records.
+with `pip install -e ".[tpot]"`. The peers of `tables` may have environments of their own in `benchmarks/environments`:
+`autogluon` with `autogluon.tabular[lightgbm,catboost]`; `flaml` with `flaml[automl]`, `h2o` with `h2o` and a Java
+runtime, and `lightgbm` with `lightgbm`, each with `pandas` and `scikit-learn`. A benchmark goes on where it was
+stopped, leaves out what is not installed, and adds to the same records.
 """
 
 

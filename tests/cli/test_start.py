@@ -44,11 +44,12 @@ def test_a_starting_spec_runs(msl: Run, here: Path) -> None:
     text = spec.read_text(encoding="utf-8")
     assert "classification of `class` (kind 0, kind 1, kind 2)" in text
     assert "1 with symbols" in text
-    spec.write_text(text.replace("auto(evaluations = 100)", "random(evaluations = 2)"), encoding="utf-8")
+    spec.write_text(text.replace("auto(evaluations = 300)", "random(evaluations = 2)"), encoding="utf-8")
     shown = msl("run", "mixed.msl", "mixed.csv", "--json", "--on", "inprocess")
     assert shown.code == 0, shown.err
     summary = json.loads(shown.out)
-    assert (summary["evaluations"], len(summary["ensemble"])) == (2, 2)
+    assert summary["evaluations"] == 2
+    assert summary["ensemble"]
 
 
 def test_useless_columns_are_left_out_and_odd_names_quoted(msl: Run, here: Path) -> None:

@@ -146,7 +146,7 @@ PINS = (
         "chains",
         "auto(evaluations = 60)",
         60,
-        "b4e2d6986bb7acd6",
+        "0a657eff65f80a16",
         (0.035461,),
         "standardize(center = true) >> naive",
     ),

@@ -16,7 +16,7 @@ What others use:
 - Which alternatives of the space did the search try? -> `choice_counts`
 - Save, load and use the winner -> `trained_model`, `safe_load`
 - Does a run repeat itself? -> `replay`
-- Read a spec in Python, or write a first one for a table -> `spec_source`, `starter_spec`
+- Read a spec in Python, or write a first one for a table -> `spec_source`, `starter_spec`, `starter_space`
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from msl.space.enumerate.count import count
 from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
 from msl.space.formulas import Facts
 from msl.space.membership import NotInSpace
-from msl.space.nodes import BlockUse, Node, bottom_up
+from msl.space.nodes import BlockUse, Choice, Node, bottom_up, children, with_children
 from msl.space.resolve import resolve
 from msl.space.spec import Space
 from msl.space.to_text import value_to_text
@@ -38,6 +38,12 @@ class ModelSearchSpace(SearchSpace):
     codec: Codec
     #: What the words in place of `best` parameters stand for.
     domains: Domains = field(default_factory=dict)
+    #: The space itself, if there is one.
+    root: Node | None = None
+
+    @cached_property
+    def references(self) -> Sequence[Vector]:
+        return (self.start,) if self.root is None else _references(self.codec, self.root)
 
     @cached_property
     def _decoded(self) -> dict[bytes, Model | None]:
@@ -140,6 +146,7 @@ def space_to_search_space(
         size=size.models if size.exact else None,
         codec=codec,
         domains=domains,
+        root=space.root,
     )
 
 
@@ -166,6 +173,32 @@ def _reference(codec: Codec, node: Node) -> Vector:
         return codec.encode(Model(closed_steps(node)))
     except (NotInSpace, TypeError):
         return middle
+
+
+def _references(codec: Codec, root: Node) -> list[Vector]:
+    """The point of each learner with its defaults and the first alternative of all other steps, each model once."""
+    points = [_reference(codec, closed(_leading_to(learner, root))) for learner in _learners(root)]
+    return list({point.tobytes(): point for point in points}.values())
+
+
+def _learners(node: Node) -> Iterator[BlockUse]:
+    """The learners among the steps of a space, not those that are parameters of other blocks."""
+    if isinstance(node, BlockUse):
+        if node.block.role == "learner":
+            yield node
+        return
+    for child in children(node):
+        yield from _learners(child)
+
+
+def _leading_to(learner: BlockUse, node: Node) -> Node:
+    """The part of a space whose models have this learner."""
+    if isinstance(node, BlockUse):
+        return node
+    if isinstance(node, Choice):
+        chosen = next((option for option in node.options if any(each is learner for each in _learners(option))), None)
+        return node if chosen is None else _leading_to(learner, chosen)
+    return with_children(node, [_leading_to(learner, child) for child in children(node)])
 
 
 def _ends(dimension: Dimension) -> set[tuple[float, float]]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from msl.check.names.scoring_declarations import DEFAULT_METRICS, shipped_metrics
 from msl.data.assemble import build_table
 from msl.data.data_errors import DataError, listed
 from msl.data.derived_columns import DateColumns, Derived
@@ -21,20 +18,9 @@ from msl.data.target import NAMED, spell_label
 from msl.diagnostics.source import Source
 from msl.diagnostics.terminal import safe
 from msl.language.formatter import format_source
+from msl.runner.starter_space import StarterSpace
 from msl.space.to_text import name_to_text, quoted
 
-#: With this many rows, one split is precise enough and cross-validation takes too long.
-_MANY_ROWS = 20_000
-#: With this many features, the spec tries to reduce them.
-_MANY_FEATURES = 20
-_LEARNERS = {
-    "classification": ("logistic", "svm", "k_neighbors", "random_forest", "hist_gradient_boosting"),
-    "regression": ("ridge", "svr", "k_neighbors", "random_forest", "hist_gradient_boosting"),
-}
-_METRIC_MEANINGS = {
-    "classification": "the mean of the classes' error rates",
-    "regression": "the root of the mean squared error",
-}
 #: How a column that is not simply a feature is used.
 _USES: dict[ColumnUse, str] = {
     "ignore": "is left out",
@@ -82,17 +68,7 @@ def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[
 
 def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -> str:
     """The text of a spec for a table; `spec` and `data` are the names of the two files, each on one line."""
-    metric = DEFAULT_METRICS[table.task]
-    others = [
-        each.name
-        for each in shipped_metrics().values()
-        if each.task == table.task and each.is_named and each.relative_to is None and not each.takes_costs
-        if each.name != metric
-    ]
     facts = table.facts
-    select = "pca?  # fewer columns, or all of them" if facts.n_features >= _MANY_FEATURES else ""
-    steps = ["standard_scaler(rest = default)?  # `?`: or nothing", *([select] if select else []), "learn"]
-    chain = "\n  >> ".join(steps)
     lines = [
         f"# A first spec for {data}: {_count(facts.n_samples, 'row')}, "
         f"{_count(facts.n_features, 'feature')}, {_target(table)}.",
@@ -107,18 +83,7 @@ def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -
         "",
         *_data(table, first),
         "",
-        "# A bare name opens every parameter that the block declares; with `rest = default`, only those that are named",
-        "# are open, as in `k_neighbors(n_neighbors: int 1..20, rest = default)`.",
-        f"part learn =\n  {' | '.join(_LEARNERS[table.task])}",
-        "",
-        f"chain model =\n  {chain}",
-        "",
-        f"# {metric}: {_METRIC_MEANINGS[table.task]}; others: {', '.join(others)}.",
-        f"minimize {metric} by {_estimate(table)}",
-        "",
-        *_search(table),
-        "budget(time = 2min, each = 20s)  # of the run; of one model",
-        "seed 0",
+        *StarterSpace(table).lines(),
     ]
     text, problems = format_source(Source(spec, "\n".join(lines) + "\n"))
     assert not problems
@@ -186,33 +151,6 @@ def _made(one: Derived) -> str:
     if isinstance(one, DateColumns):
         return f"`{one.source}` holds dates, of which {listed(one.parts, shown=7)} are columns; {way_out}"
     return f"`{one.source}` is free text, of which {len(one.words)} frequent words are columns; {way_out}"
-
-
-def _estimate(table: Table) -> str:
-    """Five folds, fewer if a class is tiny, one split if there are very many rows."""
-    if len(table) >= _MANY_ROWS:
-        return "holdout(0.3)"
-    assert table.y is not None
-    smallest = int(np.bincount(table.y).min()) if table.task == "classification" else len(table)
-    return f"cv(folds = {min(5, max(2, smallest), len(table))})"
-
-
-def _search(table: Table) -> list[str]:
-    """The search and the ensemble.
-
-    On most tables a vote is better than the best model alone (docs/results.md), but with very many rows it takes long.
-    """
-    search = [
-        "# Some models anywhere, each learner among them, then searches that share the evaluations by what each gains.",
-        "search auto(evaluations = 100)",
-    ]
-    if len(table) >= _MANY_ROWS:
-        return search
-    about = [
-        "# The 15 best models vote, which costs no further evaluation. Without this line the best one alone is the",
-        "# answer: on most tables a little worse, but smaller and easier to explain.",
-    ]
-    return [*search, "", *about, "ensemble vote(top = 15)", ""]
 
 
 def _one_line(text: str) -> str:

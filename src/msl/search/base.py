@@ -236,6 +236,11 @@ class SearchSpace:
             return None
         return self.centres(np.frombuffer(model, dtype=np.float64))
 
+    @property
+    def references(self) -> Sequence[Vector]:
+        """The models worth trying before any other: each learner with its defaults, in the order of the space."""
+        return (self.start,)
+
     def ends_here(self, vector: Vector) -> tuple[Vector, Vector]:
         """The native numbers at the walls, given the alternatives at a point; those of all where it has no effect."""
         return self.lows, self.highs

@@ -29,7 +29,7 @@ _MEMORY = 0.7
 
 
 def auto(setting: Setting) -> Strategy:
-    """The reference model and random ones, then the arm that is furthest below its share; pattern search at the end.
+    """Each learner at its defaults and random models, then the arm furthest below its share; at the end pattern search.
 
     With several objectives it runs `cmdpso`, with about as many particles as iterations.
     """
@@ -42,7 +42,7 @@ def auto(setting: Setting) -> Strategy:
     best = Incumbent(1)
 
     size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
-    first = list(unseen.of([*setting.seeds(size), setting.search_space.start]))[:size]
+    first = list(unseen.of([*setting.seeds(size), *setting.search_space.references[: max(1, size // 2)]]))[:size]
     first += random.points(size - len(first))
     first = _with_every_alternative(setting, unseen, first)
     if not first:

@@ -1,0 +1,176 @@
+"""The space, the measure and the search of a first spec, chosen by the rows, columns and classes of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from msl.check.names.scoring_declarations import DEFAULT_METRICS, shipped_metrics
+from msl.data.table import Table
+
+#: Up to so many rows kernel machines and nearest neighbours end in time: their work grows with the square of the rows.
+_FEW_ROWS = 2_000
+#: Up to so many rows five folds end in time, then three; beyond, one split is precise enough.
+_FIVE_FOLDS, _THREE_FOLDS = 5_000, 20_000
+#: Beyond so many rows a forest and an exact linear model take longer than all that boosting needs to be better.
+_MANY_ROWS = 100_000
+#: Classes are unbalanced if the rarest has less than this share of what it would have among equal ones.
+_RARE = 2 / 3
+#: With more classes, target encoding makes too many columns: one for each class.
+_MOST_ENCODED_CLASSES = 10
+_METRIC_MEANINGS = {
+    "auc": "how well the two classes are told apart, whatever the threshold",
+    "ber": "the mean of the classes' error rates",
+    "rmse": "the root of the mean squared error",
+}
+
+
+@dataclass(frozen=True)
+class StarterSpace:
+    """What a first spec says after its `data` statement, as lines of text."""
+
+    table: Table
+
+    def lines(self) -> list[str]:
+        return [*self._learners(), "", *self._chain(), "", *self._measure(), "", *self._search()]
+
+    # --- what is known of the table ---
+
+    @property
+    def _is_classes(self) -> bool:
+        return self.table.task == "classification"
+
+    @property
+    def _rows(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def _class_counts(self) -> list[int]:
+        assert self.table.y is not None
+        return np.bincount(self.table.y).tolist() if self._is_classes else []
+
+    @property
+    def _is_unbalanced(self) -> bool:
+        counts = self._class_counts
+        return bool(counts) and min(counts) * len(counts) < _RARE * sum(counts)
+
+    # --- the learners ---
+
+    def _learners(self) -> list[str]:
+        about = [f"# Learners for {self._rows:,} rows. " + self._why_these()]
+        if self._is_unbalanced:
+            share = min(self._class_counts) / sum(self._class_counts)
+            about += [
+                f"# The rarest class has {share:.1%} of the rows. `class_weight = balanced` lets all classes count",
+                "# the same, also in the labels that are predicted; without it, probabilities are those of the rows.",
+            ]
+        return [*about, *self._boosted(), *self._forest()]
+
+    def _why_these(self) -> str:
+        if self._rows <= _FEW_ROWS:
+            return "They are few enough for all kinds: `msl blocks` lists more."
+        if self._rows <= _MANY_ROWS:
+            return "Kernel machines and nearest neighbours are left out: they would take too long."
+        return "Only boosting ends in time on so many."
+
+    def _boosted(self) -> list[str]:
+        leaves, samples = (16, 10) if self._rows <= _FEW_ROWS else (31, 20)
+        parameters = [
+            "learning_rate: real 0.02..0.3 log default 0.1",
+            "max_iter: int 30..300 log default 100",
+            f"max_leaf_nodes: int 4..64 log default {leaves}",
+            f"min_samples_leaf: int 2..100 log default {samples}",
+            "l2_regularization: 0 | real 1e-3..10 log default 0",
+            "max_features: real 0.2..1.0 default 1.0",
+        ]
+        return self._block("boosted", "HistGradientBoosting", parameters, " fidelity max_iter")
+
+    def _forest(self) -> list[str]:
+        if self._rows > _MANY_ROWS:
+            return []
+        parameters = [
+            'max_features: "sqrt" | real 0.1..1.0 default "sqrt"',
+            f"min_samples_leaf: int 1..20 log default {2 if self._rows <= _FEW_ROWS else 4}",
+            "n_estimators = 100",
+        ]
+        return self._block("forest", "ExtraTrees", parameters)
+
+    def _block(self, name: str, target: str, parameters: list[str], fidelity: str = "") -> list[str]:
+        """A block with the ranges that suit the rows; only classifiers take weights of classes."""
+        kind, weight = ("Classifier", ["class_weight = balanced"]) if self._is_unbalanced else ("*", [])
+        head = f'block {name}: learner "sklearn.ensemble:{target}{kind}" {{'
+        return [head, *(f"  {each}," for each in (*parameters, *weight)), f"}}{fidelity}"]
+
+    # --- the chain ---
+
+    def _chain(self) -> list[str]:
+        symbols, numbers = self.table.facts.symbolic, len(self.table.schema.columns) - len(self.table.facts.symbolic)
+        trees = ["boosted"] if self._rows > _MANY_ROWS else ["boosted", "forest"]
+        lines, paths = [], trees
+        if symbols:
+            encoders = self._encoders()
+            lines += ["# Trees read symbols by what is known of the target where they stand, or by their numbers."]
+            steps = f"on symbols ({encoders}) & on rest (passthrough)" if numbers else encoders
+            lines += [f"part coded = {steps}", ""]
+            paths = [f"(coded >> {trees[0] if len(trees) == 1 else '(boosted | forest)'})"]
+        if self._rows <= _MANY_ROWS:
+            lines += ["# These need columns on a common scale; symbols become columns of 0 and 1."]
+            lines += [f"part scaled = standard_scaler(rest = default) >> ({' | '.join(self._scaled())})", ""]
+            paths = [*paths, "scaled"]
+        return [*lines, f"chain model = {' | '.join(paths)}"]
+
+    def _encoders(self) -> str:
+        if not self._is_classes:
+            return "target_encode_mean(rest = default) | ordinal(rest = default)"
+        if len(self._class_counts) > _MOST_ENCODED_CLASSES:
+            return "ordinal"
+        return "target_encode(rest = default) | ordinal(rest = default)"
+
+    def _scaled(self) -> list[str]:
+        rest = "class_weight = balanced" if self._is_unbalanced else "rest = default"
+        machine, linear = (
+            ("svm", "logistic(C: 1e-3..100 log") if self._is_classes else ("svr", "ridge(alpha: 1e-2..1e4 log")
+        )
+        few = [f"{machine}(C: 1e-2..1e3 log, kernel = rbf(gamma: scale | 1e-4..1 log), {rest})", "k_neighbors"]
+        return [f"{linear}, {rest})", *(few if self._rows <= _FEW_ROWS else ())]
+
+    # --- the measure ---
+
+    def _measure(self) -> list[str]:
+        metric = "auc" if len(self._class_counts) == 2 else DEFAULT_METRICS[self.table.task]
+        others = [
+            each.name
+            for each in shipped_metrics().values()
+            if each.task == self.table.task and each.is_named and each.relative_to is None and not each.takes_costs
+            if each.name != metric
+        ]
+        lines = [f"# {metric}: {_METRIC_MEANINGS[metric]}; others: {', '.join(others)}."]
+        if metric == "auc":
+            lines += ["# `minimize ber` instead judges labels, by the mean of the two classes' error rates."]
+        return [*lines, f"{'maximize' if metric == 'auc' else 'minimize'} {metric} by {self._estimate()}"]
+
+    def _estimate(self) -> str:
+        """Five folds, three or one split if there are more rows, no more folds than a tiny class has rows."""
+        if self._rows > _THREE_FOLDS:
+            return "holdout(0.25)"
+        smallest = min(self._class_counts, default=self._rows)
+        most = 5 if self._rows <= _FIVE_FOLDS else 3
+        return f"cv(folds = {min(most, max(2, smallest), self._rows)})"
+
+    # --- the search ---
+
+    def _search(self) -> list[str]:
+        return [
+            "# Each learner with its defaults, models anywhere, then searches that share the rest by what each gains.",
+            "search auto(evaluations = 300)",
+            "",
+            "# Begins with the best model and adds the one that helps the vote most, again and again. The vote is used",
+            "# if it is better than the best model on held-out rows; without this line that model is the answer, which",
+            "# is simpler and mostly a little worse.",
+            "ensemble best_first(max = 20, replacement = true)",
+            "",
+            "budget(time = 2min, each = 20s)  # of the run; of one model",
+            "seed 0",
+        ]
