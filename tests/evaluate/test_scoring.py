@@ -108,6 +108,18 @@ def test_metrics_of_classes(n_classes, kind, weighted, seed):
         "positive_recall": metrics.recall_score(
             y, predicted, labels=[n_classes - 1], average="macro", sample_weight=weights, zero_division=0
         ),
+        "f1_weighted": metrics.f1_score(y, predicted, average="weighted", sample_weight=weights),
+        "balanced_logloss": np.mean(
+            [
+                metrics.log_loss(
+                    y[y == c],
+                    probabilities[y == c],
+                    labels=range(n_classes),
+                    sample_weight=None if weights is None else weights[y == c],
+                )
+                for c in range(n_classes)
+            ]
+        ),
         "average_precision": average_precision(y, outputs, kind, weights),
         "brier": brier(y, probabilities, weights),
     }
@@ -115,19 +127,24 @@ def test_metrics_of_classes(n_classes, kind, weighted, seed):
         assert score(metric_named(name), y, outputs, weights) == pytest.approx(value, abs=1e-12), name
     plain = [metric for metric in shipped_metrics().values() if not metric.of_model and not metric.takes_costs]
     of_classes = {metric.name for metric in plain if metric.task == "classification"}
-    assert of_classes == {*expected, "ber_at_best_threshold", "exception_bits", "ece"}
+    assert of_classes == {*expected, "ber_at_best_threshold", "exception_bits", "ece", "kappa"}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_metrics_of_numbers(weighted):
     draw = np.random.default_rng(0)
-    y, outputs = draw.normal(size=50), draw.normal(size=50)
+    y, outputs = np.exp(draw.normal(size=50)), np.exp(draw.normal(size=50)) - 0.1
     weights = draw.random(50) + 0.1 if weighted else None
     expected = {
         "mse": metrics.mean_squared_error(y, outputs, sample_weight=weights),
         "rmse": metrics.root_mean_squared_error(y, outputs, sample_weight=weights),
         "mae": metrics.mean_absolute_error(y, outputs, sample_weight=weights),
         "r2": metrics.r2_score(y, outputs, sample_weight=weights),
+        "explained_variance": metrics.explained_variance_score(y, outputs, sample_weight=weights),
+        "median_absolute_error": metrics.median_absolute_error(y, outputs, sample_weight=weights),
+        "max_error": metrics.max_error(y, outputs),
+        "msle": metrics.mean_squared_log_error(y, outputs, sample_weight=weights),
+        "rmsle": metrics.root_mean_squared_log_error(y, outputs, sample_weight=weights),
         "mape": metrics.mean_absolute_percentage_error(y, outputs, sample_weight=weights),
     }
     for name, value in expected.items():
@@ -289,3 +306,45 @@ def test_a_model_is_told_by_its_numbers_to_the_precision_that_the_rows_give() ->
     figures.add(2.0, 10.0, 0.1)
     figures.add(2.0, 30.0, 0.1)
     assert model_metric(metric_of("model_bits", facts), figures, 2) == pytest.approx(0.5 * 20 * 6 / 64)
+
+
+@pytest.mark.parametrize("weighting", ["equal", "linear", "quadratic"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_kappa_is_that_of_scikit_learn(weighting: str, n_classes: int) -> None:
+    y, outputs, weights = outputs_for(n_classes, "scores", 3)
+    metric = metric_of(f"1 - kappa(weighting = {weighting})")
+    given = {"weights": None if weighting == "equal" else weighting, "sample_weight": weights}
+    expected = metrics.cohen_kappa_score(y, outputs.argmax(axis=1), **given)
+    assert score(metric, y, outputs, weights) == pytest.approx(expected)
+
+
+def test_the_median_of_weighted_errors_is_that_of_repeated_rows() -> None:
+    draw = np.random.default_rng(0)
+    for rows in (1, 2, 5, 20):
+        y, outputs, times = draw.normal(size=rows), draw.normal(size=rows), draw.integers(1, 4, rows)
+        expected = np.median(np.repeat(np.abs(y - outputs), times))
+        assert score(metric_named("median_absolute_error"), y, outputs, times.astype(float)) == pytest.approx(expected)
+
+
+def test_a_logarithm_that_does_not_exist_is_not_a_number() -> None:
+    assert math.isnan(score(metric_named("rmsle"), np.array([1.0, 2.0]), np.array([1.0, -1.0])))
+    assert math.isnan(score(metric_named("msle"), np.array([-3.0, 2.0]), np.array([1.0, 1.0])))
+
+
+@pytest.mark.parametrize(
+    ("written", "help"),
+    [
+        ("neg_log_loss", "write `minimize logloss`"),
+        ("roc_auc", "write `maximize auc`"),
+        ("f1_macro", "write `maximize f1`"),
+        ("f1_micro", "write `maximize accuracy`"),
+        ("neg_root_mean_squared_error", "write `minimize rmse`"),
+        ("neg_median_absolute_error", "write `minimize median_absolute_error`"),
+        ("neg_max_error", "write `minimize max_error`"),
+        ("neg_mean_squared_log_error", "write `minimize msle`"),
+        ("roc_auc_ovo", "the closest is `auc`"),
+    ],
+)
+def test_names_of_scorers_lead_to_ours(written: str, help: str) -> None:
+    found = check_source(Source("s.msl", f"use sklearn chain m = ridge | logistic maximize {written}")).diagnostics
+    assert any(help in each.help for each in found), found

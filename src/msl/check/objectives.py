@@ -137,6 +137,9 @@ class ObjectiveReader:
         help = "an objective is a metric, or arithmetic on metrics"
         if isinstance(expression, ast.String) and expression.value in self._names():
             help = f"write `{expression.value}`, without quotes"
+        elif isinstance(expression, ast.String) and ":" in expression.value:
+            name = expression.value.rpartition(":")[2]
+            help = f"declare it, `block {name}: metric {text} {{ larger_is_better = true }}`, and optimise `{name}`"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
 
@@ -246,8 +249,9 @@ class ObjectiveReader:
             self._error("MSL151", where, message, "leave `kernel` out")
         unweighted = next((metric for metric in metrics_of(loss) if metric.takes == "predictions"), None)
         weighs = estimate.rows_repeat or dict(estimate.options).get("kernel", "constant") != "constant"
-        if unweighted is not None and weighs:
-            message = f"`{estimate.name}` gives rows weights here, and `{unweighted.name}` takes predictions alone"
+        if unweighted is not None and (weighs or self.has_weights):
+            gives = f"`{estimate.name}` gives rows weights here" if weighs else "`data(weight = …)` gives rows weights"
+            message = f"{gives}, and `{unweighted.name}` takes predictions alone"
             help = "write `takes = weighted_predictions` in its declaration, and give the function `sample_weight`"
             self._error("MSL297", where, message, help)
         path = by.path if isinstance(by, ast.Call) else by

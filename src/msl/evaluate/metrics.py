@@ -159,9 +159,14 @@ def ece(y: NDArray[Any], outputs: Floats, weights: Floats, bins: int) -> float:
 
 
 def logloss(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
-    certain = np.finfo(np.float64).eps
-    chosen = np.clip(probabilities(outputs)[np.arange(len(y)), y], certain, 1.0 - certain)
-    return float(-(weights * np.log(chosen)).sum() / weights.sum())
+    return float((weights * logloss_of_row(y, outputs)).sum() / weights.sum())
+
+
+def balanced_logloss(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    n_classes = outputs.shape[1]
+    totals = np.bincount(y, weights, n_classes)
+    losses = np.bincount(y, weights * logloss_of_row(y, outputs), n_classes)
+    return float(np.mean(losses[totals > 0] / totals[totals > 0]))
 
 
 def auc(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
@@ -253,6 +258,25 @@ def f1(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     return float(np.mean(2 * right[present] / (predicted + true)[present]))
 
 
+def f1_weighted(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
+    counts = confusion(y, outputs, weights)
+    right, predicted, true = counts.diagonal(), counts.sum(axis=0), counts.sum(axis=1)
+    present = true > 0
+    return float(np.average(2 * right[present] / (predicted + true)[present], weights=true[present]))
+
+
+def kappa(y: NDArray[Any], outputs: Floats, weights: Floats, weighting: Any) -> float:
+    counts = confusion(y, outputs, weights)
+    present = counts.sum(axis=0) + counts.sum(axis=1) > 0
+    counts = counts[np.ix_(present, present)]
+    place = np.arange(len(counts))
+    away = np.abs(place[:, None] - place)
+    costs = {"equal": away > 0, "linear": away, "quadratic": away**2}[getattr(weighting, "name", weighting)]
+    chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    expected = float((costs * chance).sum())
+    return 1.0 - float((costs * counts).sum()) / expected if expected else 0.0
+
+
 def positive_f1(y: NDArray[Any], outputs: Floats, weights: Floats) -> float:
     """That of the last class, which is the positive one; 0 where it neither occurs nor is predicted."""
     counts = confusion(y, outputs, weights)
@@ -313,6 +337,32 @@ def r2(y: Floats, outputs: Floats, weights: Floats) -> float:
     return float(1.0 - missed / spread)
 
 
+def explained_variance(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return r2(y - np.average(y - outputs, weights=weights), outputs, weights)
+
+
+def max_error(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float(np.abs(y - outputs)[weights > 0].max())
+
+
+def median_absolute_error(y: Floats, outputs: Floats, weights: Floats) -> float:
+    """The mean of the lower and the upper median, as if a row that counts twice were there twice."""
+    errors = np.abs(y - outputs)
+    order = np.argsort(errors)
+    errors, reached = errors[order], np.cumsum(weights[order])
+    half, slack = 0.5 * reached[-1], 1e-12 * reached[-1]
+    lower, upper = np.searchsorted(reached, [half - slack, half + slack])
+    return float(0.5 * (errors[lower] + errors[min(upper, len(errors) - 1)]))
+
+
+def msle(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float((weights * squared_log_error(y, outputs)).sum() / weights.sum())
+
+
+def rmsle(y: Floats, outputs: Floats, weights: Floats) -> float:
+    return float(np.sqrt(msle(y, outputs, weights)))
+
+
 # --- terms of single rows ---------------------------------------------------------------------------------------------
 
 
@@ -330,6 +380,11 @@ def brier_of_row(y: NDArray[Any], outputs: Floats) -> Floats:
     return np.asarray(squares / 2.0 if n_classes == 2 else squares)
 
 
+def logloss_of_row(y: NDArray[Any], outputs: Floats) -> Floats:
+    certain = np.finfo(np.float64).eps
+    return np.asarray(-np.log(np.clip(probabilities(outputs)[np.arange(len(y)), y], certain, 1.0 - certain)))
+
+
 def cost_of_row(y: NDArray[Any], outputs: Floats, costs: Costs) -> Floats:
     return np.asarray(np.asarray(costs, dtype=np.float64)[y, outputs.argmax(axis=1)])
 
@@ -340,6 +395,13 @@ def squared_error(y: Floats, outputs: Floats) -> Floats:
 
 def absolute_error(y: Floats, outputs: Floats) -> Floats:
     return np.asarray(np.abs(y - outputs))
+
+
+def squared_log_error(y: Floats, outputs: Floats) -> Floats:
+    """NaN where a value is not above -1."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = np.square(np.log1p(y) - np.log1p(outputs))
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def relative_absolute_error(y: Floats, outputs: Floats) -> Floats:

@@ -375,7 +375,7 @@ def _blocks(catalogue: str) -> dict[str, str]:
 
 _NAMES = {
     "error": "error_rate zero_one_loss misclassification",
-    "accuracy": "acc accuracy_score",
+    "accuracy": "acc accuracy_score f1_micro precision_micro recall_micro",
     "balanced_accuracy": "balanced_accuracy_score bac",
     "precision": "precision_score precision_macro",
     "recall": "recall_score recall_macro sensitivity tpr",
@@ -385,12 +385,20 @@ _NAMES = {
     "mape": "mean_absolute_percentage_error neg_mean_absolute_percentage_error MAPE",
     "ber": "balanced_error balanced_error_rate",
     "logloss": "log_loss neg_log_loss cross_entropy crossentropy nll deviance",
-    "auc": "roc_auc roc_auc_score roc_auc_ovr roc_auc_ovo roc_auc_ovr_weighted auroc AUC",
-    "f1": "f1_score f1_macro f1_weighted f1_micro macro_f1 F1 fscore f_score",
+    "balanced_logloss": "balanced_log_loss",
+    "kappa": "cohen_kappa cohen_kappa_score cohens_kappa",
+    "auc": "roc_auc roc_auc_score roc_auc_ovr auroc AUC",
+    "f1": "f1_score f1_macro macro_f1 F1 fscore f_score",
+    "f1_weighted": "weighted_f1",
     "mcc": "matthews matthews_corrcoef phi",
     "pinball": "mean_pinball_loss quantile_loss",
     "mse": "mean_squared_error neg_mean_squared_error squared_error l2 MSE",
     "rmse": "root_mean_squared_error neg_root_mean_squared_error RMSE",
+    "median_absolute_error": "neg_median_absolute_error medae MedAE",
+    "max_error": "neg_max_error maximum_error",
+    "msle": "mean_squared_log_error neg_mean_squared_log_error",
+    "rmsle": "root_mean_squared_log_error neg_root_mean_squared_log_error RMSLE",
+    "explained_variance": "explained_variance_score",
     "mae": "mean_absolute_error neg_mean_absolute_error absolute_error l1 MAE",
     "r2": "r2_score R2 r_squared rsquared",
     "features": "n_features number_of_features",
@@ -400,11 +408,11 @@ _OURS = {name: ours for ours, names in _NAMES.items() for name in names.split()}
 #: Metrics that do not exist here, and the closest one.
 _CLOSE = {
     **dict.fromkeys("specificity jaccard fbeta f2".split(), "f1"),
-    **dict.fromkeys("gini ks".split(), "auc"),
-    **dict.fromkeys("kappa cohen_kappa cohen_kappa_score".split(), "mcc"),
-    **dict.fromkeys("median_absolute_error huber smape".split(), "mae"),
-    **dict.fromkeys("rmsle msle mean_squared_log_error neg_mean_squared_log_error".split(), "rmse"),
-    **dict.fromkeys("explained_variance pearson pearsonr correlation".split(), "r2"),
+    **dict.fromkeys("gini ks roc_auc_ovo roc_auc_ovr_weighted roc_auc_ovo_weighted".split(), "auc"),
+    **dict.fromkeys("huber smape".split(), "mae"),
+    **dict.fromkeys("precision_weighted".split(), "precision"),
+    **dict.fromkeys("recall_weighted".split(), "recall"),
+    **dict.fromkeys("pearson pearsonr correlation".split(), "r2"),
 }
 
 
