@@ -28,7 +28,7 @@ class   category      9.1 %         2  a (20), b (20)                   target
 target: class (guessed: a column named `class`)
 task: classification (`class` holds 2 different symbols)
 classes: a 50.0 %, b 50.0 %
-order: `day`: the rows are sorted by it, so models are tested on later rows than those they are fitted on
+order: `day`: the rows are sorted by it, so models are tested on later rows; its calendar parts are features too
 4 rows without a value of the target `class` left out
 `price` has signs around its numbers and is read as numeric: '$1,100' is 1100
 leak? `paid` alone determines the target: is it known before the target is?

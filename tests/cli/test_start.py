@@ -15,7 +15,9 @@ import pytest
 from numpy.polynomial.hermite_e import hermeval
 from winner_cases import write_table
 
+from msl.cli.verbs.init import spec_beside
 from msl.cli.verbs.new import SPECS
+from msl.diagnostics.user_error import UserError
 
 Run = Callable[..., Any]
 
@@ -50,6 +52,51 @@ def test_a_starting_spec_runs(msl: Run, here: Path) -> None:
     summary = json.loads(shown.out)
     assert summary["evaluations"] == 2
     assert summary["ensemble"]
+
+
+def test_a_table_alone_gets_a_spec_beside_it_that_is_shown_and_run(msl: Run, here: Path) -> None:
+    (here / "sub").mkdir()
+    write_table("iris", here / "sub")
+    few = ("--set", "search.evaluations=1", "--json", "--on", "inprocess")
+    shown = msl("run", "sub/iris.csv", "--preset", "quick", *few)
+    assert shown.code == 0, shown.err
+    spec = here / "sub" / "iris.msl"
+    text = spec.read_text(encoding="utf-8")
+    assert "auto(evaluations = 40)" in text
+    assert json.loads(shown.out)["evaluations"] == 1
+    assert (here / "sub" / ".msl").is_dir()
+    again = msl("run", "sub/iris.csv", *few)
+    assert "spec: sub/iris.msl, which is there already" in again.err
+    assert json.loads(again.out)["best"] == json.loads(shown.out)["best"]
+
+
+def test_a_spec_beside_a_table_is_written_again_only_as_long_as_nobody_has_edited_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_table("iris", here)
+    spec = here / "iris.msl"
+    assert spec_beside("iris.csv", None, None, shows=True) == "iris.msl"
+    good = spec.read_text(encoding="utf-8")
+    assert good in capsys.readouterr().err
+    spec_beside("iris.csv", None, "best", shows=False)
+    best = spec.read_text(encoding="utf-8")
+    assert "30min" in best
+    assert "30min" not in good
+    edited = best + "# mine\n"
+    spec.write_text(edited, encoding="utf-8")
+    assert spec_beside("iris.csv", None, None, shows=True) == "iris.msl"
+    with pytest.raises(UserError, match="not overwritten"):
+        spec_beside("iris.csv", None, "quick", shows=True)
+    assert spec.read_text(encoding="utf-8") == edited
+
+
+def test_words_of_a_preset_and_a_spec_without_a_table_are_told(msl: Run, here: Path) -> None:
+    write_table("iris", here)
+    wrong = msl("run", "iris.csv", "--preset", "quik")
+    assert (wrong.code, "did you mean `quick`?" in wrong.err) == (2, True)
+    msl("init", "iris.csv")
+    assert "write `msl run iris.msl DATA`" in msl("run", "iris.msl").err
+    assert "`--preset` is for a table without a spec" in msl("run", "iris.msl", "iris.csv", "--preset", "best").err
 
 
 def test_useless_columns_are_left_out_and_odd_names_quoted(msl: Run, here: Path) -> None:

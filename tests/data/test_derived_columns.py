@@ -250,3 +250,21 @@ def test_many_moments_are_read_once_each() -> None:
     texts = pl.Series(["2024-01-01"] * 5 + [None, "x"])
     assert parse_moments(texts, False).to_list()[:1] == [19_723 * 86_400_000_000]
     assert parse_moments(texts, False).null_count() == 2
+
+
+def test_the_calendar_parts_of_the_order_are_features_if_dates_names_it(tmp_path: Path) -> None:
+    days = [f"2024-{1 + i // 20:02}-{1 + i % 20:02}" for i in range(60)]
+    frame = pl.DataFrame({"x": [i % 7 for i in range(60)], "day": days, "y": [i % 5 * 1.5 for i in range(60)]})
+    alone = read_table(frame, options=DataOptions(target="y", order="day"))
+    assert alone.names == ("x",)
+    table = read_table(frame, options=DataOptions(target="y", order="day", dates=("day",)))
+    assert table.names == ("day: day", "day: days", "day: month", "day: weekday", "day: yearday", "x")
+    assert table.order is not None
+    assert alone.order is not None
+    assert table.order.tolist() == alone.order.tolist() == list(range(60))
+    like = read_like(table.schema, frame[::-1])
+    assert like.X.tolist() == table.X[::-1].tolist()
+    assert like.order is not None
+    assert like.order.tolist() == list(range(60))[::-1]
+    assert ("day", "order", "date") in [(each.name, each.role, each.kind) for each in table.describe()]
+    assert read_table(frame.drop("x"), options=DataOptions(target="y", order="day", dates=("day",))).names

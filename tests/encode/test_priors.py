@@ -237,7 +237,7 @@ def _plain(node: Node) -> Node:
             case IntRange() | RealRange():
                 return replace(one, prior=None)
             case Choice():
-                return replace(one, weights=())
+                return replace(one, weights=(), ordered=False)
             case Vector(element=IntRange() | RealRange() as element):
                 return replace(one, element=replace(element, prior=None))
         return one
@@ -246,7 +246,7 @@ def _plain(node: Node) -> Node:
 
 
 @given(spaces())
-def test_priors_are_no_part_of_the_space(space: Space) -> None:
+def test_priors_weights_and_orders_are_no_part_of_the_space(space: Space) -> None:
     plain = replace(space, root=_plain(space.root))
     assert space_digest(plain) == space_digest(space)
     assert count(plain) == count(space)

@@ -93,7 +93,8 @@ def calls(inner: st.SearchStrategy) -> st.SearchStrategy:
 
 def arguments(inner: st.SearchStrategy, conditions: st.SearchStrategy | None = None) -> st.SearchStrategy:
     tests = paths if conditions is None else conditions
-    opening = st.builds(ast.Argument, keys, st.just(True), inner, st.none() | inner, st.none() | tests)
+    orders = several(inner).map(lambda items: ast.Choice(items, (), True))
+    opening = st.builds(ast.Argument, keys, st.just(True), inner | orders, st.none() | inner, st.none() | tests)
     braced = st.builds(ast.Call, plain_paths, several(opening, 0), st.just(True))
     closing = st.builds(ast.Argument, keys, st.just(False), inner | braced)
     positional = st.builds(ast.Argument, st.none(), st.just(False), inner)

@@ -141,6 +141,7 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
         st.builds(Symbol, st.sampled_from("xy"), parameters(finite, depth - 1, lists=False), st.just(False)),
         st.builds(BlockUse, st.sampled_from([NEAR, FAR]), parameters(finite, depth - 1)),
         choices(inner, 1, 3),
+        _orders,
         st.builds(Pipeline, _rows(finite, depth - 1)),
     ]
     return draw(st.one_of(*plain, *nested))
@@ -168,6 +169,15 @@ def choices(draw: st.DrawFn, options: st.SearchStrategy[Node], least: int, most:
     if draw(st.integers(0, 2)):
         return Choice(found)
     return Choice(found, tuple(draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in found))
+
+
+#: Alternatives with an order, some with weights.
+_orders = st.builds(
+    Choice,
+    st.permutations([Const("x"), Const(None), Const(2), Const("y")]).map(lambda found: tuple(found[:3])),
+    st.sampled_from([(), (1.0, 3.0, 0.5)]),
+    st.just(True),
+)
 
 
 _sibling_conditions = st.sampled_from(

@@ -33,7 +33,9 @@ OUTER, INNER = "one:outer", "one:inner"
 
 _domains = {
     "k": st.sampled_from([IntRange(1, 3), IntRange(0, 4, step=2), IntRange(1, 4, log=True), Const(2)]),
-    "w": st.sampled_from([Choice((Const("x"), Const(None), Const(2))), Choice((Const(1), IntRange(3, 4))), Const("x")]),
+    "w": st.sampled_from(
+        [Choice((Const("x"), Const(None), Const(2)), (), True), Choice((Const(1), IntRange(3, 4))), Const("x")]
+    ),
     "b": st.just(Bool()),
     "s": st.just(RealRange(0.0, 1.5, step=0.5)),
     "p": st.sampled_from([RealRange(0.0, 1.0), RealRange(0.5, 2.0, log=True)]),

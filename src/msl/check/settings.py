@@ -28,7 +28,7 @@ _DATA_SIGNS = ("separator", "decimal")
 _SET_APART = {"groups": "groups", "order": "order", "fold": "folds", "weight": "weights"}
 _DATA_NAMES = (
     *("target", "task", "positive", *_DATA_LISTS, *_SET_APART, *_DATA_SWITCHES, *_DATA_SIGNS),
-    *("missing_target", "ragged"),
+    *("missing_target", "ragged", "rows"),
 )
 _DROP_OR_ERROR = {
     "missing_target": "rows whose target is missing",
@@ -175,6 +175,12 @@ class Settings:
                 return value.value
             help = f"write {_DATA_SWITCHES[name]}"
             return self._error("MSL164", value, f"`{name}` must be `true` or `false`", help)
+        if name == "rows":
+            number = value.value if isinstance(value, ast.Number) and value.unit is None else None
+            if isinstance(number, int) and number >= 2:
+                return number
+            help = "write how many rows to learn from, such as `rows = 100_000`; predictions are made for all rows"
+            return self._error("MSL164", value, "`rows` must be a whole number of at least 2", help)
         if name in _DATA_SIGNS:
             if isinstance(value, ast.String) and len(value.value) == 1:
                 return value.value

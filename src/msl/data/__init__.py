@@ -10,5 +10,6 @@ CSV and other text                      csv, on what file_bytes opens; arrays an
 the kinds of columns, missing values    infer_types
 dates and free text as numbers          derived_columns
 the target, the task and the classes    target
+samples of rows, and rows known again   table_rows
 options for a first look at a file      suggest_options, profile (with warnings about columns)
 """

@@ -19,6 +19,7 @@ from msl.data.options import DataOptions
 from msl.data.profile import column_warnings, mixed_decimals
 from msl.data.raw_columns import Reading
 from msl.data.table import Column, Floats, Schema, Table
+from msl.data.table_rows import digest_rows, sampled_rows
 from msl.data.target import choose_target, infinite, looks_numeric, numbers_as_classes, read_target, stated_rows
 
 Codes = NDArray[np.intp]
@@ -127,16 +128,19 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     raise_errors(_unknown_columns(reading, options))
     not_features = {*(options.ignore or ()), *options.set_apart()}
     candidates = [name for name in names if name not in not_features]
-    if len(candidates) < 2:
+    if len(candidates) < 2 and not (candidates and options.order in (options.dates or ())):
         raise DataError([_no_features(reading, candidates)])
     target_name, target_reason = choose_target(candidates, options)
     target_reason += _passed_over(choose_target(names, options)[0], options)
     used = [*candidates, *options.set_apart()]
     raise_errors(unusable_columns({name: reading.columns[name] for name in used}))
     given = Markers.given(options.missing or ())
-    derived, doubts = find_derived(reading, [name for name in candidates if name != target_name], options, given)
-    typed_sources = {one.source: reading.columns[one.source] for one in derived}
-    reading = with_derived(reading, derived, given)
+    sources = [name for name in candidates if name != target_name]
+    if options.order in (options.dates or ()):
+        sources.append(str(options.order))  # its calendar parts are features too
+    derived, doubts = find_derived(reading, sources, options, given)
+    original = replace(reading, columns={name: reading.columns[name] for name in dict.fromkeys([*used, *sources])})
+    reading = with_derived(reading, derived, given, options.order)
     set_apart = {*not_features, *(name for name in names if name not in candidates)}
     candidates = [name for name in reading.columns if name not in set_apart]
     wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
@@ -154,15 +158,23 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     kept = stated_rows(typed[target_name].values) if options.missing_target == "drop" else None
     if kept is not None:
         typed = {name: replace(column, values=column.values.filter(kept)) for name, column in typed.items()}
-        reading = reading.filtered(kept)
+        reading, original = reading.filtered(kept), original.filtered(kept)
     target = read_target(typed.pop(target_name), options)
+    n_rows = len(target.values)
+    if options.rows is not None and options.rows < n_rows:
+        drawn = sampled_rows(target.values, len(target.classes), options.rows)
+        typed = {name: replace(column, values=column.values.gather(drawn)) for name, column in typed.items()}
+        reading, original = reading.gathered(drawn), original.gathered(drawn)
+        target = replace(target, values=target.values[drawn])
     features = [typed[name] for name in sorted(typed, key=natural_order)]
     raise_errors(infinite(column) for column in features if is_infinite(column))
     columns = tuple(_column(column) for column in features)
     made = {name: one.source for one in derived for name in one.names}
     for column in features:
         problems += column_warnings(column) if column.name not in made else ()
-    problems += _empty_sources(typed_sources, given)
+    made_of = {one.source: original.columns[one.source] for one in derived}
+    problems += _empty_sources(made_of, given)
+    known_by = original.columns | {name: column.values for name, column in typed.items() if name in original.columns}
     return Table(
         schema=Schema(columns, target_name, target.task, target.classes, options, derived),
         X=matrix(encode(column.values, described) for column, described in zip(features, columns, strict=True)),
@@ -174,6 +186,8 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         source_names=tuple(names),
         origin=reading.origin,
         n_dropped=0 if kept is None else int((~kept).sum()),
+        n_sampled_from=n_rows if len(target.values) < n_rows else 0,
+        row_digests=digest_rows(known_by),
         target_reason=target_reason,
         task_reason=target.reason,
         warnings=tuple(condensed([*problems, *target.warnings, *mixed_decimals(features)])),

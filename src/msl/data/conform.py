@@ -41,7 +41,7 @@ def conform_table(reading: Reading, schema: Schema, with_target: bool = True) ->
     used = {*schema.sources, *beside_features}
     raise_errors(unusable_columns({name: column for name, column in reading.columns.items() if name in used}))
     given = Markers.given(options.missing or ())
-    reading = with_derived(reading, schema.derived, given)
+    reading = with_derived(reading, schema.derived, given, options.order)
     n_rows = len(next(iter(reading.columns.values())))
     if with_target and options.missing_target == "drop" and schema.target in reading.columns:
         kept = _with_target(reading.columns[schema.target], schema, given)

@@ -84,14 +84,16 @@ def find_derived(
     return tuple(found), problems
 
 
-def with_derived(reading: Reading, derived: Sequence[Derived], given: Markers) -> Reading:
-    """The reading with the derived columns in the place of those that they are made of."""
+def with_derived(reading: Reading, derived: Sequence[Derived], given: Markers, order: str | None) -> Reading:
+    """The reading with the derived columns in the place of those that they are made of; that of the order stays too."""
     if not derived:
         return reading
     columns = dict(reading.columns)
     warnings = list(reading.warnings)
     for one in derived:
-        column = columns.pop(one.source)
+        column = columns[one.source]
+        if one.source != order:
+            del columns[one.source]
         if isinstance(one, DateColumns):
             moments, problems = _moments(one.source, column, one.day_first, given)
             warnings += problems

@@ -50,6 +50,8 @@ class DataOptions:
     separator: str | None = None
     missing_target: MissingTarget | None = None
     ragged: RaggedRows | None = None
+    #: Learn from a sample of this many rows.
+    rows: int | None = None
 
     def __post_init__(self) -> None:
         raise_errors([*self._impossible_values(), *self._contradictions()])
@@ -88,6 +90,9 @@ class DataOptions:
                 f"`{self.ragged}` is not what can be done with rows that have too many or too few fields",
                 "write ragged = drop to leave them out, or ragged = error to refuse the table",
             )
+        if self.rows is not None and self.rows < 2:
+            message = f"{self.rows} rows are no sample to learn from"
+            yield problem("MSL314", message, "write rows = 100_000, or leave it out")
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
             yield problem(
                 "MSL314",

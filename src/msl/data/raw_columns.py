@@ -7,7 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from msl.data.data_errors import DataError, DataProblem, problem
 from msl.data.options import DataOptions
@@ -49,6 +51,10 @@ class Reading:
     def filtered(self, rows: pl.Series) -> Reading:
         """The rows for which this is true."""
         return replace(self, columns={name: column.filter(rows) for name, column in self.columns.items()})
+
+    def gathered(self, rows: NDArray[np.intp]) -> Reading:
+        """The rows at these places."""
+        return replace(self, columns={name: column.gather(rows) for name, column in self.columns.items()})
 
 
 def numbered_names(count: int) -> tuple[str, ...]:

@@ -69,7 +69,9 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
             uses[name], reasons[name] = "ignore", why
     if order := _order(reading, columns, typed, target):
         uses[order] = "order"
-        reasons[order] = "the rows are sorted by it, so models are tested on later rows than those they are fitted on"
+        reasons[order] = (
+            "the rows are sorted by it, so models are tested on later rows; its calendar parts are features too"
+        )
     _keep_some(columns, uses, reasons, target)
     signed = tuple(n for n, column in columns.items() if column.is_signed and uses[n] in ("feature", "target"))
     for name in signed:
@@ -81,7 +83,9 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
         sentences.append(f"infinite numbers are taken as missing: in {named}")
         options = replace(options, missing=(*(options.missing or ()), "inf", "-inf"))
     ignored = tuple(name for name, use in uses.items() if use == "ignore")
-    options = replace(options, ignore=ignored or None, order=order, numeric=signed or None)
+    options = replace(
+        options, ignore=ignored or None, order=order, numeric=signed or None, dates=(order,) if order else None
+    )
     return FirstOptions(options, target_reason, uses, reasons, tuple(sentences))
 
 

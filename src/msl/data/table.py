@@ -16,6 +16,7 @@ from msl.data.data_errors import DataProblem, listed
 from msl.data.derived_columns import LENGTH, DateColumns, Derived
 from msl.data.infer_types import Kind
 from msl.data.options import DataOptions, Label
+from msl.data.table_rows import Digests
 from msl.data.target import spell_label
 from msl.space.formulas import Facts, Task
 
@@ -144,6 +145,10 @@ class Table:
     origin: str = ""
     #: Rows that were left out because their target is missing.
     n_dropped: int = 0
+    #: How many rows there were before a sample was drawn; 0 if none was.
+    n_sampled_from: int = 0
+    #: By what each row is known in other versions of the table; None for a table that is not learnt from.
+    row_digests: Digests | None = None
     target_reason: str = ""
     task_reason: str = ""
     warnings: tuple[DataProblem, ...] = ()
@@ -193,6 +198,8 @@ class Table:
         if self.n_dropped:
             rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped:,} rows"
             found.append(f"{rows} without a value of the target `{self.target}` left out, {len(self):,} used")
+        if self.n_sampled_from:
+            found.append(f"rows: a sample of {len(self):,} of {self.n_sampled_from:,} rows (`data(rows = …)`)")
         if self.folds is not None:
             spare = int((self.folds < 0).sum())
             never = f"; {spare:,} rows are never tested" if spare else ""
@@ -201,6 +208,11 @@ class Table:
             lowest, highest = self.weights.min(), self.weights.max()
             found.append(f"weights of rows: {lowest:g} to {highest:g}, in fits and in metrics")
         return tuple(found)
+
+    @property
+    def rows_in_words(self) -> str:
+        """`100,000 of 327,346 rows` of a sample, `150 rows` of a whole table."""
+        return f"{len(self):,} of {self.n_sampled_from:,} rows" if self.n_sampled_from else f"{len(self):,} rows"
 
     @cached_property
     def is_symbolic(self) -> NDArray[np.bool_]:
@@ -260,9 +272,8 @@ class Table:
                 missing = int(self.missing_counts[places[one.names[0]]])
                 is_date = isinstance(one, DateColumns)
                 values = self._made(one)
-                yield ColumnSummary(
-                    name, "feature", "date" if is_date else "text", name in given, missing, values, codes
-                )
+                role: Role = "order" if name == options.order else "feature"
+                yield ColumnSummary(name, role, "date" if is_date else "text", name in given, missing, values, codes)
             elif name == self.target and self.y is not None:
                 kind: Kind = "symbolic" if self.task == "classification" else "numeric"
                 is_given = options.task is not None

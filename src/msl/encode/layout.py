@@ -36,7 +36,7 @@ def _shaped(node: Node) -> Node:
             pairs = [
                 (inner, weight * own) for option, weight in weighted_options(node) for inner, own in _options(option)
             ]
-            return pairs[0][0] if len(pairs) == 1 else choice_of(pairs)
+            return pairs[0][0] if len(pairs) == 1 else choice_of(pairs, node.ordered)
         case Sequence(steps=steps):
             row = tuple(inner for step in steps for inner in (step.steps if isinstance(step, Sequence) else (step,)))
             return _one_or_all(_with_steps(row), Sequence)

@@ -140,6 +140,8 @@ class Exportable:
     header: bool | None = None
     decimal: str | None = None
     drops_ragged: bool = False
+    #: The size of the sample to fit on; None for all rows.
+    rows: int | None = None
     #: The column of the weights of rows.
     weight: str | None = None
 
@@ -218,6 +220,7 @@ def _constants(given: Exportable, is_public: bool) -> Code:
         "SEPARATOR": given.separator,
         "DECIMAL": given.decimal,
         "DROPS_RAGGED": given.drops_ragged,
+        "ROWS": given.rows,
         "RANGES": np.nan_to_num(given.ranges).tolist(),
         "EXPECTED": _expected(given),
     }

@@ -30,6 +30,7 @@ HEADER: bool | None = None
 SEPARATOR: str | None = None
 DECIMAL: str | None = None
 DROPS_RAGGED = False
+ROWS: int | None = None
 # ======================================================================================================================
 
 
@@ -111,8 +112,27 @@ def training_rows(path):
     known = ~np.isnan(y)
     if not known.all():
         print(f"{(~known).sum()} rows have no {TARGET} and are left out", file=sys.stderr)
-    rows = X[known], y[known].astype(int if CLASSES else float)
-    return rows if WEIGHT is None else (*rows, weights(table)[known])
+    rows = [X[known], y[known].astype(int if CLASSES else float)]
+    if WEIGHT is not None:
+        rows.append(weights(table)[known])
+    drawn = slice(None) if ROWS is None or len(rows[1]) <= ROWS else _sample_of_rows(rows[1])
+    return tuple(each[drawn] for each in rows)
+
+
+def _sample_of_rows(y):
+    """The ROWS that the run has learnt from: every class in its share, drawn by a hash of the places of the rows."""
+    mixed = np.arange(len(y), dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    drawn = np.argsort(mixed ^ (mixed >> np.uint64(31)), kind="stable")
+    if not CLASSES:
+        return np.sort(drawn[:ROWS])
+    counts = np.bincount(y, minlength=len(CLASSES))
+    shares = counts * (ROWS / len(y))
+    quotas = np.maximum(np.floor(shares).astype(int), np.minimum(counts, 2))
+    for code in np.argsort(quotas - shares, kind="stable")[: max(0, ROWS - quotas.sum())]:
+        quotas[code] = min(quotas[code] + 1, counts[code])
+    return np.sort(np.concatenate([drawn[y[drawn] == code][:quota] for code, quota in enumerate(quotas)]))
 
 
 def weights(table):

@@ -88,10 +88,14 @@ class ListOf(Node):
 
 @record
 class Choice(Node):
-    """`a | b weight 3 | c`; `weights` are empty, or as many as the items, with None where none is written."""
+    """`a | b weight 3 | c`, or `a < b < c` if they have an order.
+
+    `weights` are empty, or as many as the items, with None where none is written.
+    """
 
     items: tuple[Expression, ...]
     weights: tuple[Expression | None, ...] = ()
+    ordered: bool = False
 
 
 @record

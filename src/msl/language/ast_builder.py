@@ -20,11 +20,14 @@ from msl.language.literals import BadLiteral, number_value, path_text, string_va
 from msl.language.tokens import token_span
 from msl.record import record
 
-_OPERATOR_NODES: dict[str, type[ast.Choice | ast.Sequence | ast.Union]] = {
-    "|": ast.Choice,
+_OPERATOR_NODES: dict[str, type[ast.Sequence | ast.Union]] = {
     ">>": ast.Sequence,
     "&": ast.Union,
 }
+
+
+#: Signs that compare: between alternatives only `<` has a meaning.
+_COMPARING = frozenset({"<", "<=", ">", ">="})
 
 
 #: What `?` may follow.
@@ -242,7 +245,9 @@ class AstBuilder(Transformer[Token, Any]):
     def space(self, children: list[Any]) -> ast.Expression:
         operands, operators = children[::2], children[1::2]
         written = [str(operator) for operator in operators]
-        if len(set(written)) > 1:
+        if _COMPARING & set(written):
+            written = self._in_order(operands, written, operators)
+        elif len(set(written)) > 1:
             self._mixed(operands, written, operators)
         elif set(written) != {"|"}:
             for operand in operands:
@@ -251,10 +256,35 @@ class AstBuilder(Transformer[Token, Any]):
         items = tuple(one.item if isinstance(one, _Weighted) else one for one in operands)
         if len(items) == 1:
             return replace(items[0], span=operands[0].span) if items[0] is not operands[0] else items[0]
-        if written[0] != "|":
+        if written[0] in _OPERATOR_NODES:
             return _OPERATOR_NODES[written[0]](items, span=_span(children))
         weights = tuple(one.weight if isinstance(one, _Weighted) else None for one in operands)
-        return ast.Choice(items, weights if any(weights) else (), span=_span(children))
+        return ast.Choice(items, weights if any(weights) else (), written[0] == "<", span=_span(children))
+
+    def _in_order(self, operands: list[Any], written: list[str], operators: list[Token]) -> list[str]:
+        """The signs between alternatives in an order, all of them `<`; others are reported."""
+        at = next((place for place, sign in enumerate(written) if sign != "<"), None)
+        if at is None:
+            return written
+        span, texts = token_span(operators[at]), [self.source.slice(operand.span) for operand in operands]
+        is_short = sum(map(len, texts)) < 80 and "\n" not in "".join(texts)
+        signs = set(written)
+        if signs <= _COMPARING:
+            both = f"for one step after another write `{' >> '.join(texts)}`, for alternatives in an order "
+            ascending = texts if signs <= {"<", "<="} else texts[::-1] if signs <= {">", ">="} else None
+            help = "write them from the lowest to the highest, with `<` between them"
+            if ascending is not None and is_short:
+                help = f"{both if signs == {'>'} else ''}write `{' < '.join(ascending)}`"
+            message = f"`{written[at]}` does not join anything: alternatives in an order are joined by `<`"
+            self._problem("MSL205", message, span, help=help)
+        else:
+            other = next(sign for sign in written if sign not in _COMPARING)
+            message = f"`<` and `{other}` cannot be mixed: an order has all alternatives of a parameter"
+            help = "write all of them in one order, or none of them"
+            if signs == {"<", "|"} and is_short:
+                help = f"write `{' < '.join(texts)}` if all of them have an order, or `{' | '.join(texts)}` if not"
+            self._problem("MSL205", message, span, help=help)
+        return ["<"] * len(written)
 
     def weighted(self, children: list[Any]) -> ast.Expression | _Weighted:
         item: ast.Expression = children[0]

@@ -291,7 +291,7 @@ class Printer:
 
     def _chain(self, node: ast.Choice | ast.Sequence | ast.Union | ast.Or | ast.And) -> Doc:
         """Operands joined by their operator, which starts a new line; short alternatives share a line."""
-        operator = _CHAIN_OPERATORS[type(node)]
+        operator = "<" if isinstance(node, ast.Choice) and node.ordered else _CHAIN_OPERATORS[type(node)]
         tightness = Tightness.NOT if isinstance(node, ast.And) else Tightness.UNIT
         commented = self._comments.any_before(self._start(node.items[-1]))
         short = isinstance(node, ast.Choice) and all(isinstance(_bare(item), _ATOMS) for item in node.items)

@@ -56,6 +56,7 @@ _SIGNS = {
     "STAR": "*",
     "SLASH": "/",
     "CARET": "^",
+    "LESS": "<",
     "LPAR": "(",
     "CALL": "(",
     "RPAR": ")",
@@ -195,8 +196,11 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
 def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
     previous: Token | None = None
     before: str | None = None
+    places = _Places()
     for token in tokens:
-        if token.type == "NAME" and token.value in RESERVED:
+        if token.type == "COMPARE" and places.orders(token.value, previous):
+            token.type = "LESS"
+        elif token.type == "NAME" and token.value in RESERVED:
             token.type = token.value.upper()
         elif token.type == "LPAR" and previous is not None and previous.end_pos == token.start_pos:
             if previous.value in FUNCTION_WORDS:
@@ -213,7 +217,35 @@ def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
         ):
             previous.type = "BEST"
         before, previous = None if previous is None else previous.type, token
+        places.pass_by(token)
         yield token
+
+
+class _Places:
+    """Where a text is: within a value, whose alternatives `<` orders, or where it compares."""
+
+    def __init__(self) -> None:
+        self._statement = ""
+        self._open = [False]
+
+    def orders(self, sign: str, after: Token | None) -> bool:
+        """Whether a comparing sign stands between alternatives; in a part or a chain, only `<`."""
+        if after is None or after.type in ("COLON", "EQUALS"):
+            return False
+        return self._open[-1] and (sign == "<" if len(self._open) == 1 else sign not in ("==", "!="))
+
+    def pass_by(self, token: Token) -> None:
+        kind = token.type
+        if kind in STATEMENT_TOKENS:
+            self._statement, self._open = kind, [False]
+        elif kind in OPENING_TOKENS:
+            self._open.append(self._open[-1] and kind in ("LPAR", "LSQB"))
+        elif kind in CLOSING_TOKENS:
+            self._open = self._open[:-1] or [False]
+        elif kind in ("COLON", "EQUALS"):
+            self._open[-1] = len(self._open) > 1 or self._statement in ("PART", "CHAIN")
+        elif kind in ("COMMA", "IF"):
+            self._open[-1] = False
 
 
 # --- comments, in order, for the printer ------------------------------------------------------------------------------

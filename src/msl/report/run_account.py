@@ -150,7 +150,8 @@ def _heading(account: Account) -> str:
 
 def _table(data: Mapping[str, Any]) -> str:
     words = [str(data.get("path", "a table"))]
-    words += [f"{shown(data[what])} {what}" for what in ("rows", "features") if what in data]
+    of = {"rows": f" of {shown(data['sample_of'])}"} if "sample_of" in data else {}
+    words += [f"{shown(data[what])}{of.get(what, '')} {what}" for what in ("rows", "features") if what in data]
     if "target" in data:
         words.append(f"{data.get('task', 'prediction')} of `{data['target']}`")
     if classes := data.get("classes"):

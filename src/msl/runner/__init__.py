@@ -8,6 +8,7 @@ What others use:
 - Where is an evaluation looked up in the store, or made? -> `reuse_or_evaluate`
 - Which models share one fit a fold, as one task? -> `path_tasks`
 - Which stored evaluations will be reused, and how long will it and its last fits take? -> `forecast`
+- What is known of an earlier version of the table, before rows were added or changed? -> `table_versions`
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`

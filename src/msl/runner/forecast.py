@@ -18,6 +18,7 @@ from msl.diagnostics.source import Source
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.plan import Plan
+from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
 from msl.space.membership import Membership, NotInSpace
 from msl.space.nodes import blocks_in
@@ -52,6 +53,8 @@ class StoredEvaluations:
     seconds: float | None = None
     has_unrevised: bool = False
     not_continued: str | None = None
+    #: What the store knows of an earlier version of the table.
+    earlier: EarlierTable | None = None
 
     @property
     def why_other(self) -> str:
@@ -88,6 +91,7 @@ def find_stored_evaluations(
         seconds=median(timings) if timings else None,
         has_unrevised=sorter.has_unrevised,
         not_continued=_not_continued(store, plan, source, runs) if sorter.changed else None,
+        earlier=find_earlier_table(store, plan, runs),
     )
 
 

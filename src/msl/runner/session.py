@@ -24,6 +24,7 @@ from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evalua
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
+from msl.runner.table_versions import save_rows
 from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
 from msl.runner.versions import versions_of_packages
 from msl.space.values import Model
@@ -185,6 +186,8 @@ def run_plan(
         with open_executor(plan.job, on, workers) as executor:
             run, resumed = start_or_resume(store, request)
             with _interrupted_on_error(store, run):
+                if not resumed:
+                    save_rows(store.files, run, plan.table)
                 began(RunStart(run, resumed, stored))
                 found = search(
                     plan,

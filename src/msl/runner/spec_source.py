@@ -82,6 +82,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         decimal=statement.decimal,
         missing_target=statement.missing_target,  # type: ignore[arg-type]  # the checker knows what can be done
         ragged=statement.ragged,  # type: ignore[arg-type]
+        rows=statement.rows,
     )
 
 

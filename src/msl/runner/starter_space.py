@@ -8,7 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, shipped_metrics
+from msl.data.data_errors import listed
 from msl.data.table import Table
+from msl.diagnostics.suggest import did_you_mean
+from msl.diagnostics.user_error import UserError
 
 #: Up to so many rows kernel machines and nearest neighbours end in time: their work grows with the square of the rows.
 _FEW_ROWS = 2_000
@@ -27,11 +30,41 @@ _METRIC_MEANINGS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """How much a first spec spends: what it says of the search, and for whom that is."""
+
+    evaluations: int
+    budget: str
+    has_ensemble: bool
+    meaning: str
+
+
+#: By the words of `--preset`; each gives the text of a spec, which says the same to everybody who reads it.
+PRESETS = {
+    "quick": Preset(40, "time = 20s, each = 5s", False, "a first answer in 20 s"),
+    "good": Preset(300, "time = 2min, each = 20s", True, "2 minutes"),
+    "best": Preset(3_000, "time = 30min, each = 2min", True, "half an hour"),
+}
+USUAL_PRESET = "good"
+
+
+def preset_named(name: str) -> Preset:
+    """The preset of this name; raises UserError for another."""
+    if name not in PRESETS:
+        known = listed(f"`{each}` ({preset.meaning})" for each, preset in PRESETS.items())
+        raise UserError(
+            f"there is no preset `{name}`", f"{did_you_mean(name, PRESETS) or ''} Presets are {known}".strip()
+        )
+    return PRESETS[name]
+
+
 @dataclass(frozen=True)
 class StarterSpace:
     """What a first spec says after its `data` statement, as lines of text."""
 
     table: Table
+    preset: Preset = PRESETS[USUAL_PRESET]
 
     def lines(self) -> list[str]:
         return [*self._learners(), "", *self._chain(), "", *self._measure(), "", *self._search()]
@@ -164,13 +197,18 @@ class StarterSpace:
     def _search(self) -> list[str]:
         return [
             "# Each learner with its defaults, models anywhere, then searches that share the rest by what each gains.",
-            "search auto(evaluations = 300)",
+            f"search auto(evaluations = {self.preset.evaluations:_})",
             "",
+            *(self._ensemble() if self.preset.has_ensemble else ()),
+            f"budget({self.preset.budget})  # of the run; of one model",
+            "seed 0",
+        ]
+
+    def _ensemble(self) -> list[str]:
+        return [
             "# Begins with the best model and adds the one that helps the vote most, again and again. The vote is used",
             "# if it is better than the best model on held-out rows; without this line that model is the answer, which",
             "# is simpler and mostly a little worse.",
             "ensemble best_first(max = 20, replacement = true)",
             "",
-            "budget(time = 2min, each = 20s)  # of the run; of one model",
-            "seed 0",
         ]

@@ -18,7 +18,7 @@ from msl.data.target import NAMED, spell_label
 from msl.diagnostics.source import Source
 from msl.diagnostics.terminal import safe
 from msl.language.formatter import format_source
-from msl.runner.starter_space import StarterSpace
+from msl.runner.starter_space import PRESETS, USUAL_PRESET, Preset, StarterSpace
 from msl.space.to_text import name_to_text, quoted
 
 #: How a column that is not simply a feature is used.
@@ -66,7 +66,9 @@ def _without_ragged(source: Any, given: DataOptions, wrong: DataError) -> tuple[
     return reading, given
 
 
-def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -> str:
+def starter_spec_text(
+    table: Table, first: FirstOptions, spec: str, data: str, preset: Preset = PRESETS[USUAL_PRESET]
+) -> str:
     """The text of a spec for a table; `spec` and `data` are the names of the two files, each on one line."""
     facts = table.facts
     lines = [
@@ -83,7 +85,7 @@ def starter_spec_text(table: Table, first: FirstOptions, spec: str, data: str) -
         "",
         *_data(table, first),
         "",
-        *StarterSpace(table).lines(),
+        *StarterSpace(table, preset).lines(),
     ]
     text, problems = format_source(Source(spec, "\n".join(lines) + "\n"))
     assert not problems
@@ -121,7 +123,7 @@ def _data(table: Table, first: FirstOptions) -> list[str]:
     entries: list[tuple[str, str]] = [("target", name_to_text(table.target)), ("task", table.task)]
     if options.order is not None:
         entries.append(("order", name_to_text(options.order)))
-    lists = {"numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
+    lists = {"dates": options.dates, "numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
     entries += [(name, f"[{', '.join(quoted(str(value)) for value in of)}]") for name, of in lists.items() if of]
     entries += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
     return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in entries)})"]

@@ -98,6 +98,7 @@ def _about_table(table: Table, path: str | None) -> dict[str, Any]:
     return {
         "path": path,
         "rows": len(table),
+        **({"sample_of": table.n_sampled_from} if table.n_sampled_from else {}),
         "features": table.X.shape[1],
         "task": table.task,
         "target": table.target,

@@ -162,10 +162,12 @@ class Pipeline:
 
 @record
 class Choice:
-    """One of the options; of steps or of values. The weights, empty if all are 1, are no part of the set."""
+    """One of the options; of steps or of values. Neither the weights, empty if all are 1, nor the order are part of the
+    set: if it is `ordered`, neighbours are close."""
 
     options: tuple[Node, ...]
     weights: tuple[float, ...] = field(default=(), compare=False)
+    ordered: bool = field(default=False, compare=False)
 
 
 @record
@@ -284,15 +286,15 @@ def weighted_options(node: Node) -> Iterator[tuple[Node, float]]:
     yield from zip(options, weights or repeat(1.0, len(options)), strict=True)
 
 
-def choice_of(options: Iterable[tuple[Node, float]]) -> Choice:
+def choice_of(options: Iterable[tuple[Node, float]], ordered: bool = False) -> Choice:
     """A choice of options with their weights."""
     nodes, weights = zip(*options, strict=True)
-    return Choice(nodes, () if all(weight == 1 for weight in weights) else weights)
+    return Choice(nodes, () if all(weight == 1 for weight in weights) else weights, ordered)
 
 
 def is_ordered(choice: Choice) -> bool:
-    """Whether the options are numbers, which sort and keep their order."""
-    return all(
+    """Whether the options have an order: as they are written, or as numbers, which sort."""
+    return choice.ordered or all(
         isinstance(option, Const) and isinstance(option.value, int | float) and not isinstance(option.value, bool)
         for option in choice.options
     )

@@ -323,10 +323,10 @@ class _Expansion:
         match node:
             case Marked(params=params) if params and not awaits(node):
                 return self._part(node)
-            case Choice():
+            case Choice(ordered=ordered):
                 found = [(self.node(option), weight) for option, weight in weighted_options(node)]
                 kept = [(option, weight) for option, weight in found if option is not None]
-                return None if not kept else kept[0][0] if len(kept) == 1 else choice_of(kept)
+                return None if not kept else kept[0][0] if len(kept) == 1 else choice_of(kept, ordered)
             case Subset(members=below):
                 return Subset(self._some(below))
             case Arrange(low=low, high=high, members=below):

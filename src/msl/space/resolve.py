@@ -112,7 +112,7 @@ class _Resolver:
     def _choice(self, node: Choice) -> Node | None:
         options = [(self.node(option), weight) for option, weight in weighted_options(node)]
         left = [(option, weight) for option, weight in options if option is not None]
-        return None if not left else left[0][0] if len(left) == 1 else choice_of(left)
+        return None if not left else left[0][0] if len(left) == 1 else choice_of(left, node.ordered)
 
     def _some(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(resolved for node in nodes if (resolved := self.node(node)) is not None)

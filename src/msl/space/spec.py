@@ -325,6 +325,7 @@ class DataStatement:
     decimal: str | None = None
     missing_target: str | None = None
     ragged: str | None = None
+    rows: int | None = None
 
 
 @record

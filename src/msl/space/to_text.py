@@ -83,23 +83,6 @@ def node_to_text(
     return NodeWriter(names, parameters=parameters, parts=parts, priors=priors, most=most).node(node)
 
 
-def priors_to_text(root: Node) -> list[str]:
-    """What steers draws and is no part of the set: parameters with priors, choices with weights."""
-    writer = NodeWriter(BlockNames(), parameters=False)
-    found: dict[str, None] = {}
-    for node in bottom_up(root):
-        if isinstance(node, Choice) and node.weights:
-            found[writer.node(node)] = None
-        if not isinstance(node, BlockUse | Symbol):
-            continue
-        owner = node.block.name if isinstance(node, BlockUse) else node.name
-        for param in node.params:
-            inner = param.node.element if isinstance(param.node, Vector) else param.node
-            if isinstance(inner, IntRange | RealRange) and inner.prior is not None:
-                found[f"{owner}.{param.name}: {writer.node(param.node)}"] = None
-    return sorted(found)
-
-
 def _names(model: Model, ambiguous: Collection[str]) -> BlockNames:
     return BlockNames([found.block for found in occurrences(model.steps)], ambiguous)
 
@@ -375,7 +358,7 @@ class NodeWriter:
             case Empty():
                 return _Text("none")
             case Choice(options=options):
-                if self._priors and node.weights and len(options) > 1:
+                if self._priors and (node.weights or node.ordered) and len(options) > 1:
                     return self._weighted(node, texts, room)
                 return _choice([texts[id(o)] for o in options if not isinstance(o, Empty)], len(options), room)
             case Sequence(steps=steps):
@@ -411,7 +394,7 @@ class NodeWriter:
             _Text(texts[id(o)].under("|") + (f" weight {_end(weight)}" if weight != 1 else ""))
             for o, weight in weighted_options(node)
         ]
-        return _joined("|", spelt, room)
+        return _joined("<" if node.ordered else "|", spelt, room)
 
     def _braced(self, name: str, arguments: list[str]) -> str:
         return _braced(name, arguments) if self._parameters else name

@@ -20,6 +20,7 @@ _HEADER = """\
 """
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SECTIONS = ("digests", "bounds", "versions")
+_PARENT = "parent"
 
 Plain = str | int | float | bool
 
@@ -32,6 +33,8 @@ class Lock:
     digests: Mapping[str, str]
     bounds: Mapping[str, Plain] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    #: The earlier version of the table, where the store knows one, and how many rows differ. It is not compared.
+    parent: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ def read_lock(path: Path) -> Lock:
 def lock_to_text(lock: Lock) -> str:
     """A lock as TOML, with one entry per line and sorted, so that two versions can be compared with `diff`."""
     lines = [f"format = {_FORMAT}", f"seed = {lock.seed}"]
-    for section in _SECTIONS:
+    for section in (*_SECTIONS, *([_PARENT] if lock.parent else [])):
         entries: Mapping[str, Plain] = getattr(lock, section)
         lines += ["", f"[{section}]", *(f"{_key(name)} = {_value(entries[name])}" for name in sorted(entries))]
     return _HEADER + "\n".join(lines) + "\n"
@@ -130,15 +133,15 @@ def text_to_lock(text: str) -> Lock:
     if content.get("format") != _FORMAT:
         raise UserError(f"its format is {content.get('format')!r}, and only {_FORMAT} is known")
     expected = {"format", "seed", *_SECTIONS}
-    if content.keys() != expected:
+    if content.keys() - {_PARENT} != expected:
         raise UserError(f"it has to have the entries {', '.join(sorted(expected))}, and no others")
     if type(content["seed"]) is not int:
         raise UserError("the seed has to be a whole number")
-    return Lock(content["seed"], *(_section(name, content[name]) for name in _SECTIONS))
+    return Lock(content["seed"], *(_section(name, content.get(name, {})) for name in (*_SECTIONS, _PARENT)))
 
 
 def _section(name: str, entries: Any) -> dict[str, Any]:
-    allowed = (str, int, float, bool) if name == "bounds" else (str,)
+    allowed = (str, int, float, bool) if name in ("bounds", _PARENT) else (str,)
     if not isinstance(entries, dict) or not all(isinstance(entry, allowed) for entry in entries.values()):
         raise UserError(f"[{name}] has to hold plain values")
     return entries

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from msl.check.constraints.truth_values import ANYTHING, DomainEvaluator
-from msl.check.domains.contains import domain_in_words
+from msl.check.domains.contains import domain_in_words, name_of
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import value_meant
 from msl.check.names.resolve_names import peek
@@ -189,7 +189,11 @@ class ConditionReader:
             subject = self._quietly(other)
             if isinstance(subject, Subject) and node.text in [name for n in subject.nodes for name in _names(n)]:
                 text = self.module.source.slice(other.span)
-                self.error("MSL122", whole, "names are not compared with `==`", f"write `{text} is {node.text}`")
+                message, meant = "names are not compared with `==`", [node.text]
+                if whole.operator not in ("==", "!="):
+                    message = f"`{whole.operator}` compares numbers, and `{text}` is {_kind_in_words(subject)}"
+                    meant = _meant_by_order(subject, whole, node) or meant
+                self.error("MSL122", whole, message, f"write `{text} is {' | '.join(meant)}`")
                 return None
         return self.subject(node)
 
@@ -445,3 +449,18 @@ def _kind_in_words(subject: Subject) -> str:
         "list": "a list",
     }
     return " or ".join(words[kind] for kind in sorted(subject.kinds))
+
+
+def _meant_by_order(subject: Subject, whole: ast.Compare, named: ast.Path) -> list[str]:
+    """The alternatives that `size < large` means where they have an order; none where they have not."""
+    ordered = next((node for node in subject.nodes if isinstance(node, Choice) and node.ordered), None)
+    if ordered is None:
+        return []
+    spelt = [name_of(option) or str(getattr(option, "value", "")) for option in ordered.options]
+    if named.text not in spelt:
+        return []
+    place, sign = spelt.index(named.text), whole.operator
+    if named is whole.left:
+        sign = sign.translate(str.maketrans("<>", "><"))
+    end = place + (sign in ("<=", ">"))
+    return spelt[:end] if sign.startswith("<") else spelt[end:]

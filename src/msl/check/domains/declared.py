@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from msl.check.domains.arguments import cut_number, listed_alternatives
 from msl.check.domains.contains import name_of
 from msl.check.domains.number_ranges import Bounds, Priors, Ranges
+from msl.check.domains.ordered_alternatives import Orders, is_number
 from msl.check.domains.vector_lengths import Lengths, names_parameter
 from msl.check.names.library import Module
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
@@ -154,6 +155,8 @@ class Declarer:
                 items = list(alternatives(value))
                 if self._is_loose(items, value):
                     return None
+                if value.ordered or any(isinstance(item, ast.Choice) and item.ordered for item in value.items):
+                    return Orders(self).choice(value, self.option)
                 blocks = self.context.blocks_meant(self.module, items)
                 options = [blocks.get(id(item)) or self.option(item) for item in items]
                 sound = [option for option in options if option is not None]
@@ -187,15 +190,16 @@ class Declarer:
         text = self.module.source.slice(whole.span)
         start = first.element.span.start - whole.span.start
         help = f"write `{text[:start]}({_shortened(text[start:])})`"
-        self._error("MSL188", whole, "`|` ends the vector: only its first alternative is in it", help)
+        sign = "<" if whole.ordered else "|"
+        self._error("MSL188", whole, f"`{sign}` ends the vector: only its first alternative is in it", help)
         return True
 
-    def of_alternatives(self, options: list[Node], where: ast.Choice) -> Node | None:
+    def of_alternatives(self, options: list[Node], where: ast.Choice, ordered: bool = False) -> Node | None:
         """The alternatives as one domain, unless there are too many."""
         weights = Priors(self.module, self.report).weights(where)
         if weights is None:
             return None
-        node = choice(options, weights)
+        node = choice(options, weights, ordered)
         if isinstance(node, Choice) and len(node.options) > MOST_ALTERNATIVES:
             message = f"a parameter has at most {MOST_ALTERNATIVES:,} alternatives, but these are {len(node.options):,}"
             self._error("MSL017", where, message, "write a range, or fewer alternatives")
@@ -449,7 +453,7 @@ def alternatives(written: ast.Choice) -> Iterator[ast.Expression]:
             yield item
 
 
-def choice(options: list[Node], weights: list[float] | None = None) -> Node:
+def choice(options: list[Node], weights: list[float] | None = None, ordered: bool = False) -> Node:
     """Options as one node: nested choices flattened, duplicates removed, numbers sorted."""
     distinct: dict[object, tuple[Node, float]] = {}
     for option, weight in zip(options, weights or repeat(1.0, len(options)), strict=True):
@@ -460,7 +464,7 @@ def choice(options: list[Node], weights: list[float] | None = None) -> Node:
         return found[0][0]
     if all(is_number(option) for option, _ in found):
         found.sort(key=lambda pair: pair[0].value)  # type: ignore[union-attr,arg-type,return-value]
-    return choice_of(found)
+    return choice_of(found, ordered)
 
 
 def _called_twice(node: Node) -> str | None:
@@ -478,10 +482,6 @@ def _called_twice(node: Node) -> str | None:
 def identity(node: Node) -> object:
     """A key that is equal for equal nodes; unlike equality, it distinguishes 1 from true."""
     return (node, isinstance(node.value, bool)) if isinstance(node, Const) else node
-
-
-def is_number(node: Node) -> bool:
-    return isinstance(node, Const) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
 
 
 def listing_of(elements: list[Node]) -> Node:

@@ -23,6 +23,7 @@ from msl.check.domains.contains import (
 from msl.check.domains.declared import Declarer, alternatives, has_open
 from msl.check.domains.learners import LearnerReader, kept
 from msl.check.domains.narrow_structured import StructuredNarrower
+from msl.check.domains.ordered_alternatives import Orders, in_declared_order
 from msl.check.domains.vector_lengths import Lengths
 from msl.check.lints import closed_silently
 from msl.check.names.names_of_other_tools import domain_meant, value_meant
@@ -112,7 +113,7 @@ class Narrower:
             return self._closed(param, argument, place)
         match value:
             case ast.Choice():
-                return self._choice(param.node, value, place)
+                return self.choice(param.node, value, place)
             case ast.ListOf() if not has_open(value) and not _takes_lists(param.node):
                 self.declarer.list_as_domain(value)
                 return None
@@ -187,14 +188,17 @@ class Narrower:
         span = argument.span if argument.key is not None else argument.value.span
         self._report.error("MSL140", self._source, span, message, "", f"write `{name_text(place.parameter)} = {text}`")
 
-    def _choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None:
+    def choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None:
+        if written.ordered or any(isinstance(item, ast.Choice) and item.ordered for item in written.items):
+            return Orders(self.declarer).choice(written, lambda item: self.open(declared, item, place), declared)
         items = list(alternatives(written))
         options = [self.open(declared, item, place) for item in items]
         sound = [option for option in options if option is not None]
         if len(sound) < len(options):
             return None
         self.declarer.repeated(sound, items)
-        return self.declarer.of_alternatives(sound, written)
+        sound, ordered = in_declared_order(sound, declared)
+        return self.declarer.of_alternatives(sound, written, ordered)
 
     def open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None:
         """One domain or alternative after `:`, or an element of a list; `closes` if it follows `=`."""

@@ -18,7 +18,7 @@ from msl.check.domains.contains import (
     options_of,
     options_of_kind,
 )
-from msl.check.domains.declared import Declarer, alternatives, choice, listing_of
+from msl.check.domains.declared import Declarer, choice, listing_of
 from msl.check.domains.number_ranges import Bounds
 from msl.check.domains.vector_lengths import Lengths
 from msl.diagnostics.diagnostic import Report
@@ -46,6 +46,8 @@ class Items(Protocol):
     def open(self, declared: Node, expression: ast.Expression, place: Place, closes: bool = False) -> Node | None: ...
 
     def one(self, declared: Node, expression: ast.Expression, place: Place, closes: bool) -> Node | None: ...
+
+    def choice(self, declared: Node, written: ast.Choice, place: Place) -> Node | None: ...
 
 
 @record
@@ -163,9 +165,7 @@ class StructuredNarrower:
     def _element_of(self, declared: Node, written: ast.Expression, place: Place) -> Node | None:
         if not isinstance(written, ast.Choice):
             return self.items.open(declared, written, _element(place, declared))
-        options = [self.items.open(declared, item, _element(place, declared)) for item in alternatives(written)]
-        sound = [option for option in options if option is not None]
-        return choice(sound) if len(sound) == len(options) else None
+        return self.items.choice(declared, written, _element(place, declared))
 
     def any_of(self, declared: Node, where: ast.AnyOf, role: ast.Path, place: Place) -> Node | None:
         of_role = [o for o in options_of(declared) if isinstance(o, BlockUse) and o.block.role == role.names[-1].text]

@@ -170,6 +170,13 @@ class Spaces:
                 return self._call(expression, module)
             case ast.Nothing():
                 return Empty()
+            case ast.Choice(items=items) if expression.ordered:
+                source = module.source
+                message = "steps have no order: `<` is for the alternatives of a parameter"
+                texts = [source.slice(item.span) for item in items]
+                help = f"write `{' | '.join(texts)}` to choose, or `{' >> '.join(texts)}` for one after the other"
+                self.report.error("MSL207", source, expression.span, message, "", help)
+                return None
             case ast.Choice(items=items):
                 options = self._all(items, module)
                 weights = Priors(module, self.report).weights(replace(expression, items=tuple(map(_single, items))))

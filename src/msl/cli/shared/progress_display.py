@@ -220,13 +220,15 @@ def opening(plan: Plan, beginning: RunStart) -> list[str]:
     facts, stored = plan.table.facts, beginning.stored
     dimensions = plan.search_spaces[0].n_dimensions if plan.search_spaces else 0
     lines = [
-        f"run {beginning.run} {'resumes' if beginning.resumed else 'starts'}: {facts.n_samples:,} rows, "
+        f"run {beginning.run} {'resumes' if beginning.resumed else 'starts'}: {plan.table.rows_in_words}, "
         f"{facts.n_features} features, {dimensions} dimensions, seed {plan.seed}"
     ]
     if stored.kept or stored.outside or stored.unread or stored.changed:
         unread = f", {stored.unread} not read" if stored.unread else ""
         other = f", {stored.other} {stored.why_other}" if stored.changed else ""
         lines.append(f"stored evaluations of this table: kept {stored.kept}, outside {stored.outside}{other}{unread}")
+    if stored.earlier is not None:
+        lines.append(str(stored.earlier))
     return lines
 
 

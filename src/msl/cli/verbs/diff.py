@@ -16,10 +16,13 @@ from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load_revision, load
 from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from msl.report.changes import Changed
     from msl.space.diff.pieces import Change
     from msl.space.enumerate.count import Count
     from msl.space.enumerate.equivalence import Verdict
+    from msl.space.nodes import Node
     from msl.store.stored_run import Run
 
 #: The group and the place of this verb in `msl --help`.
@@ -126,19 +129,20 @@ def _names_run(name: str) -> bool:
     return name != STANDARD_INPUT and not os.path.exists(name) and ":" not in name and not name.endswith(".msl")
 
 
-def _priors(before: Loaded, after: Loaded) -> tuple[str, str]:
-    """The priors and weights that changed: they steer draws and are no part of the space."""
-    from msl.space.to_text import priors_to_text
-
-    old, new = (priors_to_text(loaded.spec.space.root) for loaded in (before, after))
+def _beside(before: Loaded, after: Loaded, written: Callable[[Node], list[str]]) -> tuple[str, str]:
+    """What changed of that which steers a search and is no part of the space."""
+    old, new = (written(loaded.spec.space.root) for loaded in (before, after))
     gone, come = [one for one in old if one not in new], [one for one in new if one not in old]
     return "; ".join(gone) or "none", "; ".join(come) or "none"
 
 
 def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
-    """Changes in priors, objectives and search: (what, before, after)."""
+    """Changes in priors, orders of alternatives, objectives and search: (what, before, after)."""
+    from msl.space.diff.beside_the_set import orders_to_text, priors_to_text
+
     rows = [
-        ("priors", *_priors(before, after)),
+        ("priors", *_beside(before, after, priors_to_text)),
+        ("orders", *_beside(before, after, orders_to_text)),
         ("objectives", _objectives(before), _objectives(after)),
         *_searching(before, after),
         ("ensemble", _call(before.spec.ensemble), _call(after.spec.ensemble)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from msl.cli.shared.console import Exit, large_json, write, write_exactly
+from msl.cli.shared.console import Exit, large_json, tell, write, write_exactly, write_output
 from msl.cli.shared.load_plan import (
     ChainOption,
     DataArgument,
@@ -19,6 +20,7 @@ from msl.cli.shared.load_plan import (
     TrustOption,
     load_planned,
 )
+from msl.diagnostics.user_error import UserError
 
 if TYPE_CHECKING:
     from msl.runner.forecast import Forecast, StoredEvaluations
@@ -39,10 +41,17 @@ def plan(
     chain: ChainOption = None,
     trust: TrustOption = None,
     store: StoreOption = None,
+    start_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help='Write the best models of an earlier version of the table, for `search start("FILE")`.'
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
     """Show what a run would do: the size of the space, search, budget, stored evaluations, expected time."""
     from msl.runner.forecast import StoredEvaluations, find_stored_evaluations, forecast
+    from msl.runner.table_versions import start_file_text
     from msl.space.enumerate.count import count
     from msl.store.store import Store, has_store, store_folder
     from msl.workers.local import available_cores
@@ -54,9 +63,16 @@ def plan(
         with Store.open(folder, read_only=True) as opened:
             stored = find_stored_evaluations(opened, planned, loaded.source)
             expected = forecast(planned, opened, stored, workers)
+            if start_file is not None and stored.earlier is not None:
+                write_output(start_file_text(opened, planned, stored.earlier), start_file)
+                name = os.path.relpath(start_file, Path(loaded.source.path or ".").parent)
+                tell(f'wrote {start_file}; write `search start("{name}") then …` in the spec to evaluate them first')
     else:
         stored = StoredEvaluations()
         expected = forecast(planned, None, stored, workers)
+    if start_file is not None and stored.earlier is None:
+        help = f"tables are known by the rows of earlier runs; `msl log --store {folder}` lists them"
+        raise UserError("the store knows no earlier version of this table, and so no models to start from", help)
     size = count(planned.spec.space)
     show = _as_json if json else _as_text
     (write_exactly if json else write)(show(planned, size, stored, expected, workers))
@@ -74,6 +90,7 @@ def _as_json(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
         "digest": plan.digests.run,
         "data": {
             "rows": facts.n_samples,
+            **({"sample_of": plan.table.n_sampled_from} if plan.table.n_sampled_from else {}),
             "features": facts.n_features,
             "task": facts.task,
             "target": plan.table.target,
@@ -97,6 +114,7 @@ def _as_json(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
             "changed": list(stored.changed),
             "unread": stored.unread,
         },
+        **({} if stored.earlier is None else {"earlier_table": asdict(stored.earlier)}),
         "run": None if run is None else {"id": run.id, "status": run.status, "goes_on": expected.is_continuation},
         "evaluations": expected.evaluations,
         "left": expected.left,
@@ -114,13 +132,14 @@ def _as_text(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
     classes = f", {facts.n_classes} classes" if facts.n_classes else ""
     rows = [
         ("chain", plan.spec.name),
-        ("table", f"{facts.n_samples:,} rows, {facts.n_features} features{classes} ({facts.task})"),
+        ("table", f"{plan.table.rows_in_words}, {facts.n_features} features{classes} ({facts.task})"),
         ("models", shown_number(size.models, size.exact) if size.models is not None else size.reason),
         ("structures", shown_number(size.structures, size.structures_interval is None)),
         ("objectives", ", ".join(_objectives(plan))),
         *(("search", text) for text in _stages(plan)),
         ("budget", _budget(plan)),
         ("stored", _stored(stored)),
+        *([] if stored.earlier is None else [("", str(stored.earlier))]),
         ("run", _run(expected)),
         ("time", _time(expected, stored, workers)),
     ]

@@ -11,16 +11,15 @@ import typer
 from msl.cli.shared.console import Clock, Exit, tell, write, write_exactly
 from msl.cli.shared.load_plan import (
     ChainOption,
-    DataArgument,
     SeedOption,
     SetOption,
-    SpecArgument,
     StoreOption,
     TargetOption,
     TrustOption,
     load_planned,
     read_test,
 )
+from msl.cli.verbs.init import PresetOption, spec_beside
 from msl.cli.verbs.lock import refuse_differences
 from msl.diagnostics.user_error import UserError
 
@@ -36,8 +35,12 @@ PLACE = ("Search", 1)
 
 
 def run(
-    spec: SpecArgument,
-    data: DataArgument,
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="A spec, or a table alone: its spec is written beside it.")
+    ],
+    data: Annotated[
+        str | None, typer.Argument(metavar="DATA", help="The table: CSV, also gzipped, or Parquet.")
+    ] = None,
     test: Annotated[str | None, typer.Option(metavar="TABLE", help="Score the winner on this table too.")] = None,
     target: TargetOption = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one per core.")] = None,
@@ -57,13 +60,18 @@ def run(
     locked: Annotated[
         bool, typer.Option("--locked", help="Refuse if anything differs from the spec's lock file.")
     ] = False,
+    preset: PresetOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> Exit:
-    """Search a space on a table. Running the same command again resumes an interrupted run."""
+    """Search a space on a table. Running the same command again resumes an interrupted run.
+
+    `msl run DATA` writes a first spec beside the table, as `msl init` does, shows it and runs it.
+    """
     if jobs is not None and on != "local":
         raise UserError(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
     place = _place(on, tls_ca, tls_cert, tls_key)
+    spec, data, target = _spec_and_data(spec, data, target, preset, shows=not (quiet or json))
     loaded, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
     if locked:
         refuse_differences(plan, Path(spec))
@@ -85,6 +93,21 @@ def run(
     )
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
     return _run(request, folder, place, jobs, json, quiet or json)
+
+
+def _spec_and_data(
+    spec: str, data: str | None, target: str | None, preset: str | None, *, shows: bool
+) -> tuple[str, str, str | None]:
+    """The spec, the table, and the target that is still to be set; a table alone gets a spec beside it."""
+    if data is not None:
+        if preset is not None:
+            help = f"leave it out, or run `msl run {data} --preset {preset}` to write a spec"
+            raise UserError(f"`--preset` is for a table without a spec, and this runs `{spec}`", help)
+        return spec, data, target
+    if spec.endswith(".msl"):
+        raise UserError(f"`{spec}` is a spec, and there is no table to run it on", f"write `msl run {spec} DATA`")
+    path = spec_beside(spec, target, preset, shows=shows)
+    return path, spec, target
 
 
 def _place(on: str, ca: str | None, cert: str | None, key: str | None) -> Any:

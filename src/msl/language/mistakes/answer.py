@@ -20,6 +20,7 @@ from msl.language.mistakes.in_arguments import (
     letter_before_text,
     role_after_equals,
     scale_of_a_range,
+    sign_after_kind,
     step_of_a_range,
     value_sign,
 )
@@ -175,6 +176,7 @@ _RULES = (
     implication,
     branches_of_a_program,
     comparison_sign,
+    sign_after_kind,
     value_sign,
     default_with_a_sign,
     default_in_brackets,
@@ -279,7 +281,7 @@ def _expected(accepted: frozenset[str]) -> str:
     if {"NAME", "NUMBER", "LPAR"} <= accepted:
         return "a name or a number"
     first = [t for t in ("NAME", "NUMBER", "STRING", "$END") if t in accepted]
-    signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL", "WEIGHT", "PRIOR"})
+    signs = sorted(accepted - set(first) - STATEMENT_TOKENS - {"CALL", "WEIGHT", "PRIOR", "LESS"})
     words = list(dict.fromkeys(in_words(terminal) for terminal in first + signs))
     shown = words[:6]
     if len(words) == 1:

@@ -41,6 +41,17 @@ def value_sign(statement: UnreadableStatement) -> Diagnostic | None:
     return statement.error("MSL001", message, help)
 
 
+def sign_after_kind(statement: UnreadableStatement) -> Diagnostic | None:
+    """`units: int < 5`, `rate: real > 0`: a range has two ends."""
+    token, before = statement.token, statement.before
+    if token.type != "LESS" or before.type not in {"INT", "REAL"}:
+        return None
+    value = statement.text(1, statement.item_end(1)) or "5"
+    ends = f"low..{value}" if str(token).startswith("<") else f"{value}..high"
+    help = f"write `{before} {ends}`; both ends are in the range"
+    return statement.error("MSL001", "a range has two ends", help)
+
+
 def brackets_of_a_call(statement: UnreadableStatement) -> Diagnostic | None:
     """`svm{C = 1}`, `svm[C = 1]`: arguments go in parentheses."""
     token, before = statement.token, statement.before

@@ -52,7 +52,8 @@ def data_words(record: Record) -> str:
     data = record.outcome.data
     known = []
     if data.get("rows") is not None:
-        known.append(count(int(data["rows"]), "row"))
+        whole = f" of {int(data['sample_of']):,}" if data.get("sample_of") is not None else ""
+        known.append(f"{int(data['rows']):,}{whole} rows" if whole else count(int(data["rows"]), "row"))
     if data.get("features") is not None:
         known.append(count(_number(data["features"]), "feature"))
     if data.get("classes"):
