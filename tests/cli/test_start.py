@@ -245,6 +245,36 @@ def test_the_papers_specs_are_sound(msl: Run, here: Path, name: str, quick: list
     assert msl("new", name, *quick, "--force").code == 0
 
 
+def test_a_run_starts_from_files_as_if_the_spec_said_so(msl: Run, here: Path) -> None:
+    write_table("iris", here)
+    text = (
+        "use sklearn\nchain m = standard_scaler? >> (gaussian_nb | decision_tree)\nsearch {}random(evaluations = 2)\n"
+    )
+    (here / "sub").mkdir()
+    (here / "sub" / "s.msl").write_text(text.format(""), encoding="utf-8")
+    (here / "sub" / "t.msl").write_text(text.format('start("../p.msl") then '), encoding="utf-8")
+    (here / "p.msl").write_text("use sklearn\nchain m = gaussian_nb(rest = default)\n", encoding="utf-8")
+    start = ("--start", "p.msl")
+    shown = msl("run", "sub/s.msl", "iris.csv", *start, "--json", "--on", "inprocess")
+    assert shown.code == 0, shown.err
+    assert json.loads(shown.out)["evaluations"] == 3
+    plans = [
+        json.loads(msl("plan", *arguments, "--json").out)["digest"]
+        for arguments in (
+            ["sub/s.msl", "iris.csv", "--start", "p.msl"],
+            ["sub/t.msl", "iris.csv"],
+            ["sub/s.msl", "iris.csv"],
+        )
+    ]
+    assert plans[0] == plans[1] != plans[2]
+    assert msl("lock", "sub/s.msl", "iris.csv", *start).code == 0
+    assert msl("lock", "sub/s.msl", "iris.csv", *start, "--check").code == 0
+    assert msl("lock", "sub/s.msl", "iris.csv", "--check").code == 1
+    assert msl("replay", "@", "iris.csv", "--store", "sub/.msl").code == 0
+    missing = msl("run", "sub/s.msl", "iris.csv", "--start", "none.msl")
+    assert (missing.code, "--start:1:" in missing.err, "none.msl" in missing.err) == (1, True, True)
+
+
 def test_an_unknown_spec_gets_a_suggestion(msl: Run) -> None:
     shown = msl("new", "pmss")
     assert shown.code == 2

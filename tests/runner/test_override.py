@@ -47,6 +47,18 @@ def spec_of(text: str) -> Spec:
         (HEAD + "minimize ber\n", ["maximize=auc by cv(folds = 3)"], "maximize auc by cv(folds = 3)"),
         (HEAD, ["ensemble=vote(top = 3)", "ensemble.top=5"], "ensemble vote(top = 5)"),
         (HEAD, ["seed=1", "seed=2"], "seed 2"),
+        (HEAD, ['start="a.msl"'], 'search start("a.msl") then auto'),
+        (HEAD + "minimize ber, features\n", ['start="a.msl", "b.msl"'], 'search start("a.msl", "b.msl") then cmdpso'),
+        (
+            HEAD + "search random(evaluations = 5)",
+            ['start="a.msl"'],
+            'search start("a.msl") then random(evaluations = 5)',
+        ),
+        (
+            HEAD + 'search start("x.msl") then random(evaluations = 5)',
+            ['start="a.msl"', "search.random.evaluations=6"],
+            'search start("a.msl", "x.msl") then random(evaluations = 6)',
+        ),
     ],
 )
 def test_the_text_is_changed_where_it_says(text: str, sets: list[str], line: str) -> None:
@@ -88,6 +100,7 @@ def test_what_is_set_is_what_the_checker_reads(seed: int, swarm: int, evaluation
         ("search.pso.swarm=1 part x = 2", "1 part x = 2", "give one value"),
         ("seed=3 seed 4", "3 seed 4", "give one value"),
         ("seed=abc", "abc", "expected a number"),
+        ("start=p.msl", "msl", ""),
         ("seed", "seed", "write `--set search.swarm=10`"),
         ("=3", "=3", "write `--set search.swarm=10`"),
     ],

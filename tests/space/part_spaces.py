@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from small_spaces import A2, A, B, constants, nodes
 
-from msl.space.conditions import Comparison, Literal, Parameter, Requirement, ValueIs
+from msl.space.column_selectors import on_columns
+from msl.space.conditions import Comparison, Literal, Parameter, Requirement, Sibling, ValueIs
 from msl.space.formulas import Formula
 from msl.space.nodes import (
     Arrange,
@@ -16,14 +17,17 @@ from msl.space.nodes import (
     Const,
     Empty,
     IntRange,
+    Listing,
     Marked,
     Node,
     Param,
     Permute,
+    Pipeline,
     RealRange,
     Repeat,
     Sequence,
     Subset,
+    Symbol,
     Union,
 )
 from msl.space.spec import Space
@@ -73,12 +77,31 @@ def _formulas(mark: str, names: list[str]) -> st.SearchStrategy[Formula]:
 @st.composite
 def _steps(draw: st.DrawFn, mark: str, names: list[str], others: list[Node]) -> Node:
     computed = st.builds(Computed, _formulas(mark, names), _withins)
-    value = st.one_of(computed, computed, constants, st.just(IntRange(1, 2)))
-    use = st.builds(BlockUse, st.sampled_from([A, B, A2]), value.map(lambda node: (Param("u", node),)))
+    value = st.one_of(computed, computed, computed, constants, st.just(IntRange(1, 2)), _within_values(computed))
+    params = st.one_of(value.map(lambda node: (Param("u", node),)), st.tuples(value, value).map(_conditional))
+    use = st.builds(BlockUse, st.sampled_from([A, B, A2]), params)
     level: st.SearchStrategy[Node] = st.one_of(use, use, use, st.just(Empty()), *map(st.just, others))
     for _ in range(2):
         level = st.one_of(level, _combined(level))
     return draw(level)
+
+
+def _within_values(computed: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+    """Values that follow from parameters deeper inside a value: of a pipeline, of an alternative, in a list."""
+    use = computed.map(lambda node: BlockUse(A, (Param("u", node),)))
+    row = st.tuples(use, st.one_of(use, st.just(Choice((BlockUse(B), Empty()))))).map(Sequence)
+    return st.one_of(
+        st.one_of(use, row).map(Pipeline),
+        computed.map(lambda node: Symbol("x", (Param("v", node),), own=True)),
+        computed.map(lambda node: Choice((Symbol("x", (Param("v", node),)), Const("y")), (2.0, 1.0))),
+        st.tuples(computed, st.just(IntRange(1, 2))).map(Listing),
+        computed.map(lambda node: Choice((node, Const("y")))),
+    )
+
+
+def _conditional(nodes: tuple[Node, Node]) -> tuple[Param, ...]:
+    """The second parameter exists only for one value of the first."""
+    return Param("u", nodes[0]), Param("w", nodes[1], condition=Comparison("==", Sibling("u"), Literal(2)))
 
 
 def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
@@ -92,6 +115,9 @@ def _combined(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.builds(Permute, two),
         two.map(lambda members: Arrange(1, len(members), members)),
         inner.map(lambda node: Repeat(1, 2, node)),
+        st.tuples(st.sampled_from(["numbers", ("age",)]), inner).map(
+            lambda pair: Sequence((on_columns(pair[0]), pair[1]))
+        ),
     )
 
 

@@ -137,6 +137,9 @@ class ObjectiveReader:
         help = "an objective is a metric, or arithmetic on metrics"
         if isinstance(expression, ast.String) and expression.value in self._names():
             help = f"write `{expression.value}`, without quotes"
+        elif isinstance(expression, ast.String) and ":" in expression.value:
+            name = expression.value.rpartition(":")[2]
+            help = f"declare it, `block {name}: metric {text} {{ larger_is_better = true }}`, and optimise `{name}`"
         self._error("MSL150", expression, f"`{text}` is not something to optimise", help)
         return None
 

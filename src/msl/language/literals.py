@@ -87,7 +87,8 @@ def _unit_advice(digits: str, value: int | float, suffix: str) -> str:
     if suffix.lower() in _SCALED_UNITS:
         factor, unit = _SCALED_UNITS[suffix.lower()]
         return f"write `{value * factor:.12g}{unit}`"
-    return "units are `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`"
+    advice = "units are `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`"
+    return f"{advice}; a product is written `{digits} * {suffix}`" if suffix.isidentifier() else advice
 
 
 def string_value(text: str) -> str:

@@ -151,6 +151,8 @@ class _Editor:
         self.file, _ = text_to_ast(before.source)
 
     def edited(self) -> Overridden:
+        if self.override.path == ("start",):
+            return self._started()
         if self.head not in _STATEMENTS:
             return self._in_blocks()
         if not self.rest:
@@ -215,9 +217,7 @@ class _Editor:
     def _stage(self) -> Overridden:
         statement = self._statement()
         if statement is None:
-            goals = [s for s in self.file.statements if isinstance(s, ast.Goal)]
-            several = bool(goals) and len(goals[0].objectives) > 1
-            call = f"search {DEFAULT_SEARCH[several]}("
+            call = f"search {DEFAULT_SEARCH[self._has_several_objectives()]}("
             text, anchors = self._argument(self._last_name(self.rest), len(call))
             return self._appended(f"{call}{text})", anchors)
         assert isinstance(statement, ast.Search)
@@ -247,6 +247,27 @@ class _Editor:
     def _stage_name(self, stages: tuple[ast.Path | ast.Call, ...], number: int) -> str:
         names = [_strategy(stage) for stage in stages]
         return names[number] if names.count(names[number]) == 1 else str(number + 1)
+
+    # --- files to start from ---
+
+    def _started(self) -> Overridden:
+        """`start="portfolio.msl"`: the models of these files first, before all stages of the search."""
+        _, problems = text_to_ast(Source("<value>", f"search start({self.override.value})"))
+        if problems:
+            raise WrongOverride([self._in_value(problems[0], len("search start("))])
+        statement = self._statement_of(ast.Search)
+        if statement is None:
+            text = "search start("
+            default = DEFAULT_SEARCH[self._has_several_objectives()]
+            return self._appended(f"{text}{self.override.value}) then {default}", (self._value_anchor(len(text)),))
+        assert isinstance(statement, ast.Search)
+        first = statement.stages[0]
+        if isinstance(first, ast.Call) and first.path.text == "start":
+            at = first.arguments[0].span.start if first.arguments else first.span.end - 1
+            joint = ", " if first.arguments else ""
+            return self._replaced(Span(at, at), f"{self.override.value}{joint}", (self._value_anchor(0),))
+        at = first.span.start
+        return self._replaced(Span(at, at), f"start({self.override.value}) then ", (self._value_anchor(len("start(")),))
 
     # --- a parameter of a block ---
 
@@ -378,8 +399,14 @@ class _Editor:
 
     # --- errors ---
 
+    def _has_several_objectives(self) -> bool:
+        goal = self._statement_of(ast.Goal)
+        return isinstance(goal, ast.Goal) and len(goal.objectives) > 1
+
     def _statement(self) -> ast.Statement | None:
-        kind = _STATEMENTS[self.head]
+        return self._statement_of(_STATEMENTS[self.head])
+
+    def _statement_of(self, kind: type[ast.Node]) -> ast.Statement | None:
         return next((statement for statement in self.file.statements if isinstance(statement, kind)), None)
 
     def _last_name(self, names: Sequence[str]) -> str:

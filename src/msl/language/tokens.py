@@ -156,8 +156,8 @@ def token_span(token: Token) -> Span:
 #: The names of priors, and those that other tools have for distributions, which the checker answers.
 PRIOR_WORDS = frozenset(
     """
-    normal lognormal gaussian norm truncnorm Normal qnormal lognorm log_normal qlognormal LogNormal uniform quniform
-    Uniform loguniform log_uniform qloguniform reciprocal beta gamma exponential triangular
+    normal lognormal gauss gaussian norm truncnorm Normal qnormal lognorm log_normal qlognormal LogNormal uniform
+    quniform Uniform loguniform log_uniform qloguniform reciprocal beta gamma exponential triangular
     """.split()
 )
 #: What the word `weight` and a prior follow where they are one.

@@ -70,13 +70,15 @@ class Naming:
             message = f"`{owner.name}` has no {owner.what} `{name}`"
             span = argument.key.span
             meant = option_meant(owner.name, name) if owner.closed else None
-            help = did_you_mean(name, names) or _takes(owner, names)
+            help = did_you_mean(name, names) or _longer(name, names) or _takes(owner, names)
             if meant is not None:
                 help = f"did you mean `{meant}`?"
             elif owner.what == "parameter" and (without := argument_meant(name)) is not None:
                 help, span = without, argument.span
             if owner.closed and name in _LIMITS:
                 help = f"limits belong in a statement of their own: `budget({name} = …)`"
+            elif owner.name == "cv" and name == "fold":
+                help = "a column that tells the folds is named by `data(fold = …)`; a number of folds by `folds = 5`"
             self.report.error("MSL096", self.source, span, message, "", help)
             return None
         if cut_number(arguments, position, self.source, self.report, decimals=named_before):
@@ -103,6 +105,13 @@ class Naming:
             message = "`rest` only takes `default`"
             self.report.error("MSL098", self.source, argument.span, message, "", "write `rest = default`")
         return True
+
+
+def _longer(name: str, names: list[str]) -> str | None:
+    """The only parameter whose words hold all of a name, or the other way round: `final` for `final_estimator`."""
+    words = set(name.split("_"))
+    near = [other for other in names if words < (own := set(other.split("_"))) or own < words]
+    return f"did you mean `{near[0]}`?" if len(near) == 1 else None
 
 
 def _takes(owner: Owner, names: list[str]) -> str:

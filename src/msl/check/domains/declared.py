@@ -234,6 +234,12 @@ class Declarer:
         match argument.value:
             case ast.Call(path=path, arguments=(ast.Argument(key=None, value=inner),)) if path.text == "best":
                 help = f"write `{key}: best {source.slice(inner.span)}`, without parentheses"
+            case ast.Path(names=(ast.Name(text="best"),)):
+                help = f"write the domain after it, as in `{key}: best int 1..9`"
+            case ast.Path() if key == "fidelity":
+                help = f"the resource is named after the braces: `{{ … }} fidelity {text}`"
+            case ast.Arithmetic(operators=("*",), operands=(ast.ListOf(items=(item,)), size)):
+                help = f"write `{key}: vector({source.slice(size.span)}) of {source.slice(item.span)}`"
         message = f"`:` opens a dimension, but `{text}` is one value"
         span = argument.value.span if argument.best is None else argument.best.span.to(argument.value.span)
         self.report.error("MSL087", source, span, message, "nothing to search here", help)

@@ -176,12 +176,29 @@ class Ranges:
 # --- priors and weights: where draws fall, whatever is in the space ---------------------------------------------------
 
 
+#: What other languages call sizes of a table, and functions of numbers.
+_FACTS_MEANT = {
+    **dict.fromkeys("n_columns n_cols n_feats num_features columns features".split(), "n_features"),
+    **dict.fromkeys("n_rows n_observations num_samples rows samples nrow".split(), "n_samples"),
+    **dict.fromkeys("n_labels num_classes classes".split(), "n_classes"),
+}
+_FUNCTIONS_MEANT = {
+    "round": "write `floor(… + 0.5)`",
+    "ln": "write `log(…)`, the natural logarithm",
+    "log2": "write `log(…) / log(2)`",
+    "log10": "write `log(…) / log(10)`",
+    "pow": "write the power with `^`",
+    "exp": "write `2.718281828 ^ …`",
+    "abs": "write `max(…, -…)`",
+}
+
+
 #: The priors, and what their two numbers are called.
 PRIORS = {"normal": ("mean", "sd"), "lognormal": ("median", "sigma")}
 _EXAMPLES = {"normal": "normal(0.5, 0.1)", "lognormal": "lognormal(0.01, 2)"}
 _FORMS = "`normal(mean, sd)` and `lognormal(median, sigma)`"
 #: Distributions of other tools: those with the numbers of `normal`, those with others, and what needs no prior.
-_SAME_AS_NORMAL = frozenset("gaussian norm Normal".split())
+_SAME_AS_NORMAL = frozenset("gaussian gauss norm Normal".split())
 _LIKE_NORMAL = frozenset("truncnorm qnormal".split())
 _LIKE_LOGNORMAL = frozenset("lognorm log_normal qlognormal LogNormal".split())
 _UNIFORM = frozenset("uniform quniform Uniform".split())
@@ -362,9 +379,13 @@ class Bounds:
                 self.report.error("MSL177", self.module.source, expression.span, message, "", help, (used.label,))
                 return None
             case ast.Path():
-                close = did_you_mean(expression.text, [*FACTS, *FUNCTIONS])
+                names = [*self.module.variables, *FACTS] if self.computes else [*FACTS]
+                close = did_you_mean(expression.text, [*names, *FUNCTIONS])
+                if expression.text in _FACTS_MEANT:
+                    close = f"did you mean `{_FACTS_MEANT[expression.text]}`?"
                 message = f"`{expression.text}` is not a number"
-                self._error("MSL080", expression, message, close or f"a bound may use {listing(FACTS)}")
+                what = "a formula here" if self.computes else "a bound"
+                self._error("MSL080", expression, message, close or f"{what} may use {listing(names)}")
                 return None
         self._error("MSL080", expression, "a number is needed here", "write a number, or a formula of `n_features`")
         return None
@@ -391,7 +412,7 @@ class Bounds:
     def _function(self, call: ast.Call) -> Amount | None:
         name = call.path.text
         if name not in FUNCTIONS:
-            help = did_you_mean(name, FUNCTIONS) or f"functions are {listing(FUNCTIONS)}"
+            help = _FUNCTIONS_MEANT.get(name) or did_you_mean(name, FUNCTIONS) or f"functions are {listing(FUNCTIONS)}"
             self._error("MSL080", call.path, f"`{name}` is not a function of numbers", help)
             return None
         count = OPERANDS[name]

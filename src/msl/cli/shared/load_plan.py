@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ import typer
 
 from msl.cli.shared.console import Exit, report, tell
 from msl.cli.shared.load_run import Trusted
-from msl.cli.shared.load_spec import Loaded, load
+from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
 from msl.diagnostics.source import Span
 from msl.diagnostics.terminal import safe
@@ -72,6 +73,10 @@ SetOption = Annotated[
         "--set", metavar="PATH=VALUE", help="Override a setting or a parameter, as in search.swarm=10 or svc.C=1."
     ),
 ]
+StartOption = Annotated[
+    list[str] | None,
+    typer.Option("--start", metavar="FILE", help="Evaluate the models of this file first, such as earlier winners."),
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Instead of the spec's seed.")]
 ChainOption = Annotated[str | None, typer.Option("--chain", metavar="NAME", help="The chain, where there are several.")]
 TrustOption = Annotated[
@@ -89,10 +94,12 @@ def load_planned(
     seed: int | None = None,
     chain: str | None = None,
     trust: Sequence[str] | None = None,
+    start: Sequence[str] | None = None,
 ) -> tuple[Loaded, Plan]:
     """A checked spec with its changes, and its plan on a table. Errors are printed and end the command."""
 
-    loaded = load(spec, data, chain, overrides_of(changes or (), target, seed))
+    files = [_beside(spec, file) for file in start or ()]
+    loaded = load(spec, data, chain, overrides_of(changes or (), target, seed, files))
     assert loaded.table is not None
     _print_warnings(loaded.table)
     plan = plan_of(loaded, Trusted(trust))
@@ -100,8 +107,20 @@ def load_planned(
     return loaded, plan
 
 
-def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -> list[Override]:
-    """What `--set`, `--target` and `--seed` change, in this order."""
+def _beside(spec: str, file: str) -> str:
+    """A file named on the command line as a spec names it: from the folder of the spec."""
+    if spec == STANDARD_INPUT or os.path.isabs(file):
+        return file
+    try:
+        return Path(os.path.relpath(file, Path(spec).absolute().parent)).as_posix()
+    except ValueError:  # on another drive
+        return Path(file).absolute().as_posix()
+
+
+def overrides_of(
+    changes: Sequence[str], target: str | None, seed: int | None, start: Sequence[str] = ()
+) -> list[Override]:
+    """What `--set`, `--start`, `--target` and `--seed` change, in this order."""
     from msl.language.override import WrongOverride, text_to_override
     from msl.space.to_text import quoted
 
@@ -110,6 +129,8 @@ def overrides_of(changes: Sequence[str], target: str | None, seed: int | None) -
     except WrongOverride as wrong:
         report(wrong.diagnostics)
         raise SystemExit(int(Exit.FAILED)) from None
+    if start:
+        found.append(text_to_override(f"start={', '.join(map(quoted, start))}", "--start"))
     if target is not None:
         found.append(text_to_override(f"data.target={quoted(target)}", "--target"))
     if seed is not None:

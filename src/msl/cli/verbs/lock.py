@@ -15,6 +15,7 @@ from msl.cli.shared.load_plan import (
     SeedOption,
     SetOption,
     SpecArgument,
+    StartOption,
     TargetOption,
     TrustOption,
     load_planned,
@@ -36,6 +37,7 @@ def lock(
     target: TargetOption = None,
     seed: SeedOption = None,
     set_: SetOption = None,
+    start: StartOption = None,
     chain: ChainOption = None,
     trust: TrustOption = None,
 ) -> Exit:
@@ -43,7 +45,7 @@ def lock(
     from msl.store.lock import lock_path, write_lock
     from msl.store.store import store_folder
 
-    _, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    _, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust, start=start)
     path = lock_path(Path(spec))
     if check:
         found = _differences(plan, path)

@@ -15,6 +15,7 @@ from msl.cli.shared.load_plan import (
     SeedOption,
     SetOption,
     SpecArgument,
+    StartOption,
     StoreOption,
     TargetOption,
     TrustOption,
@@ -38,6 +39,7 @@ def plan(
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; by default one per core.")] = None,
     seed: SeedOption = None,
     set_: SetOption = None,
+    start: StartOption = None,
     chain: ChainOption = None,
     trust: TrustOption = None,
     store: StoreOption = None,
@@ -56,7 +58,9 @@ def plan(
     from msl.store.store import Store, has_store, store_folder
     from msl.workers.local import available_cores
 
-    loaded, planned = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    loaded, planned = load_planned(
+        spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust, start=start
+    )
     folder = store or store_folder(Path(loaded.source.path or "spec.msl"))
     workers = jobs or available_cores()
     if has_store(folder):

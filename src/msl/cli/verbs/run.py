@@ -13,6 +13,7 @@ from msl.cli.shared.load_plan import (
     ChainOption,
     SeedOption,
     SetOption,
+    StartOption,
     StoreOption,
     TargetOption,
     TrustOption,
@@ -54,6 +55,7 @@ def run(
     tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="The key of your certificate.")] = None,
     seed: SeedOption = None,
     set_: SetOption = None,
+    start: StartOption = None,
     chain: ChainOption = None,
     trust: TrustOption = None,
     store: StoreOption = None,
@@ -72,7 +74,9 @@ def run(
         raise UserError(f"`--jobs` counts worker processes of this machine, and this runs on {on}", "leave it out")
     place = _place(on, tls_ca, tls_cert, tls_key)
     spec, data, target = _spec_and_data(spec, data, target, preset, shows=not (quiet or json))
-    loaded, plan = load_planned(spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust)
+    loaded, plan = load_planned(
+        spec, data, changes=set_, target=target, seed=seed, chain=chain, trust=trust, start=start
+    )
     if locked:
         refuse_differences(plan, Path(spec))
     tested = None if test is None else read_test(plan, test)

@@ -52,6 +52,24 @@ def sign_after_kind(statement: UnreadableStatement) -> Diagnostic | None:
     return statement.error("MSL001", "a range has two ends", help)
 
 
+def loose_vector(statement: UnreadableStatement) -> Diagnostic | None:
+    """`vector of int 1..5`, `list(3) of int 1..5`, `vector(1..3) of bool`: a vector has a length in parentheses."""
+    token, before = statement.token, statement.before
+    if token.type == "OF":
+        domain = statement.text(1, statement.item_end(1)) or "int 1..9"
+        if before.type == "VECTOR":
+            help = f"write `vector(3) of {domain}`, or a parameter that tells the length in place of 3"
+            return statement.error("MSL001", "a vector needs its length", help)
+        if before.type == "RPAR":
+            return statement.error("MSL001", "only a vector is `of` something", f"write `vector(…) of {domain}`")
+    opened = statement.near(-3)
+    if token.type == "DOTDOT" and opened is not None and opened.type == "VECTOR":
+        ends = statement.text(-1, 1)
+        help = f"declare the length before it, `length: int {ends}`, and write `vector(length) of …`"
+        return statement.error("MSL001", "the length of a vector is a number or a parameter, not a range", help)
+    return None
+
+
 def brackets_of_a_call(statement: UnreadableStatement) -> Diagnostic | None:
     """`svm{C = 1}`, `svm[C = 1]`: arguments go in parentheses."""
     token, before = statement.token, statement.before

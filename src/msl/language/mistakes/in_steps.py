@@ -261,6 +261,24 @@ def weight_without_number(statement: UnreadableStatement) -> Diagnostic | None:
     return statement.error("MSL159", message, f"write `weight {number}`", statement.span(0, first + closes))
 
 
+def _word_after_domain(statement: UnreadableStatement) -> Diagnostic | None:
+    """`k: int 1..9 best`, `best k: 1..9`, `n: int 1..9 fidelity`: words that have another place."""
+    before, token = statement.before, statement.token
+    if str(token) == "best":
+        message = "`best` stands before the domain"
+        return statement.error("MSL285", message, "remove it here, and write `name: best int 1..9`")
+    after = statement.near(1)
+    if str(before) == "best" and after is not None and after.type == "COLON":
+        domain = statement.text(2, statement.item_end(2))
+        help = f"write `{token}: best {domain}`"
+        span = statement.span(-1, statement.item_end(2))
+        return statement.error("MSL285", "`best` stands before the domain", help, span)
+    if str(token) in ("fidelity", "resource") and statement.tokens[0].type == "BLOCK":
+        message = "the resource of a block is named after the braces"
+        return statement.error("MSL289", message, "remove it here, and write `{ … } fidelity parameter` at the end")
+    return None
+
+
 def missing_between(statement: UnreadableStatement) -> Diagnostic | None:
     """Two names or values side by side: in a list a comma is missing, between steps and conditions an operator."""
     before, token = statement.before, statement.token
@@ -271,6 +289,8 @@ def missing_between(statement: UnreadableStatement) -> Diagnostic | None:
     one, other = quoted(before), quoted(token)
     pair = f"{one} and {other}"
     if statement.accepts("COMMA"):
+        if (misplaced := _word_after_domain(statement)) is not None:
+            return misplaced
         help = f"write {one[:-1]}, {other[1:]}"
         if statement.tokens[0].type == "DATA" and before.type == token.type == "NAME":
             help += f', or `"{before} {token}"` if that is one name'

@@ -8,7 +8,7 @@ import re
 from lark import Token
 
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
-from msl.diagnostics.source import Source
+from msl.diagnostics.source import Source, Span
 from msl.language.literals import MEANT_UNIT, spelt
 from msl.language.mistakes.unreadable import UnreadableStatement
 from msl.language.tokens import token_span
@@ -167,6 +167,8 @@ def statement_of_another_tool(source: Source, tokens: list[Token]) -> Diagnostic
     if word in ("from", "import"):
         return _import(source, tokens)
     span = token_span(tokens[0]).to(token_span(tokens[-1]))
+    if (own := _declaration_or_start(source, tokens, span)) is not None:
+        return own
     if word in _WITHOUT:
         where = Label(source, token_span(tokens[0]), "")
         return Diagnostic("MSL007", Severity.ERROR, f"`{word}` does not start a statement", where, help=_WITHOUT[word])
@@ -184,6 +186,21 @@ def statement_of_another_tool(source: Source, tokens: list[Token]) -> Diagnostic
     return Diagnostic(
         "MSL036", Severity.ERROR, f"`{word}` does not start a statement", Label(source, span, ""), help=help
     )
+
+
+def _declaration_or_start(source: Source, tokens: list[Token], span: Span) -> Diagnostic | None:
+    """`start "a.msl"`, `metric profit "mine:profit"`: what stands in a search, and what is declared as a block."""
+    kinds, word = [token.type for token in tokens[1:]], str(tokens[0])
+    help = None
+    if word == "start" and "STRING" in kinds:
+        files = ", ".join(str(token) for token in tokens if token.type == "STRING")
+        help = f"write `search start({files}) then auto`"
+    elif word == "metric" and kinds[:2] == ["NAME", "STRING"]:
+        help = f"write `block {tokens[1]}: metric {tokens[2]} {{ larger_is_better = true }}`"
+    if help is None:
+        return None
+    where = Label(source, span, "")
+    return Diagnostic("MSL036", Severity.ERROR, f"`{word}` does not start a statement", where, help=help)
 
 
 def _with_unit(rest: list[Token], value: str) -> str:
