@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
+import msl
 from msl.blocks.base.build import ColumnKinds, adapt_model, model_to_chain
 from msl.blocks.preprocessing.prepare import MergeRare
+from msl.data.read import read_like
 from msl.space.values import BlockType, BlockValue, Branches, Model, Step, Value
 
 TARGETS = {
@@ -99,6 +102,21 @@ def test_columns_with_few_symbols_are_left_alone() -> None:
     assert np.array_equal(merged[:, [0, 2, 3]], X[:, [0, 2, 3]], equal_nan=True)
     with pytest.raises(ValueError, match="most"):
         MergeRare([1], most=1).fit(X)
+
+
+def test_symbols_that_only_test_rows_have_are_missing_there_in_a_complete_table() -> None:
+    """A table without gaps: the missing values that merging makes are no mistake of a block."""
+    frame = pl.DataFrame(
+        {"agent": [f"agent {i * 7 % 400 if i % 3 else i}" for i in range(900)], "y": ["no", "yes"] * 450}
+    )
+    spec = (
+        "use sklearn\ndata(target = y)\nchain m = hist_gradient_boosting(max_iter = 20, rest = default)\n"
+        "minimize ber by cv(folds = 2)\nsearch random(evaluations = 1)\n"
+    )
+    result = msl.run(spec, frame)
+    assert result.failures == 0
+    new = read_like(result.trained.schema, frame.head(2).with_columns(agent=pl.lit("agent new")))
+    assert len(result.trained.predict(new)) == 2
 
 
 # --- behind `on`, `&`, `keep` and `columns` ----------------------------------------------------------------------

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, LeaveOneOut, StratifiedKFold, TimeSeriesSplit
 
+import msl
 from msl.blocks.base.load import load_function
+from msl.diagnostics.user_error import UserError
 from msl.evaluate import splits as splitting
 from msl.evaluate.resampling import check_estimate
 from msl.evaluate.splits import (
+    Past,
     SplitGroups,
     SplitsByUnit,
     bootstrap_splits,
@@ -291,3 +295,32 @@ def test_every_declared_estimate_has_its_splits():
     assert len(names) == 5
     for name in names:
         assert load_function("estimate", name, f"msl.evaluate:{name}").__name__ == name
+
+
+# --- gap and window ---
+
+
+@pytest.mark.parametrize("gap", [0, 1, 3])
+@pytest.mark.parametrize("window", [None, 2, 5])
+def test_a_gap_and_a_window_choose_the_moments_to_fit_on(gap: int, window: int | None) -> None:
+    """As `TimeSeriesSplit` of scikit-learn, with two rows of each moment."""
+    moments, folds = 24, 3
+    population = SplitGroups(2 * moments, None, None, np.arange(2 * moments) // 2)
+    found = time_splits(population, folds, Past(gap, window))
+    reference = TimeSeriesSplit(folds, gap=gap, max_train_size=window).split(np.zeros((moments, 1)))
+    for split, (train, test) in zip(found, reference, strict=True):
+        assert np.unique(split.train // 2).tolist() == train.tolist()
+        assert np.unique(split.test // 2).tolist() == test.tolist()
+        assert len(split.train) == 2 * len(train)
+    held = holdout_split(population, 0.25, np.random.default_rng(0), Past(gap, window))
+    first = 18 - gap
+    assert np.unique(held.train // 2).tolist() == list(range(0 if window is None else first - window, first))
+    assert np.unique(held.test // 2).tolist() == list(range(18, 24))
+
+
+def test_a_gap_without_an_order_is_refused() -> None:
+    for text in ("cv(gap = 1)", "holdout(window = 3)"):
+        frame = pl.DataFrame({"x": [0.0, 1.0] * 20, "y": ["a", "b"] * 20})
+        spec = f"use sklearn\nchain m = gaussian_nb\nminimize ber by {text}\nsearch random(evaluations = 1)\n"
+        with pytest.raises(UserError, match="the table has no order"):
+            msl.run(spec, frame)

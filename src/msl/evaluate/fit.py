@@ -131,7 +131,7 @@ class Fitter:
         else:
             X = fit_step(estimator, before.X, fold.y, self.dataset.n_classes, fold.weights)
         seconds = perf_counter() - start
-        X = checked_columns(X, before.X)
+        X = checked_columns(X, before.X, estimator)
         X_test = self._test_rows(estimator, planned, before.X_test, log, self._is_lazy(X, fold))
         with estimator_code:
             kept = kept_columns(estimator)
@@ -156,7 +156,7 @@ class Fitter:
                 log.at(planned.name)  # other steps have been at work since it was fitted
             with estimator_code:
                 transformed = apply_steps([estimator], rows)
-            return read_only(checked_columns(transformed, rows))
+            return read_only(checked_columns(transformed, rows, estimator))
 
         return LazyRows(made) if is_lazy else made()
 

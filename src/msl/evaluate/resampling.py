@@ -20,6 +20,7 @@ from msl.diagnostics.user_error import UserError
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import score
 from msl.evaluate.splits import (
+    Past,
     Rows,
     Split,
     SplitGroups,
@@ -39,7 +40,7 @@ Options = Mapping[str, Any]
 
 def holdout(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
     """One split: a share of the rows is held out."""
-    return [holdout_split(_dealt_by(population, options), float(options["share"]), rng)]
+    return [holdout_split(_dealt_by(population, options), float(options["share"]), rng, _past(options))]
 
 
 def cv(population: SplitGroups, options: Options, rng: np.random.Generator) -> Splits:
@@ -48,8 +49,14 @@ def cv(population: SplitGroups, options: Options, rng: np.random.Generator) -> S
     if population.folds is not None:
         return given_splits(population.folds)
     if population.order is not None:
-        return time_splits(population, int(options["folds"]))
+        return time_splits(population, int(options["folds"]), _past(options))
     return fold_splits(_dealt_by(population, options), int(options["folds"]), int(options["repeats"]), rng)
+
+
+def _past(options: Options) -> Past:
+    """Which earlier rows are fitted on where the table has an order; `all` of them is an expanding window."""
+    window = options.get("window", "all")
+    return Past(int(options.get("gap", 0)), None if isinstance(window, str) else int(window))
 
 
 def _dealt_by(population: SplitGroups, options: Options) -> SplitGroups:
@@ -81,6 +88,11 @@ def check_estimate(estimate: Estimate, population: SplitGroups) -> None:
         raise UserError("the table has a single row, and none would be left to test a model on; add rows")
     if _is_balanced(estimate):
         _check_balanced(population)
+    if population.order is None and _past(dict(estimate.options)) != Past():
+        raise UserError(
+            f"`gap` and `window` of `{estimate.name}` count moments, and the table has no order; "
+            "write data(order = …), or leave them out"
+        )
     if estimate.held_out is None:
         return
     if population.order is not None:

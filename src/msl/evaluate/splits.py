@@ -114,30 +114,48 @@ def deal_groups(groups: Rows, strata: Rows, folds: int, rng: np.random.Generator
     return fold_of_group[group_of]
 
 
-def time_splits(population: SplitGroups, folds: int) -> list[Split]:
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The earlier rows to fit on: those of the last `window` moments, or all, without those of the last `gap`."""
+
+    gap: int = 0
+    window: int | None = None
+
+    def before(self, order: Rows, first: int) -> NDArray[np.bool_]:
+        end = first - self.gap
+        rows: NDArray[np.bool_] = order < end
+        return rows if self.window is None else rows & (order >= end - self.window)
+
+
+def time_splits(population: SplitGroups, folds: int, past: Past = Past()) -> list[Split]:
     """Each fold is scored by a model of the rows before it; rows of the same moment stay together."""
     assert population.order is not None
     moments = np.unique(population.order)
     later = np.array_split(moments, min(folds, len(moments) - 1) + 1)[1:]
-    return [_from(population, test_moments[0], test_moments[-1]) for test_moments in later]
+    return [_from(population, test_moments[0], test_moments[-1], past) for test_moments in later]
 
 
-def _from(population: SplitGroups, first: int, last: int) -> Split:
+def _from(population: SplitGroups, first: int, last: int, past: Past) -> Split:
     """Test rows from one moment to another and the earlier rows to fit on, of other groups where there are groups."""
     assert population.order is not None
     test = (population.order >= first) & (population.order <= last)
-    train = population.order < first
+    train = past.before(population.order, first)
     if population.groups is not None:
         train &= ~np.isin(population.groups, population.groups[test])
     return Split(np.flatnonzero(train), np.flatnonzero(test))
 
 
-def holdout_split(population: SplitGroups, share: float, rng: np.random.Generator) -> Split:
+def holdout_split(
+    population: SplitGroups,
+    share: float,
+    rng: np.random.Generator,
+    past: Past = Past(),
+) -> Split:
     """A share of the rows is held out: the latest, whole groups, or stratified by class."""
     if population.order is not None:
         moments, counts = np.unique(population.order, return_counts=True)
         first = _nearest_end(counts[::-1], share * population.n_rows)
-        return _from(population, moments[-first], moments[-1])
+        return _from(population, moments[-first], moments[-1], past)
     test = np.zeros(population.n_rows, dtype=np.bool_)
     if population.groups is not None:
         names, counts = np.unique(population.groups, return_counts=True)

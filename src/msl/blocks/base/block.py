@@ -73,6 +73,8 @@ class Block(BaseEstimator):
     takes_missing: ClassVar[bool] = False
     #: Whether it passes on the columns that it gets, with every missing value filled in.
     fills_missing: ClassVar[bool] = False
+    #: Whether it says of new rows that a value is missing where it was not, as of a symbol that no training row has.
+    makes_missing: ClassVar[bool] = False
     #: Whether its result for a row does not depend on the rows that it was fitted on.
     row_by_row: ClassVar[bool] = False
     #: Whether its fit can count rows by weights; it then has a method `fit_weighted`.

@@ -162,7 +162,7 @@ def fit_steps(
     """Fits steps one after the other and returns the checked output of the last one for the training rows."""
     for step in steps:
         with naming(step):
-            X = checked_columns(fit_step(step, X, y, n_classes, weights), X)
+            X = checked_columns(fit_step(step, X, y, n_classes, weights), X, step)
     return X
 
 
@@ -202,7 +202,7 @@ def _apply_to_new_rows(steps: Sequence[Any], X: Floats) -> Floats:
                 X = step.transform_new(X)
                 continue
             _reject_missing(step, X)
-            X = checked_columns(apply_steps([step], X), X)
+            X = checked_columns(apply_steps([step], X), X, step)
     return X
 
 

@@ -69,8 +69,9 @@ def made_columns(made: Any) -> Floats:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def checked_columns(columns: Floats, before: Floats) -> Floats:
-    """The output of a step, if a learner can use it. It may have missing values if the input had some."""
+def checked_columns(columns: Floats, before: Floats, step: Any = None) -> Floats:
+    """The output of a step, if a learner can use it. It may have missing values if the input had some, or if the step
+    is a block that makes some on purpose."""
     n_rows = len(before)
     if columns.ndim != 2 or len(columns) != n_rows:
         raise BadOutputs("shape", f"makes an array of shape {columns.shape} of {n_rows} rows")
@@ -78,7 +79,7 @@ def checked_columns(columns: Floats, before: Floats) -> Floats:
         raise BadOutputs("shape", "leaves no column to learn from")
     if not is_finite(columns):
         _reject("not a number", "makes infinite values in {}", np.isinf(columns).any(axis=1))
-        if is_finite(before):
+        if is_finite(before) and not getattr(step, "makes_missing", False):
             _reject("not a number", "makes NaN in {}", np.isnan(columns).any(axis=1))
     return columns
 

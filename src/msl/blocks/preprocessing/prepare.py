@@ -230,6 +230,7 @@ class MergeRare(OneToOneFeatureMixin, BlockTransformer):
     """
 
     takes_missing = True
+    makes_missing = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "symbolic_columns": ["array-like", None],
         "most": [Interval(Integral, 2, None, closed="left")],
