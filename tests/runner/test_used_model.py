@@ -146,11 +146,11 @@ def test_where_the_best_model_cannot_be_fitted_on_all_rows_the_next_one_wins(
     plain = ChainClassifier.fit_arrays
     refused: list[str] = []
 
-    def fit_arrays(chain: ChainClassifier, X: Any, y: Any, n_classes: int) -> None:
+    def fit_arrays(chain: ChainClassifier, X: Any, y: Any, n_classes: int, *more: Any) -> None:
         if len(X) == 90 and not refused:
             refused.append(repr(chain))
             raise RuntimeError("not on all of them")
-        plain(chain, X, y, n_classes)
+        plain(chain, X, y, n_classes, *more)
 
     monkeypatch.setattr(ChainClassifier, "fit_arrays", fit_arrays)
     second = msl.run(CLOSE, table, store=tmp_path / "t")
