@@ -14,6 +14,8 @@ from pathlib import Path
 FOLDERS = ("attack", "mutation")
 FILES = {
     "every block of a catalogue": (
+        "test_boosting_catalogue.py",
+        "test_boosting_libraries.py",
         "test_clop_learners.py",
         "test_kernel_map.py",
         "test_options_count.py",

@@ -297,7 +297,7 @@ def declared_names(catalogue: str, roles: set[str] | None = None) -> list[str]:
 def test_names_of_chain_blocks_are_unique_over_all_catalogues() -> None:
     names = [
         name
-        for catalogue in ("clop", "sbm", "kms", "rbf", "sklearn", "compose", "tables")
+        for catalogue in ("clop", "sbm", "kms", "rbf", "sklearn", "compose", "boosting", "tables")
         for name in declared_names(catalogue, CHAIN_ROLES)
     ]
     assert sorted(names) == sorted(set(names))
@@ -305,7 +305,9 @@ def test_names_of_chain_blocks_are_unique_over_all_catalogues() -> None:
 
 def test_no_name_is_taken_by_another_catalogue_in_any_role() -> None:
     others = {
-        name for catalogue in ("clop", "sbm", "kms", "rbf", "compose", "tables") for name in declared_names(catalogue)
+        name
+        for catalogue in ("clop", "sbm", "kms", "rbf", "compose", "boosting", "tables")
+        for name in declared_names(catalogue)
     }
     assert not others & set(declared_names("sklearn"))
 

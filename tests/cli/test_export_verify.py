@@ -31,9 +31,17 @@ def test_code_is_tested_on_the_table_of_the_run(msl: Run, finished: Get, tmp_pat
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("return make_model().fit(X, y)", "return make_model().fit(X, y[::-1])", "does not predict what the model"),
-        ("return make_model().fit(X, y)", "return make_model().fit(X, z)", "does not run: NameError: name 'z'"),
-        ("return make_model().fit(X, y)", "sys.exit(3)", "does not run: it ended with 3"),
+        (
+            "return make_model().fit(X, y{{arguments}})",
+            "return make_model().fit(X, y[::-1])",
+            "does not predict what the model",
+        ),
+        (
+            "return make_model().fit(X, y{{arguments}})",
+            "return make_model().fit(X, z)",
+            "does not run: NameError: name 'z'",
+        ),
+        ("return make_model().fit(X, y{{arguments}})", "sys.exit(3)", "does not run: it ended with 3"),
     ],
 )
 def test_what_fails_is_told_and_not_written(

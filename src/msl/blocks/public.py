@@ -97,6 +97,11 @@ HOMES: dict[str, str] = {
         ("msl.blocks.selection.relief", "ReliefRanker ReliefFRanker"),
         ("msl.blocks.kernels.ridge", "KRidgeRegressor KRidgeClassifier"),
         ("msl.blocks.preprocessing.scalers", "Log1p Normalize Standardize ShiftScale RangeScale"),
+        (
+            "msl.blocks.learners.boosting_libraries",
+            "LightGBMClassifier LightGBMRegressor XGBoostClassifier XGBoostRegressor CatBoostClassifier"
+            " CatBoostRegressor HistBoostingClassifier HistBoostingRegressor",
+        ),
         ("msl.blocks.learners.logitboost", "ShallowTrees"),
         (
             "msl.blocks.similarity.knn",
@@ -113,6 +118,16 @@ HOMES: dict[str, str] = {
     )
     for name in names.split()
 }
+
+
+#: Packages that some classes are of no use without, and that `pip install msl-lang` alone does not bring.
+_BEHIND = {"LightGBM": "lightgbm", "XGBoost": "xgboost", "CatBoost": "catboost"}
+
+
+def packages_behind(target: str) -> frozenset[str]:
+    """The packages that the classes of a target need beside those of every installation."""
+    kinds = {name.removesuffix("Classifier").removesuffix("Regressor") for name in public_names(target)}
+    return frozenset(_BEHIND[kind] for kind in kinds if kind in _BEHIND)
 
 
 def public_names(target: str) -> list[str]:

@@ -1,16 +1,18 @@
 """Export a trained model as an ONNX graph that runs without Python, and verify that it predicts the same.
 
-Blocks of scikit-learn are translated by skl2onnx, each alone: with double precision where the runtime has it and the
-result agrees, else with single. What a block becomes is compared with the block itself on made-up rows, and so is the
-whole in the end; where the two disagree there is no file.
+Blocks of scikit-learn are translated by skl2onnx, those of LightGBM and XGBoost by onnxmltools, each alone: with double
+precision where the runtime has it and the result agrees, else with single. What a block becomes is compared with the
+block itself on made-up rows, and so is the whole in the end; where the two disagree there is no file.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,13 @@ from numpy.typing import NDArray
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, apply_steps, learner_outputs
+from msl.blocks.learners.boosting import Boosting, SavedByLibrary
+from msl.blocks.learners.boosting_libraries import (
+    CatBoostClassifier,
+    CatBoostRegressor,
+    LightGBMClassifier,
+    LightGBMRegressor,
+)
 from msl.diagnostics.user_error import UserError
 from msl.export.onnx_blocks import OPSETS, Graph, translation_of
 from msl.export.python_file import Exportable, probe_rows
@@ -94,6 +103,10 @@ def _add_steps(graph: Graph, steps: Sequence[Any], tensor: str, rows: Floats) ->
 
 
 def _add_learner(graph: Graph, learner: Any, tensor: str, rows: Floats, n_classes: int) -> str:
+    if isinstance(learner, SavedByLibrary):
+        return _add_boosting(graph, learner, tensor, rows)
+    if isinstance(learner, Boosting) and learner.model_ is not None:
+        learner = learner.model_  # scikit-learn's
     if isinstance(learner, Block):
         return _add_own(graph, learner, tensor)
     expected = learner_outputs(learner, rows, n_classes)
@@ -143,6 +156,63 @@ def _add_foreign(
             return graph.cast(graph.embed(model, given)[place], "double")
         reasons.append(f"in {precision} precision it would predict otherwise")
     raise NoOnnx(f"{_called(estimator)} cannot be translated: {'; '.join(dict.fromkeys(reasons))}")
+
+
+# --- boosting of other libraries --------------------------------------------------------------------------------------
+
+#: What onnxmltools is asked for: the newest operators that all of its converters know.
+_BOOSTING_OPSET = 15
+
+
+def _add_boosting(graph: Graph, learner: SavedByLibrary, tensor: str, rows: Floats) -> str:
+    """Trees of LightGBM and XGBoost, which onnxmltools translates, and of CatBoost, which does so itself."""
+    if learner.n_kinds != learner.n_classes_:
+        raise NoOnnx(f"{_called(learner)} has not seen every class")
+    is_catboost = isinstance(learner, CatBoostClassifier | CatBoostRegressor)
+    if is_catboost and learner.symbols:
+        raise NoOnnx("CatBoost computes with statistics of symbols, which it cannot write as ONNX")
+    if not is_catboost and find_spec("onnxmltools") is None:
+        raise NoOnnx("`onnxmltools` translates it, which is not installed: `pip install 'msl-lang[onnx]'`")
+    expected = learner.outputs(rows)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = _catboost_model(learner) if is_catboost else _converted_boosting(learner, rows.shape[1])
+        made = np.asarray(_run(model.SerializeToString(), rows.astype(np.float32))[-1], dtype=np.float64)
+        made = made.reshape(expected.shape)
+    except Exception as reason:  # the converter and the runtime raise whatever they like
+        raise NoOnnx(f"{_called(learner)} cannot be translated: {_first_line(reason)}") from None
+    if not _is_close(made, expected, _PRECISIONS["float"]):
+        raise NoOnnx(f"{_called(learner)} cannot be translated: it would predict otherwise")
+    scores = graph.cast(graph.embed(model, graph.cast(tensor, "float"))[-1], "double")
+    return (
+        scores if learner.n_classes_ else graph.add("Reshape", scores, graph.constant(np.array([-1], dtype=np.int64)))
+    )
+
+
+def _converted_boosting(learner: SavedByLibrary, n_features: int) -> Any:
+    from onnxmltools import convert_lightgbm, convert_xgboost
+    from onnxmltools.convert.common.data_types import FloatTensorType
+
+    given = {"initial_types": [("X", FloatTensorType([None, n_features]))], "target_opset": _BOOSTING_OPSET}
+    if isinstance(learner, LightGBMClassifier | LightGBMRegressor):
+        return convert_lightgbm(learner.model_, zipmap=False, **given)
+    return convert_xgboost(learner.model_, **given)
+
+
+def _catboost_model(learner: SavedByLibrary) -> Any:
+    """What CatBoost writes, with probabilities as an array and not as a list of dictionaries."""
+    import onnx
+
+    with tempfile.TemporaryDirectory() as folder:
+        learner.model_.save_model(f"{folder}/model.onnx", format="onnx")
+        model = onnx.load(f"{folder}/model.onnx")
+    for node in [each for each in model.graph.node if each.op_type == "ZipMap"]:
+        kind = onnx.helper.make_tensor_value_info(node.input[0], onnx.TensorProto.FLOAT, [None, learner.n_classes_])
+        model.graph.node.remove(node)
+        del model.graph.output[-1]
+        model.graph.output.append(kind)
+    return model
 
 
 def _precisions(estimator: Any) -> list[str]:

@@ -23,6 +23,7 @@ from msl.blocks.base.load import estimator_code
 from msl.blocks.base.row_weights import counts_rows, fit_with_weights
 from msl.data.read import read_like
 from msl.data.table import Schema
+from msl.export.plain_boosting import needs_more_than_rows
 from msl.export.python_code import EstimatorCode, Unwritable
 from msl.export.python_file import Exportable, is_public_model, pipeline_code
 from msl.runner.trained_model import Trained
@@ -91,7 +92,7 @@ def _says_the_same(
 def _plain(trained: Trained, names: Sequence[str] | None) -> Pipeline | None:
     """The pipeline of scikit-learn, not yet fitted; None if there is none."""
     schema, chain = trained.schema, trained.estimator
-    if schema.derived or not is_public_model(chain):
+    if schema.derived or not is_public_model(chain) or needs_more_than_rows(chain):
         return None
     code = EstimatorCode(("np",))
     try:

@@ -264,11 +264,14 @@ def constructor_arguments(estimator: Any) -> dict[str, Any]:
     told = [each for each in named if each in values]
     arguments = {each: values[each] for each in told if not is_default(values[each], parameters[each].default)}
     if takes_more:
-        arguments |= {each: value for each, value in values.items() if each not in named}
+        usual = _usual_parameters(kind)
+        others = {each: value for each, value in values.items() if each not in named}
+        arguments |= {each: value for each, value in others.items() if not is_default(value, usual.get(each, _ABSENT))}
         arguments |= _kept_unsaid(estimator, arguments)
     return arguments
 
 
+_ABSENT = inspect.Parameter.empty
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 
@@ -286,6 +289,14 @@ def _told_parameters(estimator: Any, parameters: Mapping[str, inspect.Parameter]
             ) from unknown
     named = [each for each, parameter in parameters.items() if parameter.kind not in _VARIABLE]
     return {each: getattr(estimator, each) for each in named if hasattr(estimator, each)}
+
+
+def _usual_parameters(kind: type) -> dict[str, Any]:
+    """What an estimator says that it was made with if it was made with nothing, where that can be done."""
+    try:
+        return dict(kind().get_params(deep=False))
+    except Exception:  # its class may want something, and may say so in any way
+        return {}
 
 
 def _kept_unsaid(estimator: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:

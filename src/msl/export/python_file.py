@@ -19,16 +19,19 @@ from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import has_fit_parameter
 
 from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
 from msl.blocks.base.row_weights import routes_weights
+from msl.blocks.learners.boosting import Boosting
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.data.derived_columns import DateColumns, Derived
 from msl.export import python_template as texts
+from msl.export.plain_boosting import SymbolsAsWords, plain_learner
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
 
 
@@ -279,22 +282,24 @@ def _fits_pipelines(step: Any) -> bool:
 def _is_public_step(step: Any) -> bool:
     if isinstance(step, Branch):
         return all(_is_public_step(inner) for branch in step.branches for inner in branch)
-    return has_public_form(step) or type(step).__module__.partition(".")[0] != "msl"
+    is_foreign = type(step).__module__.partition(".")[0] != "msl"
+    return has_public_form(step) or is_foreign or (isinstance(step, Boosting) and step.model_ is not None)
 
 
 def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     probes = given.probes()
     depth = 2 if given.is_ensemble else 1
     written = [pipeline_code(code, chain, given, probes, depth) for chain in given.members]
+    fit = _fit_public(code, given, written)
     scores = texts.SCORES_OF_CLASSES if given.classes else texts.SCORES_OF_NUMBERS
     predict = texts.PREDICT_CLASSES if given.classes else texts.PREDICT_NUMBERS
-    parts = [template(texts.DENSE)] if "dense" in code.used else []
+    parts = [template(text) for name, text in (("dense", texts.DENSE), ("words", texts.WORDS)) if name in code.used]
     if not given.is_ensemble:
         what = template("The model, not yet fitted.")
         return [
             *parts,
             template(texts.MAKE, what=what, made=written[0]),
-            *_fit_public(code, given, texts.FIT_ONE, texts.FIT_ONE_WEIGHED),
+            *fit,
             template(predict, outputs=template("outputs(model, X)")),
             template(scores),
         ]
@@ -305,7 +310,7 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
     return [
         *parts,
         template(texts.MAKE, what=what, made=members),
-        *_fit_public(code, given, texts.FIT_MEMBERS, texts.FIT_MEMBERS_WEIGHED),
+        *fit,
         template(predict, outputs=template("vote(model, X)")),
         template(votes if given.classes else texts.VOTE_NUMBERS),
         template(scores),
@@ -314,15 +319,44 @@ def _public_model(code: EstimatorCode, given: Exportable) -> list[Code]:
 
 def pipeline_code(code: EstimatorCode, chain: Any, given: Exportable, probes: Floats, depth: int = 1) -> Code:
     """The expression that makes a model of public classes alone."""
-    return _pipeline(code, chain.steps, probes, depth, chain.learner, given.columns)
+    steps, learner, _ = plain_learner(chain)
+    return _pipeline(code, steps, probes, depth, learner, given.columns)
 
 
-def _fit_public(code: EstimatorCode, given: Exportable, plain: str, weighed: str) -> list[Code]:
-    """How the model is fitted: with the weights of rows, if it has any."""
-    if given.weight is None:
-        return [template(plain)]
-    code.imported(has_fit_parameter)
-    return [template(weighed), template(texts.FIT_WEIGHED)]
+def _fit_public(code: EstimatorCode, given: Exportable, models: Sequence[Code]) -> list[Code]:
+    """How the models are fitted: with the weights of rows, if there are any, and with what their learners take."""
+    is_weighed = given.weight is not None
+    pairs = zip(models, given.members, strict=True)
+    arguments = [_fit_arguments(code, model, chain, is_weighed) for model, chain in pairs]
+    one = template(texts.FIT_ONE_WEIGHED if is_weighed else texts.FIT_ONE, arguments=arguments[0])
+    several = template(texts.FIT_MEMBERS_WEIGHED if is_weighed else texts.FIT_MEMBERS)
+    if any(each.text for each in arguments):
+        call = "        fit_weighed(members[{{place}}], X, y, weights{{arguments}}),\n" if is_weighed else _FIT_MEMBER
+        calls = [template(call, place=literal(place), arguments=each) for place, each in enumerate(arguments)]
+        weights = template(", weights" if is_weighed else "")
+        several = template(texts.FIT_EACH_MEMBER, weights=weights, calls=joined("", calls))
+    parts = [several if given.is_ensemble else one]
+    if is_weighed:
+        code.imported(has_fit_parameter)
+        parts.append(template(texts.FIT_WEIGHED))
+    return parts
+
+
+_FIT_MEMBER = "        members[{{place}}].fit(X, y{{arguments}}),\n"
+
+
+def _fit_arguments(code: EstimatorCode, model: Code, chain: Any, is_weighed: bool) -> Code:
+    """What the `fit` of a model takes beside rows, targets and weights; `fit_weighed` finds the learner itself."""
+    _, learner, beside = plain_learner(chain)
+    is_pipeline = bool(beside) and model.text.startswith(f"{code.imported(make_pipeline).text}(")
+    step = f"{type(learner).__name__.lower()}__" if is_pipeline and not is_weighed else ""
+    parts = []
+    for argument, value in beside.items():
+        written = code.expression(value)
+        if argument == "sample_weight":
+            written = code.call(code.imported(compute_sample_weight), [literal(value), template("y")])
+        parts.append(template(", {{argument}}={{value}}", argument=name(step + argument), value=written))
+    return joined("", parts)
 
 
 def _pipeline(
@@ -337,12 +371,15 @@ def _pipeline(
 
     `names` are those of the columns of the input, if it is the table.
     """
+    steps = [step for step in steps if not (isinstance(step, MergeRare) and not step.merged_)]  # they change nothing
     if not steps and learner is not None:
         return code.expression(learner, depth)
     written = []
     for position, step in enumerate(steps):
-        if isinstance(step, MergeRare) and not step.merged_:
-            continue  # no column has too many symbols
+        if isinstance(step, SymbolsAsWords):
+            places = template("kw_args={{places}}", places=literal({"places": step.places}))
+            written.append(code.call(code.imported(FunctionTransformer), [code.own("words"), places], depth + 1))
+            continue
         written.append(_public_step(code, step, rows, depth + 1, names if position == 0 else ()))
         if not _is_dense(step, rows):
             written.append(code.call(code.imported(FunctionTransformer), [code.own("dense")], depth + 1))

@@ -87,6 +87,15 @@ def dense(columns):
     """Columns as a plain array of numbers, whatever a step makes of them."""
     return np.ascontiguousarray(columns.toarray() if hasattr(columns, "toarray") else columns, dtype=float)
 '''
+WORDS = '''
+
+def words(columns, places):
+    """Columns with the symbols at these places as texts; a missing one is an empty text."""
+    made = columns.astype(object)
+    for place in places:
+        made[:, place] = ["" if np.isnan(code) else str(int(code)) for code in columns[:, place]]
+    return made
+'''
 
 MAKE = '''
 
@@ -98,13 +107,13 @@ FIT_ONE = '''
 
 def fit(X, y):
     """The model, fitted on rows and their targets: numbers, or the places of classes."""
-    return make_model().fit(X, y)
+    return make_model().fit(X, y{{arguments}})
 '''
 FIT_ONE_WEIGHED = '''
 
 def fit(X, y, weights):
     """The model, fitted on rows, their targets (numbers, or the places of classes) and their weights."""
-    return fit_weighed(make_model(), X, y, weights)
+    return fit_weighed(make_model(), X, y, weights{{arguments}})
 '''
 FIT_MEMBERS_WEIGHED = '''
 
@@ -115,13 +124,12 @@ def fit(X, y, weights):
 #: As `msl.blocks.base.row_weights` gives weights to a learner that holds no other.
 FIT_WEIGHED = '''
 
-def fit_weighed(model, X, y, weights):
+def fit_weighed(model, X, y, weights, **more):
     """Fits the learner with the weights of rows; steps before it, and learners that take no weights, go without."""
-    learner = model.steps[-1][1] if hasattr(model, "steps") else model
-    if not has_fit_parameter(learner, "sample_weight"):
-        return model.fit(X, y)
-    name = f"{model.steps[-1][0]}__sample_weight" if hasattr(model, "steps") else "sample_weight"
-    return model.fit(X, y, **{name: weights})
+    step, learner = model.steps[-1] if hasattr(model, "steps") else ("", model)
+    if has_fit_parameter(learner, "sample_weight"):
+        more["sample_weight"] = weights * more.get("sample_weight", 1.0)
+    return model.fit(X, y, **{f"{step}__{name}" if step else name: value for name, value in more.items()})
 '''
 FIT_CHAIN_WEIGHED = '''
 
@@ -136,6 +144,14 @@ FIT_MEMBERS = '''
 def fit(X, y):
     """The members, fitted on rows and their targets: numbers, or the places of classes."""
     return [member.fit(X, y) for member in make_model()]
+'''
+FIT_EACH_MEMBER = '''
+
+def fit(X, y{{weights}}):
+    """The members, fitted on rows and their targets: numbers, or the places of classes."""
+    members = make_model()
+    return [
+{{calls}}    ]
 '''
 FIT_CHAIN = '''
 

@@ -217,8 +217,13 @@ def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
         ):
             previous.type = "BEST"
         before, previous = None if previous is None else previous.type, token
-        places.pass_by(token)
+        if token.type in _CHANGING_PLACES:
+            places.pass_by(token)
         yield token
+
+
+#: The tokens after which a text may be in another place.
+_CHANGING_PLACES = STATEMENT_TOKENS | OPENING_TOKENS | CLOSING_TOKENS | {"COLON", "EQUALS", "COMMA", "IF"}
 
 
 class _Places:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from msl.blocks.base.load import BlockProblem, load_class
+from msl.blocks.base.load import BlockProblem, demand_packages, load_class
 from msl.blocks.base.row_weights import class_takes_weights
 from msl.check.strategies import closed_steps
 from msl.data.table import Table
@@ -20,7 +20,7 @@ from msl.search.stages import Limits, Stage, load_target
 from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
-from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, bottom_up
+from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, blocks_in, bottom_up
 from msl.space.spec import MODELS, Call, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType, Model
@@ -210,12 +210,25 @@ class UnusableBlock:
 def block_problems(space: Space, task: str, trusted: Collection[str] = ()) -> list[UnusableBlock]:
     """The blocks of a space whose classes cannot be loaded or lack a parameter, each once."""
     problems: dict[tuple[str, str], UnusableBlock] = {}
+    if lacking := lacking_libraries(space):
+        return lacking
     for node in bottom_up(space.root):
         if isinstance(node, BlockUse) and node.block.key not in problems:
             try:
                 _check_class(node, task, trusted)
             except BlockProblem as problem:
                 problems[node.block.key] = UnusableBlock(node.block, problem.code, problem.message, problem.help)
+    return list(problems.values())
+
+
+def lacking_libraries(space: Space) -> list[UnusableBlock]:
+    """The blocks of ours whose library is not installed, one for each library. Imports none of them."""
+    problems: dict[str, UnusableBlock] = {}
+    for block in blocks_in(space.root):
+        try:
+            demand_packages(block)
+        except BlockProblem as problem:
+            problems.setdefault(problem.help, UnusableBlock(block, problem.code, problem.message, problem.help))
     return list(problems.values())
 
 

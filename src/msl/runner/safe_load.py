@@ -71,6 +71,11 @@ def load_estimator(content: bytes, name: str, trusted: Collection[str] = ()) -> 
         raise _untrusted(name, untrusted)
     try:
         estimator = skops.io.loads(content, trusted=types)
+    except ModuleNotFoundError as lacking:  # the library of a boosting block
+        message = f"{name} needs `{lacking.name}`, which is not installed"
+        raise ModelFileError(
+            message, "install it; `pip install 'msl-lang[boosting]'` brings the boosting libraries"
+        ) from None
     except Exception as reason:  # a wrong state may raise anything
         raise _damaged(name, reason) from None
     try:

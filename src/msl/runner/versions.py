@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from msl import __version__
-from msl.blocks.public import PACKAGE
+from msl.blocks.public import PACKAGE, packages_behind
 from msl.blocks.revision import chain_revision, target_revision
 from msl.space.evaluate_conditions import occurrences
 from msl.space.nodes import blocks_in
@@ -44,7 +44,7 @@ def versions_of_space(space: Space) -> Mapping[str, str]:
 @cache
 def versions_of_targets(targets: frozenset[str]) -> Mapping[str, str]:
     """The versions of the packages that some blocks come from, and the revisions of our own blocks."""
-    packages = frozenset(target.split(":")[0].split(".")[0] for target in targets)
+    packages = frozenset(target.split(":")[0].split(".")[0] for target in targets).union(*map(packages_behind, targets))
     revisions = {target: revision for target in sorted(targets) if (revision := target_revision(target)) is not None}
     return {**versions_of_packages(packages), **revisions, CHAIN: chain_revision()}
 

@@ -224,7 +224,7 @@ class BlockClassifier(ClassifierMixin, BlockLearner):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
-        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        rows, labels = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite())
         if not is_whole(labels):
             check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -235,7 +235,8 @@ class BlockClassifier(ClassifierMixin, BlockLearner):
 
     def _checked_outputs(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return self.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        finite = self._finite()
+        return self.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=finite))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         outputs = self._checked_outputs(X)
@@ -261,13 +262,15 @@ class BlockRegressor(RegressorMixin, BlockLearner):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         self._validate_params()
-        rows, numbers = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
+        finite = self._finite()
+        rows, numbers = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True, ensure_all_finite=finite)
         self.fit_arrays(rows, np.asarray(numbers, dtype=np.float64), 0)
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
         check_is_fitted(self)
-        return self.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False))
+        finite = self._finite()
+        return self.outputs(validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=finite))
 
 
 class BlockPost(TransformerMixin, Block):

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module, invalidate_caches
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 import sklearn
 from sklearn.linear_model import LogisticRegression
 
+from msl.blocks.public import packages_behind
 from msl.diagnostics.user_error import UserError
 from msl.space.values import BlockType
 
@@ -41,6 +43,7 @@ def load_class(block: BlockType, task: str, trusted: Collection[str] = ()) -> ty
         message = f"`{block.name}` is a class of `{package}`, which is not trusted"
         raise BlockProblem("MSL401", message, f"if you trust its code, add `--trust {package}`", block.name)
     demand_release(block)
+    demand_packages(block)
     return _imported(target, block.name, block.role)
 
 
@@ -173,6 +176,22 @@ def demand_release(block: BlockType, version: tuple[int, ...] = VERSION) -> None
         needed, there = (".".join(map(str, each)) for each in (since, version))
         message = f"`{block.name}` needs scikit-learn {needed}, and this is {there}"
         raise BlockProblem("MSL402", message, "install a newer scikit-learn, or leave the block out", block.name)
+
+
+def demand_packages(block: BlockType) -> None:
+    """Raises BlockProblem for a block of ours whose library is not installed. Imports nothing."""
+    for package in sorted(packages_behind(block.target)):
+        if package not in sys.modules and find_spec(package) is None:
+            brings = _DISTRIBUTIONS.get(package, package)
+            message = f"`{block.name}` needs `{brings}`, which is not installed"
+            help = (
+                f"install it with `pip install {brings}`, or all of `boosting` with `pip install 'msl-lang[boosting]'`"
+            )
+            raise BlockProblem("MSL216", message, help, block.name)
+
+
+#: Distributions that have another name than their package; XGBoost for graphics cards brings half a gigabyte.
+_DISTRIBUTIONS = {"xgboost": "xgboost-cpu"}
 
 
 def add_implied(found: type, arguments: dict[str, Any], version: tuple[int, ...] = VERSION) -> None:

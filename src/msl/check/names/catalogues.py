@@ -16,7 +16,17 @@ from msl.record import record
 
 #: Which version `use clop` means in a file of each edition.
 EDITIONS: dict[int, dict[str, int]] = {
-    1: {"clop": 1, "extras": 1, "sbm": 1, "kms": 1, "rbf": 1, "sklearn": 1, "compose": 1, "tables": 1}
+    1: {
+        "clop": 1,
+        "extras": 1,
+        "sbm": 1,
+        "kms": 1,
+        "rbf": 1,
+        "sklearn": 1,
+        "compose": 1,
+        "boosting": 1,
+        "tables": 1,
+    }
 }
 NEWEST_EDITION = max(EDITIONS)
 

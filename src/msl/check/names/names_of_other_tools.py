@@ -268,14 +268,16 @@ _NICKNAMES = {
 }
 #: Classes of other packages, and the module of each.
 _ELSEWHERE = {
-    **dict.fromkeys(("XGBClassifier", "XGBRegressor"), "xgboost"),
-    **dict.fromkeys(("LGBMClassifier", "LGBMRegressor"), "lightgbm"),
-    **dict.fromkeys(("CatBoostClassifier", "CatBoostRegressor"), "catboost"),
     **dict.fromkeys(("TabPFNClassifier", "TabPFNRegressor"), "tabpfn"),
     **dict.fromkeys(("ExplainableBoostingClassifier", "ExplainableBoostingRegressor"), "interpret.glassbox"),
 }
-_PACKAGES = {"xgboost": "XGBClassifier", "xgb": "XGBClassifier", "lightgbm": "LGBMClassifier", "lgbm": "LGBMClassifier"}
-_PACKAGES |= {"catboost": "CatBoostClassifier", "tabpfn": "TabPFNClassifier"}
+_PACKAGES = {"tabpfn": "TabPFNClassifier"}
+#: What the libraries behind the blocks of the catalogue `boosting` call them.
+_OF_BOOSTING = {
+    **dict.fromkeys(("xgb", "xgbclassifier", "xgbregressor"), "xgboost"),
+    **dict.fromkeys(("lgbm", "lgb", "lgbmclassifier", "lgbmregressor", "light_gbm"), "lightgbm"),
+    **dict.fromkeys(("catboostclassifier", "catboostregressor", "cat_boost"), "catboost"),
+}
 _TASKS = {"Classifier": " for classification", "Regressor": " for regression"}
 _CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]\w*|[A-Z]\w*(?:Classifier|Regressor)")
 
@@ -298,6 +300,8 @@ def class_of_another_tool(module: Module, name: str) -> str | None:
     """The help for a class without a block: it is a statement here, it is misspelt, or it can be declared."""
     if (statement := statement_meant(name)) is not None:
         return statement
+    if (boosting := _OF_BOOSTING.get(name.casefold())) is not None:
+        return _of_catalogue(module, boosting, "boosting", "")
     name = _PACKAGES.get(name.casefold(), name)
     if name in _ELSEWHERE:
         return _declared(name, _ELSEWHERE[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from msl.data.table import Table
     from msl.diagnostics.source import Source
     from msl.language.override import Override
-    from msl.runner.plan import Plan
+    from msl.runner.plan import Plan, UnusableBlock
     from msl.space.spec import DataStatement
 
 
@@ -188,12 +189,24 @@ def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
     from msl.runner.plan import block_problems, metric_problems
 
     assert loaded.table is not None
-    found = []
     blocks = block_problems(loaded.spec.space, loaded.table.task, trusted)
-    for problem in [*blocks, *metric_problems(loaded.spec.objectives, trusted)]:
-        own = [source for source in loaded.checked.sources if source.path == problem.block.origin]
-        source = own[0] if own else loaded.source
-        span = problem.block.span if own else Span(0, min(1, len(source.text)))
+    problems = [*blocks, *metric_problems(loaded.spec.objectives, trusted)]
+    return told_of_blocks(problems, loaded.source, loaded.checked.sources)
+
+
+def _first_named(block: str, text: str) -> Span:
+    """Where a spec names a block first, outside comments; its first character if it does so in no word of its own."""
+    found = re.search(rf"^[^#\n]*?\b({re.escape(block)})\b", text, re.MULTILINE)
+    return Span(*found.span(1)) if found else Span(0, min(1, len(text)))
+
+
+def told_of_blocks(problems: Sequence[UnusableBlock], spec: Source, sources: Sequence[Source]) -> list[Diagnostic]:
+    """What is wrong with some blocks, at their declarations where these are in files of the user."""
+    found = []
+    for problem in problems:
+        own = [source for source in sources if source.path == problem.block.origin]
+        source = own[0] if own else spec
+        span = problem.block.span if own else _first_named(problem.block.name, source.text)
         label = Label(source, span, "declared here" if own else "")
         found.append(Diagnostic(problem.code, Severity.ERROR, problem.message, label, help=problem.help))
     return found

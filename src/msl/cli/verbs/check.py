@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from msl.cli.shared.load_spec import read_source
 from msl.diagnostics.diagnostic import Diagnostic, Format, in_reading_order
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
+
+if TYPE_CHECKING:
+    from msl.space.spec import Spec
 
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Write", 4)
@@ -59,4 +62,15 @@ def _findings(source: Source, data: str | None, chain: str | None, tells: bool) 
         return (*checked.diagnostics, *problems)
     if tells:
         tell_notes(table)
-    return (*check_source(source, table.facts, chain).diagnostics, *problems)
+    found = check_source(source, table.facts, chain)
+    return (*found.diagnostics, *problems, *_lacking_libraries(source, found.spec))
+
+
+def _lacking_libraries(source: Source, spec: Spec | None) -> list[Diagnostic]:
+    """Libraries that a run of the spec would lack; none is imported."""
+    if spec is None:
+        return []
+    from msl.cli.shared.load_plan import told_of_blocks
+    from msl.runner.plan import lacking_libraries
+
+    return told_of_blocks(lacking_libraries(spec.space), source, ())
