@@ -1,5 +1,8 @@
 """Real tables: contestants are processes that read the same files, and are judged by what they say of the test rows."""
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +10,12 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from benchmarks import tables
+import msl
+from benchmarks import portfolio, tables
+from benchmarks.__main__ import STORE
 from benchmarks.benchmark import Workplace
 from benchmarks.cell import Cell, Record
+from benchmarks.journal import Journal
 
 
 @pytest.fixture
@@ -42,11 +48,21 @@ def test_a_peer_is_judged_by_its_own_outputs(place: Workplace) -> None:
 
 
 @pytest.mark.slow
-def test_msl_runs_as_a_user_types_it(place: Workplace) -> None:
-    outcome = tables.work(Cell("attrition", 0, "msl", "4 seconds"), place)
-    assert outcome["evaluations"] > 0
+def test_msl_runs_as_a_user_types_it(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = tables.Contest.run
+
+    def run(contest: tables.Contest, command: Sequence[str]) -> str:
+        said = plain(contest, command)
+        if "init" in command:  # as written, but for a search that ends at once
+            spec = contest.folder / "first.msl"
+            text = spec.read_text(encoding="utf-8")
+            spec.write_text(text.replace("auto(evaluations = 300)", "random(evaluations = 1)"), encoding="utf-8")
+        return said
+
+    monkeypatch.setattr(tables.Contest, "run", run)
+    outcome = tables.work(Cell("attrition", 0, "msl", "600 seconds"), place)
+    assert outcome["evaluations"] > 1
     assert outcome["auc"] > 0.6
-    assert "budget(time = 2min" in (place.folder / "first.msl").read_text(encoding="utf-8")
 
 
 def test_a_peer_that_is_not_installed_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,3 +98,43 @@ def test_ranks_errors_and_times_decide_the_claims() -> None:
     (shown,) = report.tables
     assert shown.columns[2:5] == ("msl", "hist", "flaml")
     assert {row[0]: row[2:5] for row in shown.rows}["average rank"] == (1.5, 1.5, 3.0)
+
+
+# --- the portfolio ---
+
+REGRET = {
+    "one": {"a": 0.0, "b": 1.0, "c": 0.6, "d": 2.0},
+    "two": {"a": 1.5, "b": 0.0, "c": 0.6, "d": 2.0},
+    "three": {"a": 1.8, "b": 1.0, "c": 0.6, "d": 0.5},
+}
+
+
+def test_a_portfolio_takes_what_lowers_the_mean_regret_most_each_time() -> None:
+    chosen = portfolio.greedy(REGRET, 4)
+    assert chosen == ["c", "a", "b", "d"]
+    for size in range(1, len(chosen)):
+        rest = [one for one in "abcd" if one not in chosen[:size]]
+        means = {one: np.mean([min(r[x] for x in [*chosen[:size], one]) for r in REGRET.values()]) for one in rest}
+        assert means[chosen[size]] == min(means.values())
+    assert portfolio.greedy({"one": REGRET["one"]}, 4) == ["a"], "nothing is better than the best learner of a table"
+
+
+def test_regret_is_nothing_for_the_best_learner_and_one_for_the_median() -> None:
+    found = portfolio.regrets({"t": {"a": 0.1, "b": 0.2, "c": 0.4, "failed": float("inf")}})
+    assert found["t"] == pytest.approx({"a": 0.0, "b": 1.0, "c": 2.0, "failed": 2.0})
+    assert portfolio.regret_of_chance(found["t"], 4) == 0.0
+
+
+def test_a_learner_is_judged_in_the_first_spec_of_the_table(place: Workplace) -> None:
+    cell = Cell("attrition", 0, "logistic(C = 0.5, rest = default)", "500 rows")
+    assert -1.0 < portfolio.work(cell, place)["loss"] < -0.5  # minus the AUC
+    assert portfolio.work(replace(cell, method="ridge(alpha = 1)"), place)["loss"] == float("inf")
+
+
+def test_the_portfolio_that_ships_is_the_one_that_its_records_give() -> None:
+    shown = portfolio.report(Journal(STORE / "portfolio.jsonl").read()).tables[-1].notes[0]
+    text = (Path(msl.__file__).parent / "catalogue" / "portfolio.msl").read_text(encoding="utf-8")
+    spec = re.compile(r"chain (\w+)\s*=\s*(\w+)")
+    assert spec.findall(shown) == spec.findall(text)
+    values = re.compile(r"(\w+ = [\d.]+)")
+    assert values.findall(shown) == values.findall(text.partition("use sklearn")[2])

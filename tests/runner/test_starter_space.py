@@ -89,7 +89,8 @@ def references(text: str, table: Table) -> list[str]:
 
 def test_a_search_knows_each_learner_with_its_defaults() -> None:
     text, table = first_spec(TABLES["few rows"])
-    boosted, forest, logistic, svm, neighbours = references(text, table)
+    native, boosted, forest, logistic, svm, neighbours = references(text, table)
+    assert native.startswith("boosted(")
     assert "boosted(l2_regularization = 0, learning_rate = 0.1, max_features = 1.0, max_iter = 100" in boosted
     assert "forest(max_features = sqrt" in forest
     assert all(each.startswith("(on symbols (target_encode(") for each in (boosted, forest))
@@ -107,3 +108,23 @@ def test_learners_inside_parameters_are_not_tried_alone() -> None:
     models = [search_space.decode(point) for point in search_space.references]
     assert [model_to_text(model).split("(")[0] for model in models if isinstance(model, Model)] == ["pca", "pca"]
     assert len(models) == 2
+
+
+@pytest.mark.parametrize(
+    ("noise", "step", "is_kept"),
+    [
+        (800.0, 3, True),  # given in the order of time, on which the target hangs
+        (1e9, 3, False),  # they tell nothing of it
+        (800.0, 1, False),  # they count the rows of the file
+        (0.0, 3, False),  # the table is sorted by its target
+    ],
+    ids=["of time", "by chance", "rows", "sorted"],
+)
+def test_numbers_that_identify_rows_are_kept_if_they_go_with_a_number(noise: float, step: int, is_kept: bool) -> None:
+    rng = np.random.default_rng(0)
+    time = rng.permutation(3_000)[:400]
+    places = np.argsort(np.argsort(time + noise * rng.normal(size=400)))
+    frame = pl.DataFrame({"id": 1_000 + step * places, "x": rng.random(400), "target": time / 3.0})
+    text, _ = first_spec(frame)
+    assert ('ignore = ["id"]' not in text) == is_kept
+    assert ("its numbers go with the target" in text) == is_kept

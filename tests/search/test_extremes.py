@@ -23,7 +23,7 @@ from msl.testing.toy_problems import Problem, conditional, sphere, two_bowls
 pytestmark = pytest.mark.filterwarnings("error")
 SEVERAL = ("nspso", "cmdpso")
 #: `confirm` asks only for what others have found, `start` for what it was given.
-FINDERS = [name for name in shipped_strategies() if name not in ("confirm", "start")]
+FINDERS = [name for name in shipped_strategies() if name not in ("confirm", "start", "portfolio")]
 
 
 def ends_of(node: Node) -> Iterator[str]:

@@ -175,7 +175,7 @@ def test_no_option_is_forgotten() -> None:
     forgotten = {
         (strategy, option)
         for strategy in shipped_strategies()
-        if strategy not in ("confirm", "start")
+        if strategy not in ("confirm", "start", "portfolio")
         for option in options(strategy)
     } - tried
     forgotten -= {("halving", "resource")}  # its effect is on what is evaluated: tests/runner/test_fidelity_run.py

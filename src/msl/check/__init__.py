@@ -7,7 +7,7 @@
 - Is every path of a chain a valid pipeline? -> `structure/`
 - What do requirements leave of a space? -> `constraints/`
 - Metrics, their options and resampling -> `objectives`; strategies and ensembles -> `strategies`
-- The models of files that a search starts from -> `start_models`
+- The models that a search starts from: of files -> `start_models`, of the list that ships -> `portfolio`
 - `data`, `budget` and `seed` -> `settings`
 - Allowed, but probably a mistake -> `lints`; where diagnostics are collected -> `msl.diagnostics.diagnostic.Report`
 

@@ -252,7 +252,7 @@ class _Checker:
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
-        self._starts, self._files = searching.starts, searching.files
+        self._starts, self._files, self._portfolios = searching.starts, searching.files, searching.portfolios
         for search in self.module.statements(ast.Search):
             return searching.stages(search, objectives)
         return searching.default_stages(objectives)
@@ -365,8 +365,14 @@ class _Checker:
 
                 given, span = self._files[place]
                 models = models_of_space(given, space, self.facts, span, self.module, self.report)
-                capabilities = replace(stage.call.capabilities, queries=(len(models), len(models)))
-                stage = replace(stage, call=replace(stage.call, capabilities=capabilities), models=models)
+                stage = _evaluating(stage, models)
+            elif place in self._portfolios:
+                from msl.check.portfolio import portfolio_models
+
+                span = self._portfolios[place]
+                library, blocks = self.library, self.calls.blocks
+                models = portfolio_models(space, self.task, library, blocks, span, self.module, self.report)
+                stage = _evaluating(stage, models)
             if stage.start is not None:
                 start = stage.start
                 if self.facts is not None:
@@ -388,6 +394,12 @@ class _Checker:
             message = f"this is not a model of the space: {reason}"
             help = "start from a model of the chain; what it does not mention takes its default"
             self.report.error("MSL147", self.module.source, span, message, "", help)
+
+
+def _evaluating(stage: Stage, models: tuple[Node, ...]) -> Stage:
+    """A stage that evaluates these models and no others."""
+    capabilities = replace(stage.call.capabilities, queries=(len(models), len(models)))
+    return replace(stage, call=replace(stage.call, capabilities=capabilities), models=models)
 
 
 def _without_resource(root: Node) -> list[BlockType]:

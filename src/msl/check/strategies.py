@@ -279,6 +279,8 @@ class Searching:
     starts: list[tuple[Node, Span]] = field(default_factory=list)
     #: The same for the models of files, by the stage that evaluates them and where that is written.
     files: dict[int, tuple[list[Given], Span]] = field(default_factory=dict)
+    #: Where stages that evaluate the shipped portfolio are written.
+    portfolios: dict[int, Span] = field(default_factory=dict)
 
     def stages(self, search: ast.Search, objectives: int) -> tuple[Stage, ...]:
         stages = [self._stage(written, place) for place, written in enumerate(search.stages)]
@@ -298,6 +300,8 @@ class Searching:
         path = written if isinstance(written, ast.Path) else written.path
         if path.text == "start":
             return self._from_files(written, path, place)
+        if path.text == "portfolio":
+            self.portfolios[place] = written.span
         call = self.calls.call("strategy", written, self.module)
         if call is None or not isinstance(written, ast.Call):
             return None if call is None else Stage(call)

@@ -37,6 +37,8 @@ _NO_TARGET = {**_UNTAKEN, "date": "it holds dates or times, which are neither nu
 _FEWEST_ORDERED = 20
 #: Five folds in the order of time are first fitted on a sixth of the moments, which has to hold this much of a class.
 _FIRST_PART, _FEWEST_OF_CLASS = 6, 2
+#: Rank correlations from which numbers tell of the target, and beyond which the table is sorted by it.
+_GOES_WITH, _SORTED_BY = 0.2, 0.95
 #: Words in the target that mean missing, if the rest are numbers.
 _MOST_WORDS = 20
 
@@ -67,6 +69,8 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
         why = _UNTAKEN.get(column.kind) or _USELESS.get(column.kind)
         if name != target and why is not None:
             uses[name], reasons[name] = "ignore", why
+    if options.task != "classification" and typed.kind == "numeric":
+        _keep_telling_numbers(columns, typed.values, uses, reasons)
     if order := _order(reading, columns, typed, target):
         uses[order] = "order"
         reasons[order] = (
@@ -159,6 +163,30 @@ def _order(reading: Reading, columns: Mapping[str, ColumnProfile], target: Typed
 def _has_all_classes(early: pl.Series, values: pl.Series) -> bool:
     counts = pl.DataFrame({"class": early.drop_nulls()})["class"].value_counts(name="n")
     return counts.filter(pl.col("n") >= _FEWEST_OF_CLASS).height == values.drop_nulls().n_unique()
+
+
+def _keep_telling_numbers(
+    columns: Mapping[str, ColumnProfile], target: pl.Series, uses: dict[str, ColumnUse], reasons: dict[str, str]
+) -> None:
+    """Keeps numbers that identify rows if they go with a target of many numbers, as those given in order of time may.
+
+    Numbers that count the rows of the file stay out, and so does what goes with the target almost perfectly: a table
+    that is sorted by its target.
+    """
+    if target.n_unique() < _FEWEST_ORDERED:
+        return
+    for name, column in columns.items():
+        values = column.values
+        if column.kind != "identifier" or uses[name] != "ignore" or not values.dtype.is_numeric():
+            continue
+        known = pl.DataFrame({"number": values, "target": target}).drop_nulls()
+        lowest, highest = known["number"].min(), known["number"].max()
+        counts_rows = float(highest) - float(lowest) == len(known) - 1  # type: ignore[arg-type]
+        alike = abs(float(np.corrcoef(known["number"].rank().to_numpy(), known["target"].rank().to_numpy())[0, 1]))
+        if not counts_rows and _GOES_WITH <= alike <= _SORTED_BY:
+            uses[name] = "feature"
+            why = f"it looks like an identifier, but its numbers go with the target (rank correlation {alike:.2f})"
+            reasons[name] = f"{why}; leave it out if they mean nothing for new rows"
 
 
 def _keep_some(

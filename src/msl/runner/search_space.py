@@ -15,12 +15,12 @@ from msl.encode.layout import Dimension, Encoding
 from msl.encode.sample import enumerate_models, sample
 from msl.search.base import Flags, SearchSpace, Vector, Vectors
 from msl.space.best import Domains, worded_models
-from msl.space.defaults import closed
+from msl.space.defaults import closed, leading_to, learners_in
 from msl.space.enumerate.count import count
 from msl.space.evaluate_conditions import UNDEFINED, occurrences, parameter
 from msl.space.formulas import Facts
 from msl.space.membership import NotInSpace
-from msl.space.nodes import BlockUse, Choice, Node, bottom_up, children, with_children
+from msl.space.nodes import BlockUse, Node, bottom_up
 from msl.space.resolve import resolve
 from msl.space.spec import Space
 from msl.space.to_text import value_to_text
@@ -177,28 +177,8 @@ def _reference(codec: Codec, node: Node) -> Vector:
 
 def _references(codec: Codec, root: Node) -> list[Vector]:
     """The point of each learner with its defaults and the first alternative of all other steps, each model once."""
-    points = [_reference(codec, closed(_leading_to(learner, root))) for learner in _learners(root)]
+    points = [_reference(codec, closed(leading_to(learner, root))) for learner in learners_in(root)]
     return list({point.tobytes(): point for point in points}.values())
-
-
-def _learners(node: Node) -> Iterator[BlockUse]:
-    """The learners among the steps of a space, not those that are parameters of other blocks."""
-    if isinstance(node, BlockUse):
-        if node.block.role == "learner":
-            yield node
-        return
-    for child in children(node):
-        yield from _learners(child)
-
-
-def _leading_to(learner: BlockUse, node: Node) -> Node:
-    """The part of a space whose models have this learner."""
-    if isinstance(node, BlockUse):
-        return node
-    if isinstance(node, Choice):
-        chosen = next((option for option in node.options if any(each is learner for each in _learners(option))), None)
-        return node if chosen is None else _leading_to(learner, chosen)
-    return with_children(node, [_leading_to(learner, child) for child in children(node)])
 
 
 def _ends(dimension: Dimension) -> set[tuple[float, float]]:

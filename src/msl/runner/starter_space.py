@@ -143,11 +143,12 @@ class StarterSpace:
         trees = ["boosted"] if self._rows > _MANY_ROWS else ["boosted", "forest"]
         lines, paths = [], trees
         if symbols:
-            encoders = self._encoders()
-            lines += ["# Trees read symbols by what is known of the target where they stand, or by their numbers."]
-            steps = f"on symbols ({encoders}) & on rest (passthrough)" if numbers else encoders
+            lines += [
+                "# Boosting takes symbols as they are; what is known of the target where one stands may help trees."
+            ]
+            steps = f"on symbols ({self._encoders()}) & on rest (passthrough)" if numbers else self._encoders()
             lines += [f"part coded = {steps}", ""]
-            paths = [f"(coded >> {trees[0] if len(trees) == 1 else '(boosted | forest)'})"]
+            paths = ["boosted", f"(coded >> {trees[0] if len(trees) == 1 else '(boosted | forest)'})"]
         if self._rows <= _MANY_ROWS:
             lines += ["# These need columns on a common scale; symbols become columns of 0 and 1."]
             lines += [f"part scaled = standard_scaler(rest = default) >> ({' | '.join(self._scaled())})", ""]
@@ -196,8 +197,8 @@ class StarterSpace:
 
     def _search(self) -> list[str]:
         return [
-            "# Each learner with its defaults, models anywhere, then searches that share the rest by what each gains.",
-            f"search auto(evaluations = {self.preset.evaluations:_})",
+            "# Learners that were good on other tables, then searches that share the evaluations by what each gains.",
+            f"search portfolio then auto(evaluations = {self.preset.evaluations:_})",
             "",
             *(self._ensemble() if self.preset.has_ensemble else ()),
             f"budget({self.preset.budget})  # of the run; of one model",

@@ -6,6 +6,7 @@ to the nearest value that it left.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from msl.space.formulas import Amount, Formula, limits
@@ -103,6 +104,26 @@ def closed(node: Node) -> Node:
             assert isinstance(bit, Const)
             return _filled(size, bit)
     return with_children(node, [closed(child) for child in children(node)])
+
+
+def learners_in(node: Node) -> Iterator[BlockUse]:
+    """The learners among the steps of a space, not those that are parameters of other blocks."""
+    if isinstance(node, BlockUse):
+        if node.block.role == "learner":
+            yield node
+        return
+    for child in children(node):
+        yield from learners_in(child)
+
+
+def leading_to(learner: BlockUse, node: Node, instead: BlockUse | None = None) -> Node:
+    """The part of a space whose models have this learner, which may be put in another way."""
+    if isinstance(node, BlockUse):
+        return instead if instead is not None and node is learner else node
+    if isinstance(node, Choice):
+        chosen = next((option for option in node.options if any(each is learner for each in learners_in(option))), None)
+        return node if chosen is None else leading_to(learner, chosen, instead)
+    return with_children(node, [leading_to(learner, child, instead) for child in children(node)])
 
 
 def _at_defaults(part: Marked) -> Node:

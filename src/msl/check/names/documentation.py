@@ -100,6 +100,8 @@ def _example(catalogue: str, declared: Declared) -> str:
         case "strategy":
             if name == "start":
                 return f'search start("portfolio.msl") then {DEFAULT_SEARCH[0]}'
+            if name == "portfolio":
+                return f"use sklearn\nsearch portfolio then {DEFAULT_SEARCH[0]}"
             if declared.capabilities.reevaluates is not None:
                 return f"search {DEFAULT_SEARCH[0]} then {name}"
             return f"search {name}" if declared.capabilities.takes(1) else f"minimize ber, features\nsearch {name}"

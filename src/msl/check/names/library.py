@@ -140,6 +140,13 @@ class Library:
         """The catalogue of strategies, estimates, ensembles or metrics."""
         return self._catalogue(catalogues.IMPLIED[role], 1)
 
+    def portfolio(self) -> Module:
+        """The models that `search portfolio` evaluates."""
+        name = "portfolio"
+        if name not in self._modules:
+            self._module(Source(f"<{name}>", catalogues.text(name, 1)), name, name)
+        return self._modules[name]
+
     def offered(self, path: Path) -> Module:
         """The file in which another package declares its strategies, estimates or metrics."""
         key = str(path.resolve())
