@@ -473,3 +473,16 @@ def test_a_result_looks_well_in_a_notebook(tmp_path: Path) -> None:
     assert "<script" not in shown
     ElementTree.fromstring(shown)  # well-formed
     assert repr(result) == f"<Result {result.best}: ber = 0, 2 evaluations>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "target", "words"),
+    [
+        (X, [None, *NAMES[1:]], "y is missing in row 1"),
+        (X, [*NAMES[:-1], float("nan")], "y is missing in row 150"),
+        (np.array([["a", "b"]] * 150, dtype=object), NAMES, "pass a data frame of pandas or polars"),
+    ],
+)
+def test_odd_rows_are_told(rows: Any, target: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        ModelSearch(CLASSES).fit(rows, np.array(target, dtype=object))

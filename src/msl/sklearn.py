@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -224,12 +225,16 @@ class ModelSearch(BaseEstimator):
                 raise UserError(f"several columns are called {', '.join(twice)}; give each a name of its own")
             validate_data(self, X, skip_check_array=True)
         else:
-            rows = validate_data(
-                self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
-            )
+            with _words_told():
+                rows = validate_data(
+                    self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", ensure_min_samples=2
+                )
         target = column_or_1d(y, warn=True)
         if target.dtype.kind == "f":
             assert_all_finite(target, input_name="y")
+        missing = [place for place, label in enumerate(target.tolist()) if label is None or label != label]
+        if missing:
+            raise UserError(f"y is missing in row {missing[0] + 1}", "leave out the rows whose target is not known")
         check_consistent_length(rows, target)
         return rows, target
 
@@ -298,6 +303,18 @@ class ModelSearch(BaseEstimator):
             case "regression":
                 tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
+
+
+@contextmanager
+def _words_told() -> Iterator[None]:
+    """Says what to do with words in an array, which has no names for its columns."""
+    try:
+        yield
+    except ValueError as reason:
+        if "could not convert string to float" not in str(reason):
+            raise
+        help = "pass a data frame of pandas or polars: its columns may hold words"
+        raise UserError(f"X is an array with words ({reason})", help) from None
 
 
 def _is_frame(X: Any) -> bool:

@@ -31,7 +31,8 @@ def frame(rows: int = 60) -> pl.DataFrame:
 def test_columns_classes_groups_and_order():
     table = read_table(frame(), options=DataOptions(groups="patient", order="day"))
     dataset = Dataset.of(table)
-    assert dataset.columns == ColumnKinds(3, symbolic=(2,), incomplete=(1,), names=("a", "b", "colour"))
+    symbols = (), (), ("blue", "red")
+    assert dataset.columns == ColumnKinds(3, (2,), (1,), names=("a", "b", "colour"), symbols=symbols)
     assert (dataset.n_classes, dataset.task) == (2, "classification")
     assert np.array_equal(dataset.population.classes, dataset.y)
     assert np.array_equal(dataset.population.groups, np.repeat(np.arange(15), 4))

@@ -53,7 +53,9 @@ def folds_of(judge: Evaluator):
 
 def test_the_table_says_what_its_columns_are(dataset):
     names = ("colour", "size", "weight")
-    assert dataset.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1), names=names)
+    symbols = dataset.columns.symbols
+    assert dataset.columns == ColumnKinds(3, symbolic=(0,), incomplete=(0, 1), names=names, symbols=symbols)
+    assert [len(known) > 1 for known in symbols] == [True, False, False]
 
 
 def test_as_a_careful_user_of_scikit_learn_would_do_it(dataset):

@@ -12,7 +12,7 @@ When is a block evaluated again?       revision: a digest of the source that its
 
 Blocks by subject: preprocessing, selection (of features), similarity (nearest neighbours), kernels, learners (trees,
 boosting, naive Bayes, networks), calibration (and decisions by costs), composite (stacking, voting, predictions as
-columns) and voting_ensemble. What they compute with is
+columns), from_table (what gets data frames) and voting_ensemble. What they compute with is
 in numerics.
 """
 

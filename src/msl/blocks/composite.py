@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone, is_classifier
 from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -103,7 +104,7 @@ def folds_of(y: ArrayLike, folds: int, seed: int | None, of_classes: bool) -> KF
 
 def _has(method: str) -> Any:
     """Available where the ensemble has the method; before a fit, where it will have it."""
-    return available_if(lambda self: hasattr(self.model_ if hasattr(self, "model_") else self._new(2), method))
+    return available_if(lambda self: hasattr(self.model_ if hasattr(self, "model_") else self._speaker(), method))
 
 
 class _Listed(BaseEstimator):
@@ -120,6 +121,10 @@ class _Listed(BaseEstimator):
 
     def _folds(self, y: ArrayLike) -> Any:
         """The folds that a fit needs, if it needs any."""
+
+    def _speaker(self) -> Any:
+        """An estimator that is not fitted, and has the methods that the ensemble will have."""
+        return self._new(None)
 
     @property
     def takes_weights(self) -> bool:
@@ -175,6 +180,11 @@ class _Stack(_Listed):
 
     def _folds(self, y: ArrayLike) -> Any:
         return folds_of(y, self.folds, self.random_state, is_classifier(self))
+
+    def _speaker(self) -> Any:
+        if self.final_estimator is not None:
+            return self.final_estimator
+        return LogisticRegression() if is_classifier(self) else RidgeCV()  # those of scikit-learn
 
     def _stacked(self, kind: Any, folds: Any) -> Any:
         final = None if self.final_estimator is None else clone(self.final_estimator)

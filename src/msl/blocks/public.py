@@ -53,6 +53,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.learners.rbf", "GaussianBasis ThinPlateBasis MultiquadricBasis InverseMultiquadricBasis"),
         ("msl.blocks.learners.naive_bayes", "GaussianBayes NaiveBayes"),
         ("msl.blocks.calibration", "Bias LeastRisk"),
+        ("msl.blocks.from_table", "FromTable"),
         ("msl.blocks.learners.logitboost", "LogitBoost"),
         (
             "msl.blocks.composite",

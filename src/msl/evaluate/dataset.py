@@ -38,7 +38,11 @@ class Dataset:
         symbolic = tuple(np.flatnonzero(table.is_symbolic).tolist())
         incomplete = tuple(np.flatnonzero(table.missing_counts).tolist())
         population = SplitGroups(len(table), table.y if n_classes else None, table.groups, table.order, table.folds)
-        columns = ColumnKinds(table.X.shape[1], symbolic, incomplete, table.names, table.facts.dates, table.facts.texts)
+        symbols = tuple(column.categories for column in table.schema.columns)
+        facts = table.facts
+        columns = ColumnKinds(
+            table.X.shape[1], symbolic, incomplete, table.names, facts.dates, facts.texts, symbols=symbols
+        )
         return cls(table.X, table.y, n_classes, population, columns, table.weights)
 
     @classmethod

@@ -32,6 +32,7 @@ from msl.blocks.base.accepted_columns import (
 from msl.blocks.base.block import Block
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor
 from msl.blocks.base.load import BlockProblem, add_implied, load_class, parameter_names
+from msl.blocks.from_table import behind_table
 from msl.blocks.preprocessing.prepare import Columns, Passthrough, TargetEncode
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.space.column_selectors import REST, Selector, at_positions, named_first, selected, selector_of
@@ -249,6 +250,8 @@ class ColumnKinds:
     #: The names of the columns that are made of dates, and of text.
     dates: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    #: The symbols of each column, in the order of their numbers; none for a column of numbers.
+    symbols: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +381,9 @@ class _Adapter:
     def _step(self, value: BlockValue, stream: _Stream) -> tuple[tuple[BlockValue, ...], BlockValue, _Stream]:
         """The steps to insert before the block, the block with parameters for this table, and its output."""
         found = load_class(value.block, self.task, self.trusted)
+        if (frame := getattr(found, "takes_frame", None)) is not None:
+            wrapped = behind_table(value, frame, stream.columns, self.kinds.names, self.kinds.symbols)
+            return (), wrapped, _Stream(None, stream.is_incomplete)
         before: tuple[BlockValue, ...] = ()
         symbols = self._symbols(stream)
         if symbols and takes_categories(found, value):
