@@ -1,5 +1,6 @@
-"""Data sets and splits, on a small folder written here."""
+"""Data sets and splits, on a small folder written here, and the made-up tables that ship."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.datasets import drawn_split, listed_split, published_split, read_data, stratified
+from benchmarks.messy_table import tables
 
 
 @pytest.fixture
@@ -60,3 +62,9 @@ def test_stratified_rows_are_distinct_and_within_one_of_their_share(counts: list
     assert len(set(rows.tolist())) == len(rows) == size
     drawn = np.bincount(labels[rows], minlength=len(counts))
     assert (np.abs(drawn - np.array(counts) * size / len(labels)) < 1).all()
+
+
+def test_the_tables_in_specs_are_those_of_their_generator() -> None:
+    for name, rows in tables():
+        with open(Path(__file__).parents[2] / "specs" / name, newline="", encoding="utf-8") as file:
+            assert list(csv.reader(file)) == rows
