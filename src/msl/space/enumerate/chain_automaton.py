@@ -188,7 +188,7 @@ class ChainAutomaton:
         pieces: Enumerations = self._values.blocks(nodes)
         if self._structures:
             both = OrderedSet((view.of, view.traits) for views in pieces for view in views)
-            return {both: Single(nodes[0].block)}
+            return {both: Single(nodes[0].block)} if both else {}  # a block without values is in no structure
         return {OrderedSet((view.of, view.traits) for view in views): piece for views, piece in pieces.items()}
 
     # --- a row of fixed length that all positions have next is one letter ---
