@@ -136,6 +136,7 @@ class _Siblings:
 
 Enumerations = dict[OrderedSet[View], Enumeration]
 _Leaf = tuple[int, Node, Visibility]
+_PIPELINE = ("pipeline",)
 #: The rows of steps of several nodes, by the numbers of the nodes that have each and the traits that it has there.
 Rows = Callable[[tuple[Node, ...]], Mapping[OrderedSet[tuple[int, Traits]], Enumeration]]
 
@@ -152,7 +153,7 @@ class ValuePartition:
         facts: Facts | None,
         steps: int | None,
         limit: WorkLimit,
-        rows: Rows,
+        rows: Callable[[], Rows | None],
         scales: bool = False,
     ) -> None:
         self._rows = rows
@@ -177,15 +178,13 @@ class ValuePartition:
 
     def _cut(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
-        has_pipeline = False
         for number, (node, visibility) in enumerate(zip(nodes, visibilities, strict=True)):
             for leaf in _leaves(node):
-                has_pipeline = has_pipeline or isinstance(leaf, Pipeline)
                 sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
                 groups[sort].append((number, leaf, visibility))
-        if has_pipeline:  # a pipeline may come to a single block, which other leaves may be too
+        if _PIPELINE in groups:  # a pipeline may come to a single block, which other leaves may be too
             for sort in [sort for sort in groups if sort[0] == "block"]:
-                groups["pipeline",].extend(groups.pop(sort))
+                groups[_PIPELINE].extend(groups.pop(sort))
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, piece in self._group(sort, leaves).items():
@@ -284,8 +283,10 @@ class ValuePartition:
         seen = [visibility.precision is not None for _, _, visibility in leaves]
         nodes = tuple(Marked(WHOLE_VALUE, row) if is_seen else row for row, is_seen in zip(rows, seen, strict=True))
         blocks = {use.block.key: use.block for row in rows for use in steps_up(row) if isinstance(use, BlockUse)}
+        chains_of_all = self._rows()
+        assert chains_of_all is not None  # what asks for values is under way
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
-        for signature, paths in self._rows(nodes).items():
+        for signature, paths in chains_of_all(nodes).items():
             views = OrderedSet(
                 _pipeline_view(leaves[i][0], traits, blocks) if seen[i] else _view(leaves[i][0], UNSEEN, traits)
                 for i, traits in signature
@@ -484,7 +485,7 @@ def _sort(leaf: Node) -> tuple[Any, ...]:
         case BlockUse(block=block):
             return "block", block
         case Pipeline():
-            return ("pipeline",)
+            return _PIPELINE
         case Symbol(name=name, own=own):
             return "symbol", name, own
         case Listing(elements=elements):
