@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import peers, portfolio, tables
+from benchmarks import honesty, peers, portfolio, tables
 from benchmarks.benchmark import Benchmark
 from benchmarks.papers import challenge, hermite, kms, kms_classifiers, kms_consensus, mopso, psms, psms_settings, sbm
 
@@ -21,5 +21,6 @@ BENCHMARKS: dict[str, Benchmark] = {
         peers.BENCHMARK,
         tables.BENCHMARK,
         portfolio.BENCHMARK,
+        honesty.BENCHMARK,
     )
 }

@@ -157,7 +157,14 @@ def test_a_run_says_how_it_begins_and_ends(msl: Run) -> None:
     shown = msl("run", "m.msl", "train.csv", "--test", "test.csv", "--target", "class", "--on", "inprocess")
     assert shown.code == 0
     assert re.match(r"run \S+ starts: 60 rows, 3 features, 3 dimensions, seed 0\n +\d", shown.err)
-    assert re.search(r"^estimate      ber = \S+ \(95 % interval \S+ … \S+\)$", shown.out, re.MULTILINE)
+    assert re.search(
+        r"^estimate      ber = \S+ \(95 % interval \S+ … \S+\), corrected for choosing the best of 6 models$",
+        shown.out,
+        re.MULTILINE,
+    )
+    assert re.search(
+        r"^search        ber = \S+ is the best that the search found, which is partly luck$", shown.out, re.MULTILINE
+    )
     assert re.search(r"^test gap      ber [+-]", shown.out, re.MULTILINE)
     assert "evaluations   6 (6 new, 0 reused, 0 failed)" in shown.out
     Path("m.msl").write_text(SPEC.replace("zarbi | naive", "naive | klogistic"), encoding="utf-8")

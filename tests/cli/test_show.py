@@ -31,7 +31,8 @@ def test_a_run_is_shown_with_its_winner_its_figures_and_its_origin(msl: Verb, ra
     result = result_of(ran, "lean", 1)
     assert (shown.code, shown.err) == (0, "")
     assert result["best"] in shown.out
-    assert f"estimate     ber = {result['objectives']['ber']:.4g}" in shown.out
+    assert f"estimate     ber = {result['corrected']['objectives']['ber']:.4g}" in shown.out
+    assert f"search       ber = {result['objectives']['ber']:.4g} is the best that the search found" in shown.out
     assert f"test         ber = {result['test']['ber']:.4g}" in shown.out
     assert "seed         1" in shown.out
     assert "scikit-learn" in shown.out

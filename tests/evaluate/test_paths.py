@@ -38,7 +38,13 @@ CLASSES = [
     "ada_boost(estimator = decision_tree(rest = default), learning_rate: 0.1..2)",
     "gradient_boosting(subsample: 0.4..1, max_features: 0.3..1, max_depth: 1..4)",
     "hist_gradient_boosting(max_features: 0.3..1, min_samples_leaf: 2..9)",
+    "hist_boosting(max_features: 0.3..1, min_samples_leaf: 2..9, early_stopping = none)",
+    "lightgbm(subsample: 0.5..1, colsample_bytree: 0.3..1, min_child_samples: 2..9, early_stopping = none)",
+    "xgboost(subsample: 0.5..1, colsample_bytree: 0.3..1, early_stopping = none)",
+    "catboost(depth: 4..5, early_stopping = none)",
 ]
+#: Learners of packages that need not be installed.
+PACKAGES = ("lightgbm", "xgboost", "catboost")
 NUMBERS = [one for one in CLASSES if not any(name in one for name in ("logitboost", "ada_boost", "linear_svc"))]
 
 
@@ -76,8 +82,10 @@ def stated(goal: str, task: str) -> tuple[Objective, ...]:
 
 @cache
 def drawn(learner: str, task: str) -> list[Model]:
+    if (package := learner.partition("(")[0]) in PACKAGES:
+        pytest.importorskip(package)
     dataset = numbers(48, 4) if task == "regression" else two_moons(48, 4)
-    return models_of(f"use sbm, clop, sklearn\nchain m = {learner}\n", dataset, 8)
+    return models_of(f"use sbm, clop, sklearn, boosting\nchain m = {learner}\n", dataset, 8)
 
 
 def path_models(text: str, dataset: Dataset, values: list[int], seed: int = 0) -> list[Model]:
@@ -133,9 +141,10 @@ def test_every_class_that_is_declared_a_path_is_tested_and_has_one() -> None:
     tested = {
         block.block.target.partition(":")[2].removesuffix("*")
         for learner in CLASSES
+        if learner.partition("(")[0] not in PACKAGES
         for block in [drawn(learner, "classification")[0].steps[-1]]
         if isinstance(block, BlockValue)
-    }
+    } | {"CatBoost", "LightGBM", "XGBoost"}
     assert tested == {name for names in _PATHS.values() for name in names}
     known = {kind.__name__ for kind in _STAGES} | {"KNeighborsClassifier", "KNeighborsRegressor"}
     assert known == {
@@ -153,6 +162,17 @@ def test_early_stopping_ends_at_the_same_round() -> None:
     model = only_model(f"use sklearn\n{declared}chain m = boost(max_iter = 5)", dataset)
     models = [with_value(model, "max_iter", value) for value in (2, 5, 12, 40, 90)]
     assert compare(dataset, models, "minimize brier by holdout") == 1
+
+
+def test_rounds_of_lightgbm_that_find_no_split_count_and_add_no_tree() -> None:
+    pytest.importorskip("lightgbm")
+    declared = 'block odd: learner "msl.blocks:LightGBM*" { n_estimators: int 1..90 default 9, extra_trees = true, '
+    declared += "subsample = 0.7, colsample_bytree = 0.4, min_child_samples = 10 }\n"
+    model = only_model(f"use sklearn\n{declared}chain m = odd(n_estimators = 5)", numbers(48, 4))
+    models = [with_value(model, "n_estimators", value) for value in (1, 2, 5, 9, 20, 41, 90)]
+    for seed in range(3):
+        dataset = table(seed, True, 0)
+        assert compare(dataset, models, "minimize mse by cv(folds = 3)") == 3
 
 
 @pytest.mark.parametrize("options", ["", ", weights = distance"])
@@ -229,6 +249,7 @@ def test_sums_of_trees_are_added_in_the_same_portions(monkeypatch: pytest.Monkey
         "naive_bayes(rest = default)",
         "one_vs_rest(estimator = knn(rest = default))",
         "forest_of_two_threads(rest = default)",
+        "hist_boosting(early_stopping = 10, rest = default)",
         "foreign >> knn(rest = default)",
     ],
 )
@@ -237,7 +258,7 @@ def test_other_models_are_no_path(text: str) -> None:
         'block forest_of_two_threads: learner "sklearn.ensemble:RandomForest*" { n_jobs = 2, n_estimators = 9 }\n'
     )
     declared += 'block foreign: transformer "elsewhere:Scaler" {}\n'
-    model = only_model(f"use sbm, clop, sklearn, kms, compose\n{declared}chain m = {text}", two_moons())
+    model = only_model(f"use sbm, clop, sklearn, kms, compose, boosting\n{declared}chain m = {text}", two_moons())
     assert path_of(model, "classification") is None
 
 

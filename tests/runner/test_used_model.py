@@ -41,7 +41,8 @@ def test_an_ensemble_that_is_worse_is_not_used(tmp_path: Path) -> None:
     assert summary["judged"] == alone.summary["judged"]
     words = closing_words(summary, tmp_path / "s")
     assert "final model   the best model alone: the vote of 5 models is not better" in words
-    assert f"estimate      ber = {summary['objectives']['ber']:.4g}" in words
+    assert f"estimate      ber = {summary['corrected']['objectives']['ber']:.4g}" in words
+    assert f"search        ber = {summary['objectives']['ber']:.4g} is the best" in words
 
 
 def test_the_spec_can_insist_on_its_ensemble(tmp_path: Path) -> None:
@@ -84,7 +85,8 @@ def test_an_ensemble_that_is_better_is_what_is_read_and_used(tmp_path: Path) -> 
     )
     words = closing_words(summary, tmp_path / "s")
     assert "final model   the soft vote of 9 models: better than the best model alone" in words
-    assert f"estimate      ber = {summary['ensemble_objectives']['ber']:.4g}" in words
+    assert f"estimate      ber = {summary['corrected']['objectives']['ber']:.4g}" in words
+    assert f"vote          ber = {summary['ensemble_objectives']['ber']:.4g}" in words
     assert f"test          ber = {summary['ensemble_test']['ber']:.4g}" in words
     assert "best model    estimate ber" in words
 
@@ -144,11 +146,11 @@ def test_where_the_best_model_cannot_be_fitted_on_all_rows_the_next_one_wins(
     plain = ChainClassifier.fit_arrays
     refused: list[str] = []
 
-    def fit_arrays(chain: ChainClassifier, X: Any, y: Any, n_classes: int) -> None:
+    def fit_arrays(chain: ChainClassifier, X: Any, y: Any, n_classes: int, *more: Any) -> None:
         if len(X) == 90 and not refused:
             refused.append(repr(chain))
             raise RuntimeError("not on all of them")
-        plain(chain, X, y, n_classes)
+        plain(chain, X, y, n_classes, *more)
 
     monkeypatch.setattr(ChainClassifier, "fit_arrays", fit_arrays)
     second = msl.run(CLOSE, table, store=tmp_path / "t")

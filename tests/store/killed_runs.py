@@ -45,7 +45,7 @@ SPECS = {
     "then": f"{_CLASSES}{_ONE}search random(evaluations = 10) then pso(swarm = 4, iterations = 4)\n",
 }
 #: What a run costs, what it found in the store and what it is called is not what it comes to.
-_COSTS = "run seconds reused failures fits fits_saved folds_skipped kept outside_space new".split()
+_COSTS = "run seconds top_seconds reused failures fits fits_saved folds_skipped kept outside_space new".split()
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,7 @@ def content(store: Path, which: Callable[[Run], bool] = lambda run: True) -> dic
                 key: repr((one.text, one.losses, one.metrics, one.complexity, one.bound, one.cutoff, one.failure))
                 for key, one in asked.items()
             },
+            "outputs": opened.outputs.read(asked),
             "asks": repr(asks),
             "events": [(event.position, event.kind, repr(event.figures)) for event in opened.runs.events(run.id)],
             "model": opened.files.model(run.id, ".msl").read_text(encoding="utf-8"),

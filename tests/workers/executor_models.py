@@ -18,7 +18,7 @@ BER = Objective("ber", Measured("ber", metric_named("ber")), CV)
 def job(limits: Limits | None = None, rows: int = 150, columns: int = 6, cache_bytes: int = 10_000_000) -> Job:
     X, y = make_classification(rows, columns, n_informative=3, flip_y=0.2, random_state=0)
     dataset = Dataset.of_arrays(np.ascontiguousarray(X), y.astype(np.intp), 2)
-    return Job(dataset, (BER,), 3, ("executor_faults",), cache_bytes, limits or Limits())
+    return Job(dataset, (BER,), 3, ("executor_faults",), cache_bytes, limits or Limits(), keeps="all")
 
 
 def step(target: str, role: str = "transformer", **params: Value) -> BlockValue:

@@ -64,7 +64,7 @@ def expected() -> list[Outcome]:
 
 
 def comparable(outcome: Outcome) -> object:
-    return outcome.losses, outcome.metrics, outcome.bound, outcome.complexity, outcome.failure
+    return outcome.losses, outcome.metrics, outcome.bound, outcome.complexity, outcome.failure, outcome.outputs
 
 
 def test_a_bug_in_msl_is_no_failure_of_the_model(kind: str, request: pytest.FixtureRequest) -> None:
@@ -80,12 +80,13 @@ def test_the_reference_is_the_evaluator(expected: list[Outcome]) -> None:
     compared = 0
     for task, outcome in zip(tasks(), expected, strict=True):
         if "GlobalNoise" not in repr(task.model):
-            evaluator = Evaluator(job.dataset, job.objectives, job.seed)
+            evaluator = Evaluator(job.dataset, job.objectives, job.seed, keeps=job.keeps)
             assert comparable(evaluator.evaluate(task.model, task.cutoff, task.share, task.repeat)) == comparable(
                 outcome
             )
             compared += 1
     assert compared > 10
+    assert {outcome.outputs is None for outcome in expected} == {True, False}
     assert {outcome.bound for outcome in expected} == {True, False}
     assert len({outcome.losses for outcome in expected}) > 15
 

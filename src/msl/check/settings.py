@@ -42,7 +42,10 @@ _BUDGET_KINDS = {
     "fit": "duration",
     "memory": "size",
     "until": "number",
+    "outputs": "size",
 }
+#: Limits that may be 0.
+_MAY_BE_NOTHING = ("outputs",)
 _EXAMPLES = {"count": "1_000", "duration": "10min", "size": "2GB", "number": "0.05"}
 MOST_SEED = 2**63 - 1
 
@@ -262,12 +265,12 @@ class Settings:
         if isinstance(expression, ast.String) and expression.value.strip("0123456789._") in units:
             help = f"write `{expression.value}`, without quotes"
         elif isinstance(expression, ast.Nothing):
-            help = "leave it out for no limit"
+            help = "write `0MB` to keep nothing" if name in _MAY_BE_NOTHING else "leave it out for no limit"
         what = "a duration" if kind == "duration" else "an amount of memory"
         self._error("MSL163", expression, f"`{name}` must be {what}, and `{text}` is not", help)
 
     def _positive(self, value: float | int, where: ast.Node, name: str) -> float | int | None:
-        if value > 0:
+        if value > 0 or (value == 0 and name in _MAY_BE_NOTHING):
             return value
         self._error("MSL163", where, f"`{name}` must be above 0", "leave it out for no limit")
         return None

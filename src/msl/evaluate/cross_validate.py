@@ -57,7 +57,8 @@ class PathRequest:
 class EvaluationState:
     """One request while it is worked on.
 
-    `figures` are those of the fits of each estimate; `gcv` are results that were computed together with other models.
+    `figures` are those of the fits of each estimate; `gcv` are results that were computed together with other models;
+    `judged` are the outputs of each pool of each estimate that holds rows out.
     """
 
     request: EvaluationRequest
@@ -65,6 +66,7 @@ class EvaluationState:
     log: EvaluationLog
     figures: dict[Estimate, FitFigures] = field(default_factory=dict)
     gcv: dict[Estimate, GcvResult] = field(default_factory=dict)
+    judged: dict[Estimate, tuple[Resampling, list[Floats]]] = field(default_factory=dict)
     _plan: ModelPlan | None = None
 
     @classmethod
@@ -102,14 +104,14 @@ class CrossValidator:
         log: EvaluationLog,
         figures: FitFigures,
         race: Race | None,
-    ) -> dict[str, float]:
-        """The metrics `wanted`. Raises LostRace when a race shows that the rest cannot matter.
+    ) -> tuple[dict[str, float], list[Floats]]:
+        """The metrics `wanted`, and the outputs of each pool. Raises LostRace when the rest cannot matter.
 
         Relative metrics are returned undivided: only the caller knows the value of the other model.
         """
         outputs = self.outputs(plan, resampling, log, figures, race)
         found = {metric.name: resampling.score(metric, outputs) for metric in wanted if not metric.of_model}
-        return found | self._of_fits(figures, wanted)
+        return found | self._of_fits(figures, wanted), outputs
 
     def gcv(self, plans: Sequence[ModelPlan], resampling: Resampling, log: EvaluationLog) -> list[GcvResult]:
         """Generalised cross-validation of models; those that differ in few parameters share work."""

@@ -19,6 +19,7 @@ from msl.evaluate.cross_validate import (
 )
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
+from msl.evaluate.kept_outputs import Keeps, pack_outputs
 from msl.evaluate.metrics import load_metric
 from msl.evaluate.model_plan import ModelPlanner, PathFits
 from msl.evaluate.outcome import Effort, EvaluationLog, Failure, FitFigures, Outcome, WarningCapture, failure_of
@@ -55,6 +56,10 @@ class Losses:
             wanted.extend(metric for metric in metrics_of(objective.loss) if metric not in wanted)
         for metric in {metric: None for wanted in self._wanted.values() for metric in wanted}:
             load_metric(metric, trusted)
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        return self._resamplings.estimates
 
     def of(self, state: EvaluationState) -> tuple[dict[str, float], tuple[float, ...]]:
         """The metrics of a model and its losses. Raises LostRace, or whatever a block raises."""
@@ -141,7 +146,8 @@ class Losses:
         if request.cutoff is not None and len(self._objectives) == 1:
             n_features = self._dataset.columns.n_columns
             race = Race(self._objectives[0], request.cutoff, resampling, self._dataset.n_classes, n_features, units)
-        found = self._cross_validator.metrics(plan, resampling, wanted, state.log, figures, race)
+        found, outputs = self._cross_validator.metrics(plan, resampling, wanted, state.log, figures, race)
+        state.judged[estimate] = (resampling, outputs)
         for name, unit in units.items():
             found[name] /= unit
         return found
@@ -155,7 +161,7 @@ class Losses:
         if key is not None and key in self._values_with_all:
             return self._values_with_all[key]
         plan = self._planner.plan(model)
-        found = self._cross_validator.metrics(plan, resampling, [metric], state.log, FitFigures(), race=None)
+        found, _ = self._cross_validator.metrics(plan, resampling, [metric], state.log, FitFigures(), race=None)
         value = max(found[metric.name], 1.0 / len(resampling.pools[0].rows))
         if key is not None:
             self._values_with_all[key] = value
@@ -175,8 +181,8 @@ def _named(found: dict[Estimate, dict[str, float]]) -> dict[str, float]:
 
 
 DEFAULT_CACHE_BYTES = 256_000_000
-#: Outcomes that are remembered; each is small.
-_MOST_REMEMBERED = 100_000
+#: Outcomes that are remembered, and the bytes of outputs that they may have.
+_MOST_REMEMBERED, _MOST_REMEMBERED_BYTES = 100_000, 20_000_000
 
 
 class Evaluator:
@@ -190,11 +196,13 @@ class Evaluator:
         trusted: Collection[str] = (),
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         on_step: Callable[[str], None] | None = None,
+        keeps: Keeps = "nothing",
     ) -> None:
         """Raises ValueError when this table cannot be split as the objectives need it.
 
         With `cache_bytes = 0` nothing is cached; nor where the time of a fit is an objective, which must not depend on
-        what was fitted before. `on_step` is called with the name of each block before it starts work.
+        what was fitted before. `on_step` is called with the name of each block before it starts work. `keeps` is what
+        outcomes bring along of the outputs that a model was judged by.
         """
         needed = {metric.needs for objective in objectives for metric in metrics_of(objective.loss)}
         if "time" in needed:
@@ -204,8 +212,9 @@ class Evaluator:
         self._fitter = Fitter(dataset, self._cache)
         cross_validator = CrossValidator(self._fitter, keeps=cache_bytes > 0, weighs_all="complexity" in needed)
         self._losses = Losses(dataset, objectives, seed, trusted, cross_validator)
-        self._remembers = cache_bytes > 0
+        self._remembers, self._keeps = cache_bytes > 0, keeps
         self._memo: dict[Hashable, Outcome] = {}
+        self._remembered_bytes = 0
 
     @property
     def cache_figures(self) -> CacheFigures:
@@ -256,10 +265,22 @@ class Evaluator:
         log = state.log
         effort = Effort(perf_counter() - start, log.fits, log.fits_saved, log.folds_skipped)
         size = self._losses.complexity(state)
-        outcome = Outcome(losses, values, size, is_bound, failure, effort, warnings.messages)
+        is_whole = failure is None and not is_bound and state.request.share == 1.0
+        outputs = self._packed(state) if is_whole else None
+        outcome = Outcome(losses, values, size, is_bound, failure, effort, warnings.messages, outputs=outputs)
         if self._remembers and (failure is None or failure.cause != "memory"):
             self._remember(self._key(state), outcome)
         return outcome
+
+    def _packed(self, state: EvaluationState) -> bytes | None:
+        """The outputs that a model was judged by, if they are kept: those of all estimates that hold rows out."""
+        if self._keeps == "nothing" or not state.judged:
+            return None
+        estimates = (estimate for estimate in self._losses.estimates if estimate in state.judged)
+        try:
+            return pack_outputs([state.judged[estimate] for estimate in estimates], self._keeps)
+        except MemoryError:  # the loss is known, and a model is not worse for having no outputs
+            return None
 
     def _nothing(self) -> tuple[float, ...]:
         """The losses of a model that has none."""
@@ -279,6 +300,7 @@ class Evaluator:
         return known if cutoff is not None and known.losses[0] >= cutoff else None
 
     def _remember(self, key: Hashable, outcome: Outcome) -> None:
-        if len(self._memo) >= _MOST_REMEMBERED:
-            del self._memo[next(iter(self._memo))]
         self._memo[key] = outcome
+        self._remembered_bytes += len(outcome.outputs or b"")
+        while len(self._memo) > _MOST_REMEMBERED or self._remembered_bytes > _MOST_REMEMBERED_BYTES:
+            self._remembered_bytes -= len(self._memo.pop(next(iter(self._memo))).outputs or b"")

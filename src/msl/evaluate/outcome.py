@@ -45,7 +45,8 @@ class Outcome:
 
     `metrics` are those of the objectives; the second of two estimates that give one has its name added, as in
     `mse by gcv`. `complexity` is that of the first fit, or the mean over all fits where it is an objective. `product`
-    is the result of a task that does not compute losses: outputs, or a fitted model.
+    is the result of a task that does not compute losses: outputs, or a fitted model. `outputs` are those that the model
+    was judged by, packed, where they are kept (`kept_outputs`).
     """
 
     losses: tuple[float, ...]
@@ -56,6 +57,7 @@ class Outcome:
     effort: Effort = Effort()
     warnings: tuple[str, ...] = ()
     product: Any = None
+    outputs: bytes | None = field(default=None, repr=False)
 
 
 # --- failures ---------------------------------------------------------------------------------------------------------

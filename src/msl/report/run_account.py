@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from msl.report.run_facts import (
+    NOT_CORRECTED,
+    VOTE_NOT_CORRECTED,
     FailureGroup,
+    UsedModel,
+    as_found_words,
+    corrected_estimate,
     failure_groups,
     failures_to_record,
     failures_to_text,
@@ -192,8 +197,7 @@ def _figures(account: Account) -> str:
     used = used_model(result)
     if result.get("best") is not None:
         lines.append(("final model", used.words))
-    if used.objectives:
-        lines.append(("estimate", _estimates(used.objectives, used.interval)))
+    lines += _about_estimate(result, used)
     lines += [(name, _words(value)) for name, value in (("test", used.test), ("test gap", used.gap)) if value]
     lines += metric_notes([*used.objectives, *used.test])
     if used.is_ensemble and result.get("objectives"):
@@ -212,6 +216,21 @@ def _figures(account: Account) -> str:
     if "fits" in result:
         lines.append(("fits", f"{shown(result['fits'])} ({shown(result.get('fits_saved', 0))} saved by caching)"))
     return _labelled(lines)
+
+
+def _about_estimate(result: Mapping[str, Any], used: UsedModel) -> list[tuple[str, str]]:
+    """The corrected estimate first, and what the search itself has found as what it is."""
+    corrected = corrected_estimate(result)
+    if not corrected.objectives:
+        why = f"; {NOT_CORRECTED}: {corrected.why}" if corrected.why else ""
+        return [("estimate", _estimates(used.objectives, used.interval) + why)] if used.objectives else []
+    lines = [("estimate", f"{_estimates(corrected.objectives, corrected.interval)}, {corrected.words}")]
+    lines += [("", note) for note in corrected.notes]
+    if used.is_ensemble:
+        lines.append(("vote", f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}"))
+    else:
+        lines.append(("search", f"{_words(used.objectives)} is {as_found_words(result)}"))
+    return lines
 
 
 def _estimates(objectives: Mapping[str, Any], intervals: Any) -> str:

@@ -50,6 +50,51 @@ def used_model(result: Mapping[str, Any]) -> UsedModel:
     return UsedModel(True, words, judged, result.get("ensemble_interval") or {}, tested, gap)
 
 
+@dataclass(frozen=True, slots=True)
+class CorrectedWords:
+    """The estimates of the best model corrected for its choice, and what to say of them; or `why` there are none."""
+
+    objectives: Mapping[str, float | None] = field(default_factory=dict)
+    interval: Mapping[str, Any] = field(default_factory=dict)
+    words: str = ""
+    why: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def corrected_estimate(result: Mapping[str, Any]) -> CorrectedWords:
+    """Reads the record of a run; that of an old version says nothing of it."""
+    found = result.get("corrected") or {}
+    if not found.get("objectives"):
+        return CorrectedWords(why=str(found.get("why") or ""))
+    models = int(found.get("models") or 0)
+    words = f"corrected for choosing the best of {models:,} models" if models > 1 else "of the only model"
+    if (result.get("used") or {}).get("model") == "ensemble":
+        words += "; of the best model alone"
+    notes = tuple(map(str, found.get("notes") or ()))
+    return CorrectedWords(found["objectives"], found.get("interval") or {}, words, notes=notes)
+
+
+def best_models(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The best models of a run with what is known of each, the best first; that of a test is known of the winner."""
+    rows = [dict(row) for row in result.get("top") or ()]
+    for row, seconds in zip(rows, result.get("top_seconds") or (), strict=False):
+        row["seconds"] = seconds
+    if rows and result.get("test") and rows[0]["model"] == result.get("best"):
+        rows[0]["test"] = result["test"]
+    return rows
+
+
+NOT_CORRECTED = "not corrected for the choice of the best"
+VOTE_NOT_CORRECTED = "not corrected for the choice of the members"
+
+
+def as_found_words(result: Mapping[str, Any]) -> str:
+    """What the best loss of a search is."""
+    if result.get("front"):
+        return "as the search found it, which is partly luck"
+    return "the best that the search found, which is partly luck"
+
+
 # --- Metrics whose names say too little -------------------------------------------------------------------------------
 
 

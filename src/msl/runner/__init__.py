@@ -12,6 +12,8 @@ What others use:
 - Which versions and revisions do results depend on? -> `versions`
 - Which model wins? -> `choose_winner`; the ensemble and the last fits -> `choose_members`, `finish`
 - How far may the estimate be off? -> `confidence_intervals`
+- What is the best of many models worth on new rows? -> `corrected_estimate`, with `drawn_units` and `judged_outputs`
+- Which are the best models of a run? -> `leaderboard`
 - The result as a search of scikit-learn has it -> `search_results`
 - What does `--json` print? -> `summary`; how far is the run? -> `loop.Progress`
 - Which alternatives of the space did the search try? -> `choice_counts`

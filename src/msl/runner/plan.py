@@ -12,6 +12,7 @@ from msl.blocks.base.row_weights import class_takes_weights
 from msl.check.strategies import closed_steps
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
+from msl.evaluate.kept_outputs import needed_outputs
 from msl.evaluate.metrics import load_metric
 from msl.record import record
 from msl.runner.search_space import ModelSearchSpace, space_to_search_space, start_vector
@@ -91,7 +92,8 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
         stages.append(Stage(strategy, options, search_space, start, reevaluates, points))
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
-    job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, **memory)
+    keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.most_outputs else "nothing"
+    job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, keeps=keeps, **memory)
     search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
     return Plan(spec, table, tuple(search_spaces), tuple(stages), search_limits, job, _digests(spec, table))
 

@@ -25,6 +25,7 @@ from msl.space.paths import path_of
 from msl.space.to_text import model_to_text
 from msl.space.values import Model
 from msl.store.evaluation import Evaluation, EvaluationInputs, StoredFailure, StoredQuery
+from msl.store.outputs_table import NewOutputs
 from msl.store.store import Store
 from msl.store.store_error import StoreError
 from msl.store.stored_run import Event
@@ -98,6 +99,8 @@ class QueryEvaluator:
         self.counts = RunCounts()
         #: The models of this run with their evaluations, by the keys of the evaluations.
         self.evaluated: dict[str, tuple[Model, Evaluation]] = {}
+        #: Those among them on all rows whose losses are exact, with those of values that were tried and are not best.
+        self.compared: dict[str, tuple[Model, Evaluation]] = {}
         #: The number of new evaluations that have arrived so far.
         self.arrived = 0
         #: The time that the final fits will need, estimated from the evaluations so far.
@@ -106,6 +109,7 @@ class QueryEvaluator:
         self._counted: set[str] = set()
         self._costs_added: set[str] = set()
         self._unstored: list[Evaluation] = []
+        self._unstored_outputs: dict[str, bytes] = {}
         self._stored_at = 0.0
         #: Keys of evaluations that this run has shown to its strategy, or made since it was opened: their failures are
         #: final.
@@ -148,6 +152,8 @@ class QueryEvaluator:
             observations.append(observation)
             self._last_points.append(point)
         self._update_counts(self._last_points, known)
+        for each in (each for point in self._last_points for each in point.evaluations):
+            self._compare(each, known)
         return observations
 
     def record(
@@ -168,8 +174,8 @@ class QueryEvaluator:
             )
             for position, one, point in zip(positions, observations, self._last_points, strict=True)
         ]
-        self.store.record(self.run, self._unstored, rows, events)
-        self._unstored = []
+        self.store.record(self.run, self._unstored, rows, events, self._new_outputs())
+        self._unstored, self._unstored_outputs = [], {}
 
     # --- one batch ---
 
@@ -323,11 +329,17 @@ class QueryEvaluator:
         self._seconds_alone[evaluation.key] = seconds
         self.reserve.add(evaluation, seconds)
         self._unstored.append(evaluation)
+        if outcome.outputs is not None:
+            self._unstored_outputs[evaluation.key] = outcome.outputs
 
     def _store_outcomes(self) -> None:
         if self._unstored:
-            self.store.evaluations.write(self._unstored, self.run)
-        self._unstored, self._stored_at = [], monotonic()
+            self.store.record(self.run, self._unstored, outputs=self._new_outputs())
+        self._unstored, self._unstored_outputs, self._stored_at = [], {}, monotonic()
+
+    def _new_outputs(self) -> NewOutputs:
+        digests, most = self.plan.digests, self.plan.spec.budget.most_outputs
+        return NewOutputs(digests.data, digests.evaluation, most, self._unstored_outputs)
 
     def _is_answered(self, known: dict[str, Evaluation], point: DecodedQuery) -> bool:
         return point.inputs is None or (
@@ -389,6 +401,13 @@ class QueryEvaluator:
                 point.worded, point.model, math.inf if bound else evaluation.losses[0], evaluation.complexity
             )
         return Observation(vector, evaluation.losses, evaluation.complexity, bound)
+
+    def _compare(self, point: DecodedQuery, known: dict[str, Evaluation]) -> None:
+        if point.inputs is None or point.model is None or point.inputs.share < 1.0:
+            return
+        evaluation = known[point.inputs.key]
+        if evaluation.failure is None and not (evaluation.bound or _is_lost(evaluation, point.query.cutoff)):
+            self.compared[evaluation.key] = (point.model, evaluation)
 
     def seconds_alone(self, evaluation: Evaluation) -> float:
         """The time of an evaluation without others that share its fits, or more."""

@@ -17,13 +17,15 @@ from msl.data.table import Table
 from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
-from msl.report.run_facts import FailureGroup, failure_groups, failures_to_text
+from msl.report.run_facts import FailureGroup, best_models, failure_groups, failures_to_text
 from msl.runner.choose_winner import choose_winner
+from msl.runner.corrected_estimate import correct_estimate
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
 from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
+from msl.runner.leaderboard import leaderboard, seconds_of
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems, metric_problems
-from msl.runner.summary import kinds_of_warnings, signed_losses, summarize
+from msl.runner.summary import kinds_of_warnings, plain, signed_losses, summarize
 from msl.runner.table_versions import save_rows
 from msl.runner.trained_model import BEST_ALONE, Trained, save_trained
 from msl.runner.versions import versions_of_packages
@@ -118,8 +120,14 @@ class Result:
 
     @property
     def objectives(self) -> Mapping[str, float]:
-        """The objectives of the best model, estimated by the search; maximised ones have their own sign."""
+        """The objectives of the best model as the search found them; maximised ones have their own sign."""
         found: Mapping[str, float] = self.summary["objectives"]
+        return found
+
+    @property
+    def corrected(self) -> Mapping[str, float]:
+        """The objectives corrected for the choice of the best of many models; empty where that cannot be had."""
+        found: Mapping[str, float] = self.summary.get("corrected", {}).get("objectives", {})
         return found
 
     @property
@@ -127,6 +135,10 @@ class Result:
         """The metrics of the best model on the test table; empty without one."""
         found: Mapping[str, float] = self.summary.get("test", {})
         return found
+
+    def top(self) -> Sequence[Mapping[str, Any]]:
+        """The best models of the run, the best first, as `msl top` shows them."""
+        return best_models(self.summary)
 
     @property
     def failures(self) -> int:
@@ -250,17 +262,24 @@ def _finish_run(
             save_trained(store.files, run, finished.used)
             if finished.best_alone is not None:
                 save_trained(store.files, run, finished.best_alone, BEST_ALONE)
+        correction, top = None, []
+        if isinstance(finished, Finished):
+            correction = correct_estimate(plan, store, found, verdict, finished.best)
+            top = leaderboard(plan, store, found, correction)
         summary = summarize(
             plan,
             found,
             verdict,
             finished if isinstance(finished, Finished) else None,
+            correction,
             run=run,
             stored=stored,
             path=request.data,
             test=test,
         )
     warnings = (*capture.messages, *(finished.warnings if isinstance(finished, Finished) else ()))
+    if top:
+        summary |= {"top": plain(top), "top_seconds": seconds_of(found, plan)}
     summary |= {"warnings": kinds_of_warnings(found, warnings), "seconds": round(tasks.limit.elapsed, 3)}
     interrupted = found.ending == "interrupted"
     if not isinstance(finished, Finished):

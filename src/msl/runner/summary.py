@@ -1,7 +1,7 @@
 """Summarize a run as one record of plain values, which is stored, printed by `--json` and shown in reports.
 
-It is the same for the same spec, table, seed and versions, except for `run`, `seconds`, and the counts of what was
-reused or saved.
+It is the same for the same spec, table, seed and versions, except for `run`, `seconds`, `top_seconds`, and the
+counts of what was reused or saved.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from msl.evaluate.metrics import confusion
 from msl.runner.choice_counts import count_choices
 from msl.runner.choose_winner import Candidate, Verdict, candidates_of, test_metrics
 from msl.runner.confidence_intervals import HeldOut, intervals
+from msl.runner.corrected_estimate import Correction, correction_to_record
 from msl.runner.finish import Finished
 from msl.runner.forecast import StoredEvaluations
 from msl.runner.loop import SearchResult
@@ -43,6 +44,7 @@ def summarize(
     found: SearchResult,
     verdict: Verdict,
     finished: Finished | None,
+    correction: Correction | None = None,
     *,
     run: str,
     stored: StoredEvaluations,
@@ -51,7 +53,8 @@ def summarize(
 ) -> dict[str, Any]:
     """The record of a run; `path` is the file of its table, `test` the table that the winner was tested on.
 
-    The entries about the best model and about the ensemble have different names. `used` says which of the two is used
+    `corrected` has the estimates corrected for the choice of the best of many models, or `why` there are none. The
+    entries about the best model and about the ensemble have different names. `used` says which of the two is used
     to predict; the predictions in `judged` and `test_judged` are those of that one.
     """
     counts = found.evaluator.counts
@@ -60,6 +63,7 @@ def summarize(
         "run": run,
         "digest": plan.digests.run,
         "best": None if best is None else model_to_text(best.model),
+        **({} if correction is None else {"corrected": correction_to_record(correction)}),
         "objectives": {} if best is None else signed_losses(plan, best.losses),
         "evaluations": counts.evaluations,
         "reused": counts.reused,
@@ -79,8 +83,8 @@ def summarize(
         record |= _about_used(plan, finished)
         if test is not None:
             record |= _about_test(plan, record, finished, test)
-    plain: dict[str, Any] = _plain(record)
-    return plain
+    of_plain_values: dict[str, Any] = plain(record)
+    return of_plain_values
 
 
 def signed_losses(plan: Plan, losses: Sequence[float]) -> dict[str, float]:
@@ -199,7 +203,7 @@ def _about_test(plan: Plan, record: Mapping[str, Any], finished: Finished, test:
     rows = Dataset.of(test)
     y, weights = rows.y, rows.weights
     measured = test_metrics(plan, finished.test_outputs, y, weights)
-    estimated = record["measures"]
+    estimated = {**record["measures"], **record.get("corrected", {}).get("objectives", {})}
     found: dict[str, Any] = {
         "test": measured,
         "gap": {name: value - estimated[name] for name, value in measured.items() if name in estimated},
@@ -211,12 +215,12 @@ def _about_test(plan: Plan, record: Mapping[str, Any], finished: Finished, test:
     return found | {"test_judged": _predictions(plan, y, used, weights)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value that JSON can represent; NaN and infinity become None."""
     if isinstance(value, dict):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return [plain(inner) for inner in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value.item() if isinstance(value, np.generic) else value

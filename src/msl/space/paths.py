@@ -18,6 +18,10 @@ from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, S
 _BOTH = ("classification", "regression")
 _PATHS: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
     "msl": {
+        "CatBoost": ("n_estimators", _BOTH),
+        "HistBoosting": ("max_iter", _BOTH),
+        "LightGBM": ("n_estimators", _BOTH),
+        "XGBoost": ("n_estimators", _BOTH),
         "KNN": ("k", _BOTH),
         "Similarity": ("k", _BOTH),
         "Forest": ("units", _BOTH),
@@ -59,7 +63,10 @@ def path_of(model: Model, task: str) -> str | None:
     if not isinstance(learner, BlockValue) or learner.block.role != "learner":
         return None
     name = path_parameter(learner.block.target, task)
-    if name is None or name not in dict(learner.params) or any(map(_may_differ, _blocks(model.steps))):
+    params = dict(learner.params)
+    if learner.block.target.startswith("msl.") and params.get("early_stopping") is not None:
+        return None  # the rounds that it ends with are fitted again
+    if name is None or name not in params or any(map(_may_differ, _blocks(model.steps))):
         return None
     return name
 

@@ -290,9 +290,16 @@ class Stage:
     models: tuple[Node, ...] = ()
 
 
+#: The bytes of outputs that a store keeps where a budget does not say.
+DEFAULT_OUTPUTS = 100_000_000
+
+
 @record
 class Budget:
-    """Limits of the run and of one evaluation; seconds and bytes. None is no limit."""
+    """Limits of the run and of one evaluation; seconds and bytes. None is no limit.
+
+    `outputs` are the bytes that the store may take for the outputs of evaluated models: None is 100 MB, 0 keeps none.
+    """
 
     evaluations: int | None = None
     time: float | None = None
@@ -300,6 +307,12 @@ class Budget:
     fit: float | None = None
     memory: int | None = None
     until: float | None = None
+    outputs: int | None = None
+
+    @property
+    def most_outputs(self) -> int:
+        """The bytes that the store may take for the outputs of evaluated models."""
+        return DEFAULT_OUTPUTS if self.outputs is None else self.outputs
 
 
 @record

@@ -4,6 +4,7 @@ What others use:
 
 - Open a store, find one, find a run in it -> `store.Store`, `store.find_store`, `store.locate_run`
 - What is known of an evaluation, and under which key? -> `evaluation`, through `Store.evaluations` (`evaluation_table`)
+- Which outputs of models are kept? -> `outputs_table`
 - What is known of a run? -> `stored_run`, through `Store.runs` (`run_table`)
 - Which SQL tables are there, and how are older stores migrated? -> `schema`; transactions -> `database`
 - Where are saved models and reports? -> `store.Files`

@@ -18,8 +18,9 @@ from typing import Literal
 from msl.store.database import Database, Row, copy_database, is_on_network, journal_of
 from msl.store.evaluation import row_to_query
 from msl.store.evaluation_table import UPSERT, row_to_evaluation
+from msl.store.outputs_table import row_to_outputs
 from msl.store.run_table import RunTable, row_to_event, row_to_run
-from msl.store.schema import TABLES, Clock, insertion, migrate, selection, utc_now
+from msl.store.schema import LATER_TABLES, TABLES, Clock, insertion, migrate, selection, utc_now
 from msl.store.store import DATABASE, Files, Store, no_store
 from msl.store.store_error import StoreError, translated
 from msl.store.stored_run import is_run_id, this_process
@@ -270,6 +271,12 @@ def is_sound(table: str, row: Row) -> bool:
                 row_to_query(row)
             case "events":
                 row_to_event(row)
+            case "outputs":
+                from msl.evaluate.kept_outputs import check_packed  # only here: it takes a while to import
+
+                packed = row_to_outputs(row)
+                if packed is not None:
+                    check_packed(packed)
     except Exception:  # a damaged row may be anything
         return False
     return True
@@ -310,6 +317,8 @@ def _copy_tables(source: Path, target: sqlite3.Connection, recovered: RecoveredR
     complete = True
     with closing(sqlite3.connect(source, isolation_level=None)) as connection:
         for table in TABLES:
+            if table in LATER_TABLES and _lacks(connection, table):
+                continue
             statement = UPSERT if table == "evaluations" else insertion(table, "OR IGNORE")
             reader = _Reader(connection, table)
             for row in reader.rows():
@@ -319,6 +328,14 @@ def _copy_tables(source: Path, target: sqlite3.Connection, recovered: RecoveredR
                     recovered.rejected += 1
             complete = complete and not reader.met_damage
     return complete
+
+
+def _lacks(connection: sqlite3.Connection, table: str) -> bool:
+    """Whether a database was made before there was this table; False if that cannot be read."""
+    try:
+        return not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchall()
+    except sqlite3.Error:
+        return False
 
 
 class _Reader:

@@ -54,14 +54,15 @@ def collect(store: Store, drop: Collection[str] = (), *, dry_run: bool = False) 
         database_bytes += _content_bytes(connection, "runs", "id", drop)
         connection.executemany("DELETE FROM runs WHERE id = ?", [(run,) for run in drop])
         evaluations, freed = _delete_rows(connection, "evaluations", _UNUSED_EVALUATIONS)
+        outputs, of_outputs = _delete_rows(connection, "outputs", "key NOT IN (SELECT key FROM evaluations)")
         _, texts = _delete_rows(connection, "texts", "digest NOT IN (SELECT digest FROM sources)")
     if not dry_run:
         with translated(store.folder):
             for file in files:
                 file.unlink(missing_ok=True)
-        if drop or evaluations:
+        if drop or evaluations or outputs:
             store.database.shrink()
-    return Garbage(tuple(drop), evaluations, tuple(files), database_bytes + freed + texts, file_bytes)
+    return Garbage(tuple(drop), evaluations, tuple(files), database_bytes + freed + of_outputs + texts, file_bytes)
 
 
 _UNUSED_EVALUATIONS = (

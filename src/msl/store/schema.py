@@ -29,7 +29,10 @@ TABLES: dict[str, tuple[str, ...]] = {
     ),
     "asks": tuple("run position stage batch key vector beat losses complexity bound checksum".split()),
     "events": tuple("run position at kind figures checksum".split()),
+    "outputs": ("key", "size", "content", "checksum"),
 }
+#: Tables that stores did not have from the beginning.
+LATER_TABLES = frozenset({"outputs"})
 
 
 def insertion(table: str, otherwise: str = "") -> str:
@@ -91,9 +94,26 @@ CREATE TABLE events (
 CREATE INDEX runs_by_digest ON runs (run_digest);
 CREATE INDEX evaluations_by_protocol ON evaluations (data, protocol)
 """
+_INDEXES = _FIRST_SCHEMA.split(";")[-2:]
+
+
+def _add_outputs(connection: sqlite3.Connection) -> None:
+    """What models were judged by, under the keys of their evaluations; content that was dropped for others is NULL.
+
+    The indexes are made anew, because VACUUM puts them after all tables.
+    """
+    connection.execute("DROP INDEX evaluations_by_protocol")
+    connection.execute("DROP INDEX runs_by_digest")
+    connection.execute(
+        "CREATE TABLE outputs (key TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, content BLOB,"
+        " checksum INTEGER NOT NULL)"
+    )
+    for statement in _INDEXES:
+        connection.execute(statement)
+
 
 #: Migration number n turns a store of version n into one of version n + 1; version 0 is an empty file.
-MIGRATIONS: tuple[Migration, ...] = (_create,)
+MIGRATIONS: tuple[Migration, ...] = (_create, _add_outputs)
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
@@ -114,7 +134,7 @@ def is_foreign(connection: sqlite3.Connection) -> bool:
     if application == APPLICATION:
         return False
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    return bool(application or tables) and not tables >= TABLES.keys()
+    return bool(application or tables) and not tables >= TABLES.keys() - LATER_TABLES
 
 
 def has_programs(connection: sqlite3.Connection) -> bool:

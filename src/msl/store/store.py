@@ -14,6 +14,7 @@ from types import TracebackType
 from msl.store.database import PATIENCE, Database, journal_of
 from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.evaluation_table import EvaluationTable
+from msl.store.outputs_table import NewOutputs, OutputsTable
 from msl.store.run_table import RunTable
 from msl.store.schema import Clock, utc_now
 from msl.store.store_error import StoreError, translated
@@ -130,6 +131,7 @@ class Store:
         """Use `Store.open`."""
         self.folder, self.database, self.clock = folder, database, clock
         self.evaluations = EvaluationTable(database, clock)
+        self.outputs = OutputsTable(database)
         self.runs = RunTable(database, clock)
         self.files = Files(folder)
 
@@ -161,13 +163,20 @@ class Store:
         evaluations: Iterable[Evaluation] = (),
         queries: Sequence[StoredQuery] = (),
         events: Iterable[Event] = (),
+        outputs: NewOutputs | None = None,
     ) -> None:
-        """Stores a batch of a run in one transaction: its evaluations, queries and events.
+        """Stores a batch of a run in one transaction: its evaluations, with their outputs, its queries and events.
 
         Recording the same batch again, as a resumed run does, changes nothing. A batch that differs is an error.
+        Outputs that are too many are dropped at the end of a batch, so that what is kept does not depend on the order
+        in which the outcomes of a batch arrive.
         """
         with self.database.transaction() as connection:
             self.evaluations.put(connection, evaluations, run)
+            if outputs is not None:
+                self.outputs.put(connection, outputs)
+                if queries:
+                    self.outputs.drop_worst(connection, outputs)
             self.runs.put_queries(connection, run, queries)
             self.runs.put_events(connection, run, events)
 

@@ -13,6 +13,7 @@ from msl.evaluate.cross_validate import EvaluationRequest, PathRequest
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
+from msl.evaluate.kept_outputs import Keeps
 from msl.evaluate.outcome import Effort, Failure, Outcome
 from msl.space.spec import Budget, Objective
 from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
@@ -75,6 +76,8 @@ class Job:
     limits: Limits = field(default_factory=Limits)
     #: Threads of BLAS and OpenMP in each worker. Another number may change the last digits of losses.
     threads: int = 1
+    #: What outcomes bring along of the outputs that models were judged by.
+    keeps: Keeps = "nothing"
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -87,7 +90,7 @@ class Job:
 
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
         """Raises ValueError when the rows cannot be split as the objectives ask."""
-        return Evaluator(self.dataset, self.objectives, self.seed, self.trusted, self.cache_bytes, on_step)
+        return Evaluator(self.dataset, self.objectives, self.seed, self.trusted, self.cache_bytes, on_step, self.keeps)
 
     def final_fitter(self) -> FinalFitter:
         """For what a run asks of its last models."""

@@ -8,8 +8,9 @@ with a number of rounds and needs to know nothing of this.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ class Boosting(BlockLearner):
     symbolic_columns: Any
     random_state: Any
     model_: Any
+    #: The leaves of each tree, where they are counted.
+    _leaves: list[int] | None = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "class_weight": [None, StrOptions({"balanced"})],
         "early_stopping": [None, Interval(Integral, 1, None, closed="left")],
@@ -73,17 +76,41 @@ class Boosting(BlockLearner):
         self.model_ = self._trained(X, y, weights)
 
     def outputs(self, X: Floats) -> Floats:
+        return self._completed(np.ones((len(X), 1)) if self.model_ is None else self._predicted(X))
+
+    def _completed(self, predicted: Any) -> Floats:
+        """Outputs for all classes, of what `_predicted` gives."""
+        made = np.asarray(predicted)
         if not self.n_classes_:
-            return np.asarray(self._predicted(X), dtype=np.float64)
-        if len(self.present_) == 1:
-            made = np.ones((len(X), 1))
-        else:
-            made = np.asarray(self._predicted(X))
+            return np.asarray(made, dtype=np.float64)
+        if len(self.present_) > 1:
             made = np.asarray(np.column_stack([1 - made, made]) if made.ndim == 1 else made, dtype=np.float64)
         return probabilities_of_all(made, self.present_, self.n_classes_)
 
+    def with_less(self, parameter: str, value: int) -> Self:
+        if self.model_ is not None and self._leaves is None:
+            self._leaves = self._leaves_of_trees()  # counted once for all of its path
+        smaller = super().with_less(parameter, value)
+        smaller.rounds_ = value
+        return smaller
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        return lambda smaller: type(smaller).outputs(smaller, X)
+
     def complexity(self) -> float:
-        return 1.0 if self.model_ is None else float(self._n_leaves())
+        if self.model_ is None:
+            return 1.0
+        leaves = self._leaves_of_trees() if self._leaves is None else self._leaves
+        return float(sum(leaves[: self._grown_rounds * self._trees_a_round]))
+
+    @property
+    def _grown_rounds(self) -> int:
+        """How many rounds of the fitted model count."""
+        return self.rounds_
+
+    @property
+    def _trees_a_round(self) -> int:
+        return self.n_kinds if self.n_kinds > 2 else 1
 
     @property
     def n_kinds(self) -> int:
@@ -116,11 +143,12 @@ class Boosting(BlockLearner):
 
     @abstractmethod
     def _predicted(self, X: Floats) -> Any:
-        """Numbers, or the probabilities of the present classes; of two classes that of the second alone will do."""
+        """Numbers, or the probabilities of the present classes, by the first `rounds_` rounds; of two classes that of
+        the second alone will do."""
 
     @abstractmethod
-    def _n_leaves(self) -> int:
-        """The leaves of all trees."""
+    def _leaves_of_trees(self) -> list[int]:
+        """The leaves of each tree, round by round."""
 
     @abstractmethod
     def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:

@@ -7,21 +7,33 @@ arguments; what is fitted is the same, and `plain` gives the class that would fi
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from msl.blocks.base.block import BlockRegressor, Floats, ProbabilisticClassifier
+from msl.blocks.base.learner_paths import learner_path
 from msl.blocks.learners.boosting import Boosting, Held, Patience, SavedByLibrary
 from msl.blocks.preprocessing.prepare import MergeRare
 from msl.blocks.public import public
 
 
 class _LightGBM(SavedByLibrary):
-    """LightGBM: trees that grow leaf by leaf, on binned columns (Ke et al., 2017)."""
+    """LightGBM: trees that grow leaf by leaf, on binned columns (Ke et al., 2017).
+
+    `grown_` has the number of rounds with trees after each round, None if all have some: one whose rows cannot be split
+    adds none, and later ones may.
+    """
+
+    grown_: list[int] | None = None
+
+    @property
+    def _grown_rounds(self) -> int:
+        return self.rounds_ if self.grown_ is None else self.grown_[self.rounds_ - 1]
 
     def __init__(
         self,
@@ -91,10 +103,12 @@ class _LightGBM(SavedByLibrary):
     def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
         from lightgbm import Booster
 
-        model = Booster(self._all_parameters(), self._rows(X, y, self._balanced(y, weights)))
+        model, grown = Booster(self._all_parameters(), self._rows(X, y, self._balanced(y, weights))), []
         for _ in range(self.rounds_):
             model.update()
+            grown.append(model.current_iteration())
         model.free_dataset()
+        self.grown_ = None if grown[-1] == self.rounds_ else grown
         return model
 
     def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
@@ -112,11 +126,11 @@ class _LightGBM(SavedByLibrary):
         return watched.best
 
     def _predicted(self, X: Floats) -> Any:
-        return self.model_.predict(X, num_threads=1)
+        return self.model_.predict(X, num_iteration=self._grown_rounds, num_threads=1)
 
-    def _n_leaves(self) -> int:
+    def _leaves_of_trees(self) -> list[int]:
         trees = self.model_.model_to_string().splitlines()
-        return sum(int(line.partition("=")[2]) for line in trees if line.startswith("num_leaves="))
+        return [int(line.partition("=")[2]) for line in trees if line.startswith("num_leaves=")]
 
     def _written(self) -> bytes:
         text: str = self.model_.model_to_string()
@@ -236,10 +250,10 @@ class _XGBoost(SavedByLibrary):
         return watched.best
 
     def _predicted(self, X: Floats) -> Any:
-        return self.model_.inplace_predict(X)
+        return self.model_.inplace_predict(X, iteration_range=(0, self.rounds_))
 
-    def _n_leaves(self) -> int:
-        return sum(tree.count("leaf=") for tree in self.model_.get_dump())
+    def _leaves_of_trees(self) -> list[int]:
+        return [tree.count("leaf=") for tree in self.model_.get_dump()]
 
     def _written(self) -> bytes:
         return bytes(self.model_.save_raw("ubj"))
@@ -348,10 +362,14 @@ class _CatBoost(SavedByLibrary):
 
     def _predicted(self, X: Floats) -> Any:
         kind = "Probability" if self.n_classes_ else "RawFormulaVal"
-        return self.model_.predict(self._rows(X), prediction_type=kind, thread_count=1)
+        return self.model_.predict(self._rows(X), prediction_type=kind, ntree_end=self.rounds_, thread_count=1)
 
-    def _n_leaves(self) -> int:
-        return int(self.model_.get_tree_leaf_counts().sum())
+    @property
+    def _trees_a_round(self) -> int:
+        return 1  # with values for all classes
+
+    def _leaves_of_trees(self) -> list[int]:
+        return [int(count) for count in self.model_.get_tree_leaf_counts()]
 
     def _written(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
@@ -455,8 +473,21 @@ class _HistBoosting(Boosting):
         merged = self.merge_.transform_arrays(X)
         return self.model_.predict_proba(merged) if self.n_classes_ else self.model_.predict(merged)
 
-    def _n_leaves(self) -> int:
-        return sum(tree.get_n_leaf_nodes() for trees in self.model_._predictors for tree in trees)
+    def _leaves_of_trees(self) -> list[int]:
+        return [tree.get_n_leaf_nodes() for trees in self.model_._predictors for tree in trees]
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        if self.model_ is None:
+            return super().path_outputs(X)
+        merged = self.merge_.transform_arrays(X)
+        path = learner_path(self.model_, "max_iter", merged)
+        assert path is not None
+
+        def outputs(smaller: Self) -> Floats:
+            model: Any = path.at(smaller.rounds_)
+            return smaller._completed(model.predict_proba(merged) if smaller.n_classes_ else model.predict(merged))
+
+        return outputs
 
     def plain(self) -> tuple[Any, dict[str, Any]]:
         return self._new(), {}

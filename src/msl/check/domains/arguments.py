@@ -14,7 +14,7 @@ from msl.language.literals import name_text
 from msl.record import record
 from msl.space.nodes import Node, Param, Symbol
 
-_LIMITS = ("evaluations", "time", "each", "fit", "memory", "until")
+_LIMITS = ("evaluations", "time", "each", "fit", "memory", "until", "outputs")
 
 
 def is_rest(argument: ast.Argument) -> bool:

@@ -7,7 +7,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from msl.report.run_facts import metric_notes, repeats_words, used_model
+from msl.report.run_facts import (
+    NOT_CORRECTED,
+    VOTE_NOT_CORRECTED,
+    UsedModel,
+    as_found_words,
+    corrected_estimate,
+    metric_notes,
+    repeats_words,
+    used_model,
+)
 
 Summary = Mapping[str, Any]
 
@@ -43,8 +52,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     """The figures of the final model first, then those of the best model alone or of an ensemble that is not used."""
     used = used_model(summary)
     rows = [("final model", used.words)]
-    if used.objectives:
-        rows.append(("estimate", _estimates(used.objectives, used.interval)))
+    rows += _about_estimate(summary, used)
     if used.test:
         rows.append(("test", _values(used.test)))
     if failure := summary.get("test_failure"):
@@ -63,6 +71,21 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))
     if len(summary.get("ensemble", ())) > 1 and not used.is_ensemble:
         rows.append(("ensemble", _ensemble(summary)))
+    return rows
+
+
+def _about_estimate(summary: Summary, used: UsedModel) -> list[tuple[str, str]]:
+    """The corrected estimate first, and what the search itself has found as what it is."""
+    corrected = corrected_estimate(summary)
+    if not corrected.objectives:
+        why = f"; {NOT_CORRECTED}: {corrected.why}" if corrected.why else ""
+        return [("estimate", _estimates(used.objectives, used.interval) + why)] if used.objectives else []
+    rows = [("estimate", f"{_estimates(corrected.objectives, corrected.interval)}, {corrected.words}")]
+    rows += [("", note) for note in corrected.notes]
+    if used.is_ensemble:
+        rows.append(("vote", f"{_estimates(used.objectives, used.interval)}, {VOTE_NOT_CORRECTED}"))
+    else:
+        rows.append(("search", f"{_values(used.objectives)} is {as_found_words(summary)}"))
     return rows
 
 

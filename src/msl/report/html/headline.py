@@ -30,7 +30,7 @@ from msl.report.html.markup import (
 )
 from msl.report.html.model_view import LONGEST_MODEL, chain_picture, code_box, coloured, steps_of
 from msl.report.html.run_record import Record
-from msl.report.run_facts import metric_notes
+from msl.report.run_facts import VOTE_NOT_CORRECTED, as_found_words, metric_notes
 
 _STATUS = {"finished": "finished", "interrupted": "interrupted", "running": "running", "failed": "failed"}
 
@@ -117,13 +117,17 @@ def _cards(record: Record) -> Iterator[list[Content]]:
     outcome = record.outcome
     used = outcome.used
     values = used.objectives if used.is_ensemble and used.objectives else record.best_values
+    yield from _corrected_cards(record)
     for goal in record.goals:
         if (value := values.get(goal.name)) is not None:
             ends = used.interval.get(goal.name)
             below = "estimate" if record.is_finished else "the best so far"
             below = f"95 % interval {figure(ends[0])} to {figure(ends[1])}" if ends else below
             of_vote = f"{goal.title} of the vote" if used.is_ensemble else goal.title
-            yield _card(of_vote, figure(value), below, main=True)
+            if outcome.corrected.objectives:
+                of_vote = of_vote if used.is_ensemble else f"{goal.title} of the search"
+                below = VOTE_NOT_CORRECTED if used.is_ensemble else as_found_words({"front": outcome.front})
+            yield _card(of_vote, figure(value), below, main=not outcome.corrected.objectives)
     for name, value in used.test.items():
         if value is not None:
             gap = used.gap.get(name)
@@ -133,6 +137,16 @@ def _cards(record: Record) -> Iterator[list[Content]]:
     if outcome.complexity is not None:
         yield _card("complexity", figure(outcome.complexity), "of the winner")
     yield from _work(record)
+
+
+def _corrected_cards(record: Record) -> Iterator[list[Content]]:
+    """The estimates that are corrected for the choice of the best."""
+    corrected = record.outcome.corrected
+    for goal in record.goals:
+        if (value := corrected.objectives.get(goal.name)) is not None:
+            ends = corrected.interval.get(goal.name)
+            between = f"95 % interval {figure(ends[0])} to {figure(ends[1])}, " if ends else ""
+            yield _card(goal.title, figure(value), f"{between}{corrected.words}", main=True)
 
 
 def _other_cards(record: Record) -> Iterator[list[Content]]:

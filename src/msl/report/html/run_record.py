@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msl.report.html.goal import Goal, Plan, read_plan
-from msl.report.run_facts import UsedModel, used_model
+from msl.report.run_facts import CorrectedWords, UsedModel, corrected_estimate, used_model
 from msl.search.base import FIRST_CONFIRMING_REPEAT
 from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.store import Store
@@ -246,6 +246,7 @@ class Outcome:
     ensemble: tuple[str, ...] = ()
     #: What predicts, with its figures; those below are of the best model alone.
     used: UsedModel = field(default_factory=lambda: UsedModel(False, ""))
+    corrected: CorrectedWords = field(default_factory=CorrectedWords)
     ensemble_objectives: Mapping[str, float] = field(default_factory=dict)
     test: Mapping[str, float] = field(default_factory=dict)
     ensemble_test: Mapping[str, float] = field(default_factory=dict)
@@ -276,6 +277,7 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
         ),
         ensemble=tuple(result.get("ensemble") or ()),
         used=used_model(result),
+        corrected=corrected_estimate(result),
         ensemble_objectives=_numbers(result.get("ensemble_objectives")),
         test=_numbers(result.get("test")),
         ensemble_test=_numbers(result.get("ensemble_test")),

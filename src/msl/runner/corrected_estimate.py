@@ -1,0 +1,469 @@
+"""Correct the estimate of a winner for the choice of the best of many models.
+
+Bootstrap bias-corrected cross-validation (Tsamardinos, Greasidou and Borboudakis, 2018): draw rows with replacement,
+choose among all evaluated models on the rows drawn as the run chose on all rows, and judge the chosen one on the rows
+left out. The mean over draws is the estimate. It fits nothing, because the store keeps the outputs that models were
+judged by.
+
+The 2.5 and 97.5 % quantiles of the draws, which the paper proposes as an interval, are far too wide where many models
+are about as good: they are about one choice on a part of the rows, and the estimate is a mean over choices. Here the
+standard error follows from the draws by the delta method, as Efron and Tibshirani (1997) do for the bootstrap: what a
+row adds to the estimate is what it adds to the loss of the models that are chosen without it, and how its weight
+changes the choice. For losses between 0 and 1 the interval is that of a beta distribution with this standard error and
+half a mistake more on either side, so that no mistake among few rows leaves a width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.blocks.base.block import Floats
+from msl.evaluate.drawn_losses import DrawnLosses
+from msl.evaluate.drawn_metrics import pools_of_models
+from msl.runner.choose_winner import Candidate, Verdict
+from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
+from msl.runner.drawn_units import DrawnUnits, Ranking, Tally, interval_of_loss
+from msl.runner.judged_outputs import judged_outputs
+from msl.runner.loop import SearchResult
+from msl.runner.plan import Plan
+from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT
+from msl.space.spec import Estimate, metrics_of
+from msl.space.values import Model
+from msl.store.evaluation import Evaluation
+from msl.store.store import Store
+
+#: A stream of random numbers, so that no two uses of one seed draw the same.
+_DRAWS_STREAM = 7
+_DRAWS, _FEWEST_DRAWS = 1_000, 100
+#: The most products of a row, a model and a draw: for metrics of which many are computed at once, and for others.
+_MOST_PRODUCTS, _MOST_SLOW_PRODUCTS = 20_000_000_000, 12_000_000_000
+#: Of the slow ones, those for each second of a run's time limit: about a twentieth of it.
+_SLOW_PER_SECOND = 16_000_000
+#: The places of a ranking that are judged.
+MOST_PLACES = 30
+#: Numbers of a table of draws that are in memory at once.
+_AT_ONCE = 4_000_000
+#: Draws after which models that are never near the best are left out where metrics take long, and how many standard
+#: deviations away that is.
+_FIRST_DRAWS, _FAR = 50, 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedEstimate:
+    """The objectives of one winner, or one point of a front, with intervals; with the sign that the user sees."""
+
+    objectives: Mapping[str, float]
+    interval: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The corrected estimates of a run: of the winner, and of each point of a front.
+
+    `places` are what the model in each place of the ranking is worth, with one objective: the first is that of the
+    winner. `models` could be chosen, `chosen` of them were in some draw; `unkept` were evaluated whole, but have no
+    outputs. `notes` say what the estimate does not cover. If there is none, `why` says so.
+    """
+
+    best: CorrectedEstimate | None = None
+    front: tuple[CorrectedEstimate, ...] = ()
+    places: tuple[float, ...] = ()
+    draws: int = 0
+    models: int = 0
+    chosen: int = 0
+    unkept: int = 0
+    notes: tuple[str, ...] = ()
+    why: str = ""
+
+
+def correct_estimate(plan: Plan, store: Store, found: SearchResult, verdict: Verdict, winner: Candidate) -> Correction:
+    """The corrected estimate of a search and its winner."""
+    reason = _why_not(plan)
+    if reason:
+        return Correction(why=reason)
+    judged = _judged(plan, store, found)
+    wanted = sum(not one.bound and one.failure is None for _, one in found.evaluator.compared.values())
+    unkept = wanted - sum(map(len, judged.values()))
+    first = _competing(judged)
+    if not any(each.model == winner.model for each in first):
+        return Correction(unkept=unkept, why=_WITHOUT_WINNER if first else _WITHOUT_OUTPUTS)
+    return _Choice(plan, first, _finalists(found, judged)).corrected(found, verdict, winner, unkept)
+
+
+_WITHOUT_OUTPUTS = (
+    "the store has no outputs of these models: they were evaluated by an older version, or with `budget(outputs = 0MB)`"
+)
+_WITHOUT_WINNER = (
+    "the store has no outputs of the winner: it was evaluated by an older version, or the limit `budget(outputs = …)` "
+    "is too low"
+)
+
+
+def _why_not(plan: Plan) -> str:
+    """Why an estimate cannot be corrected; empty if it can."""
+    if not plan.spec.budget.most_outputs:
+        return "`budget(outputs = 0MB)` keeps no outputs to choose with again"
+    drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
+    if not drawn:
+        return "no objective depends on rows that were held out"
+    for objective in drawn:
+        if objective.estimate.rows_repeat:
+            return f"`{objective.estimate.name}` scores a row several times, in part by models that were fitted on it"
+    return ""
+
+
+# --- the models that could be chosen ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """A model with an exact loss, and the outputs that it was judged by."""
+
+    model: Model
+    evaluation: Evaluation
+    held: Mapping[Estimate, HeldOut]
+
+
+def _judged(plan: Plan, store: Store, found: SearchResult) -> dict[int, list[_Judged]]:
+    """The models of a run by the number of the splits that they were judged on, the best first."""
+    by_repeat: dict[int, list[_Judged]] = {}
+    for model, evaluation, held in judged_outputs(plan, store, found.evaluator.compared.values()):
+        compact = {estimate: _compact(plan, one) for estimate, one in held.items()}
+        by_repeat.setdefault(evaluation.inputs.repeat, []).append(_Judged(model, evaluation, compact))
+    for models in by_repeat.values():
+        models.sort(key=_rank)
+    return by_repeat
+
+
+def _compact(plan: Plan, held: HeldOut) -> HeldOut:
+    """The same in less memory: of classes alone their codes, of all else single precision."""
+    if plan.job.dataset.n_classes and plan.job.keeps == "classes":
+        return HeldOut(held.resampling, tuple(pool.argmax(axis=1).astype(np.uint16) for pool in held.outputs))
+    if plan.job.dataset.n_classes:
+        return HeldOut(held.resampling, tuple(pool.astype(np.float32) for pool in held.outputs))
+    return held
+
+
+def _competing(judged: Mapping[int, Sequence[_Judged]]) -> list[_Judged]:
+    """The models among which the run chose: on the splits that all share, if any were evaluated on them."""
+    if 0 in judged:
+        return list(judged[0])
+    first: dict[Model, _Judged] = {}
+    for repeat in sorted(judged):
+        for one in judged[repeat]:
+            first.setdefault(one.model, one)
+    return sorted(first.values(), key=_rank)
+
+
+def _rank(one: _Judged) -> tuple[tuple[float, ...], float, str]:
+    return one.evaluation.losses, one.evaluation.complexity, one.evaluation.key
+
+
+def _finalists(found: SearchResult, judged: Mapping[int, list[_Judged]]) -> list[list[_Judged]]:
+    """The models that were confirmed, each with its repeats, if the run chose by their means."""
+    last = next((event for event in reversed(found.events) if event.chosen), None)
+    if last is None or last.kind != CONFIRMED:
+        return []
+    repeats = range(FIRST_CONFIRMING_REPEAT, FIRST_CONFIRMING_REPEAT + int(last.figures["turn"]))
+    by_model: dict[Model, list[_Judged]] = {}
+    for repeat in repeats:
+        for one in judged.get(repeat, ()):
+            by_model.setdefault(one.model, []).append(one)
+    return [own for own in by_model.values() if len(own) == len(repeats)]
+
+
+# --- the choice, again in each draw -----------------------------------------------------------------------------------
+
+
+class _Choice:
+    """The choice among models on the rows of a draw, as the run has chosen on all rows."""
+
+    def __init__(self, plan: Plan, judged: Sequence[_Judged], finalists: Sequence[Sequence[_Judged]]) -> None:
+        self._plan = plan
+        drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
+        estimates = list(dict.fromkeys(objective.estimate for objective in drawn))
+        everything = [*judged, *(one for own in finalists for one in own)]
+        scored = [pool.rows for one in everything for each in estimates for pool in one.held[each].resampling.pools]
+        self.rows = np.unique(np.concatenate([np.unique(each) for each in _distinct(scored)]))
+        self.units = DrawnUnits.of(plan, self.rows)
+        most = max(2, _MOST_PRODUCTS // (_FEWEST_DRAWS * len(self.rows)))
+        self.left_aside = max(0, len(judged) - most)
+        kept = sorted(judged[:most], key=lambda one: (one.evaluation.complexity, one.evaluation.losses))
+        self.models = [one.model for one in kept]
+        self._first = [self._losses(place, [[one] for one in kept]) for place in range(len(plan.objectives))]
+        self._second: list[DrawnLosses] = []
+        self._final_of = np.full(len(kept), -1)
+        if finalists:
+            self._second = [self._losses(place, finalists) for place in range(len(plan.objectives))]
+            places = {model: place for place, model in enumerate(self.models)}
+            for number, own in enumerate(finalists):
+                if own[0].model in places:
+                    self._final_of[places[own[0].model]] = number
+        self._top = len(finalists)
+        ones = np.ones((1, len(self.rows)), dtype=np.float32)
+        everyone = np.arange(len(self.models))
+        whole = [one.values(everyone, ones)[:, 0] for one in self._first]
+        if self._second:
+            finals = np.arange(len(finalists))
+            whole = [
+                np.concatenate([a, b.values(finals, ones)[:, 0]]) for a, b in zip(whole, self._second, strict=True)
+            ]
+        #: The losses of each model on all rows, by objective; those of the confirmed ones follow.
+        self.whole = np.array(whole)
+
+    def _losses(self, place: int, repeated: Sequence[Sequence[_Judged]]) -> DrawnLosses:
+        """One objective of models, each with the evaluations whose mean it is."""
+        plan, objective = self._plan, self._plan.objectives[place]
+        dataset = plan.job.dataset
+        metrics = metrics_of(objective.loss)
+        fixed = {
+            metric.name: np.array([_metric_value(own, metric.name, objective.estimate) for own in repeated])
+            for metric in metrics
+            if metric.of_model or not uses_held_out_rows(objective)
+        }
+        scales = {}
+        pools = []
+        if uses_held_out_rows(objective):
+            number = len(repeated[0])
+            for turn in range(number):
+                held = [own[turn].held[objective.estimate] for own in repeated]
+                pairs = [(one.resampling, one.outputs) for one in held]
+                pools += pools_of_models(self.rows, dataset.y, dataset.n_classes, pairs, 1.0 / number)
+            for metric in metrics:
+                if metric.relative_to is not None:
+                    plain = DrawnLosses.of_metric(metric, pools)
+                    everyone = np.arange(len(repeated))
+                    values = plain.values(everyone, np.ones((1, len(self.rows)), dtype=np.float32))[:, 0]
+                    told = np.array([_metric_value(own, metric.name, objective.estimate) for own in repeated])
+                    scales[metric.name] = np.divide(told, values, out=np.ones(len(values)), where=values != 0.0)
+        return DrawnLosses(objective, pools, fixed, scales)
+
+    # --- what the draws say ---
+
+    def corrected(self, found: SearchResult, verdict: Verdict, winner: Candidate, unkept: int) -> Correction:
+        """The corrected estimates of the winner and of the points of the front."""
+        places = {model: place for place, model in enumerate(self.models)}
+        points = [one for one in verdict.front if one.model in places] if len(self._plan.objectives) > 1 else []
+        wanted = [winner, *points] if winner.model in places else []
+        if not wanted:
+            return Correction(unkept=unkept, why=_WITHOUT_WINNER)
+        targets = [self._place(places[one.model]) for one in wanted]
+        ranking = Ranking(min(MOST_PLACES, len(self.models)))
+        draws, tallies, chosen = self._draw(targets, ranking)
+        estimates = [self._estimate(own) for own in tallies]
+        if estimates[0] is None:
+            return Correction(unkept=unkept, why="too few rows: the objectives cannot be computed on those left out")
+        return Correction(
+            best=estimates[0],
+            front=tuple(one for one in estimates[1:] if one is not None) if len(points) == len(verdict.front) else (),
+            places=ranking.values(self._plan.objectives[0].minimize),
+            draws=draws,
+            models=len(self.models),
+            chosen=chosen,
+            unkept=unkept,
+            notes=tuple(self._notes(found, verdict, unkept)),
+        )
+
+    def _place(self, model: int) -> int:
+        """The place of a model among the losses on all rows: that of its means if it was confirmed."""
+        final = int(self._final_of[model])
+        return model if final < 0 else len(self.models) + final
+
+    def _draw(self, targets: Sequence[int], ranking: Ranking) -> tuple[int, list[list[Tally]], int]:
+        """Draws and chooses; returns the number of draws, the tallies of each target, and how many were chosen."""
+        n_rows, n_units = len(self.rows), len(self.units.strata)
+        is_quick = all(one.is_quick for one in (*self._first, *self._second))
+        most: float = _MOST_PRODUCTS
+        if not is_quick:
+            limit = self._plan.spec.budget.time
+            most = _MOST_SLOW_PRODUCTS if limit is None else min(_MOST_SLOW_PRODUCTS, _SLOW_PER_SECOND * limit)
+        draws = int(np.clip(most // (n_rows * len(self.models)), _FEWEST_DRAWS, _DRAWS))
+        prunes = not is_quick and len(self._first) == 1
+        rng = np.random.default_rng([self._plan.seed, _DRAWS_STREAM])
+        tallies = [[Tally(n_units, n_rows) for _ in self._first] for _ in targets]
+        everyone = contenders = np.arange(len(self.models))
+        chosen: set[int] = set()
+        pulls: dict[tuple[int, int], Floats] = {}
+        done = 0
+        while done < draws:
+            count = min(draws - done, max(1, _AT_ONCE // n_rows), _FIRST_DRAWS if prunes and not done else draws)
+            units = self.units.draw(count, rng)
+            times = units[:, self.units.of_row]
+            inside = np.full((len(self._first), len(everyone), count), np.inf)
+            for losses, one in zip(inside, self._first, strict=True):
+                values = one.values(contenders, times)
+                losses[contenders] = np.where(np.isnan(values), np.inf, values)
+            finals = np.array([one.values(np.arange(self._top), times) for one in self._second])
+            if prunes and not done:
+                contenders = _near_the_best(inside[0])
+            absent = (times == 0.0).astype(np.float32)
+            for target, own in zip(targets, tallies, strict=True):
+                picked = self._pick(inside, finals, target)
+                chosen.update(picked.tolist())
+                self._add(own, picked, units, absent, pulls)
+            if is_quick and len(self._first) == 1 and not self._top:
+                ranking.add(inside[0], self._first[0].values(everyone, absent))
+            done += count
+        return draws, tallies, len(chosen)
+
+    def _pick(self, inside: Floats, finals: Floats, target: int) -> NDArray[np.intp]:
+        """The place of the model that is chosen in each draw; the simplest comes first and wins ties."""
+        n_objectives = len(inside)
+        scale = np.array([np.ptp(one[np.isfinite(one)]) or 1.0 for one in self.whole])[:, np.newaxis, np.newaxis]
+        goal = self.whole[:, target][:, np.newaxis, np.newaxis]
+
+        def rank(losses: Floats) -> Floats:
+            """One number to choose by: of several objectives, how far the worst one is from the point of the front."""
+            return np.asarray(losses[0] if n_objectives == 1 else ((losses - goal) / scale).max(axis=0))
+
+        first = rank(inside)
+        if not self._top:
+            return np.asarray(first.argmin(axis=0))
+        second = np.where(np.isnan(finals), np.inf, finals)
+        ranks = rank(second)
+        listed = np.argsort(first, axis=0, kind="stable")[: self._top]
+        columns = np.arange(first.shape[1])
+        final = self._final_of[listed]
+        value = np.where(final >= 0, ranks[np.maximum(final, 0), columns], np.take_along_axis(first, listed, axis=0))
+        best = value.argmin(axis=0)
+        model, number = listed[best, columns], final[best, columns]
+        return np.asarray(np.where(number >= 0, len(self.models) + number, model))
+
+    def _add(
+        self,
+        tallies: Sequence[Tally],
+        picked: NDArray[np.intp],
+        units: NDArray[np.float32],
+        absent: NDArray[np.float32],
+        pulls: dict[tuple[int, int], Floats],
+    ) -> None:
+        """Judges what was chosen on the rows left out."""
+        for number, tally in enumerate(tallies):
+            left_out = np.full(len(picked), np.nan)
+            for place in np.unique(picked):
+                losses, index = self._losses_of(number, int(place))
+                where = np.flatnonzero(picked == place)
+                left_out[where] = losses.values(np.array([index]), absent[where])[0]
+                if (number, int(place)) not in pulls:
+                    pulls[number, int(place)] = losses.influence(index)
+                tally.pull += pulls[number, int(place)] * absent[where].sum(axis=0)
+            whole = self.whole[number][picked]
+            tally.left_out += left_out.tolist()
+            tally.whole += whole.tolist()
+            tally.with_choice += whole @ units
+            tally.times += units.sum(axis=0)
+            tally.absent += absent.sum(axis=0)
+
+    def _losses_of(self, objective: int, place: int) -> tuple[DrawnLosses, int]:
+        if place < len(self.models):
+            return self._first[objective], place
+        return self._second[objective], place - len(self.models)
+
+    # --- from draws to an estimate ---
+
+    def _estimate(self, tallies: Sequence[Tally]) -> CorrectedEstimate | None:
+        values: dict[str, float] = {}
+        intervals: dict[str, tuple[float, float]] = {}
+        pairs = zip(self._plan.objective_names(), self._plan.objectives, tallies, strict=True)
+        for place, (name, objective, tally) in enumerate(pairs):
+            left_out = np.array(tally.left_out)
+            known = np.isfinite(left_out)
+            if not known.any():
+                return None
+            value = float(left_out[known].mean())
+            sign = 1.0 if objective.minimize else -1.0
+            values[name] = sign * value
+            if self._first[place].is_drawn:
+                error = self._standard_error(tally)
+                smallest = np.bincount(self._plan.job.dataset.y[self.rows]).min() if self._is_classified else 0
+                rows = len(np.unique(self.units.strata)) * int(smallest) or len(self.units.strata)
+                ends = interval_of_loss(value, error, self._first[place].bounds, rows)
+                intervals[name] = ends if objective.minimize else (-ends[1], -ends[0])
+        return CorrectedEstimate(values, intervals)
+
+    @property
+    def _is_classified(self) -> bool:
+        return bool(self._plan.job.dataset.n_classes) and bool(self.units.strata.any())
+
+    def _standard_error(self, tally: Tally) -> float:
+        """By the delta method: what each unit adds to the losses, and to the choice; see the text on top."""
+        draws = len(tally.whole)
+        own = np.divide(tally.pull, tally.absent, out=np.zeros(len(tally.pull)), where=tally.absent > 0.0)
+        direct = self.units.centred(self.units.sums(own))
+        middle = float(np.mean(tally.whole))
+        by_choice = self.units.centred((tally.with_choice - middle * tally.times) / draws)
+        # Draws are few: their noise alone makes covariances with so many units.
+        noise = len(direct) / draws * float(np.var(tally.whole))
+        least = float(np.square(direct).sum())
+        return float(np.sqrt(max(least, float(np.square(direct + by_choice).sum()) - noise)))
+
+    def _notes(self, found: SearchResult, verdict: Verdict, unkept: int) -> Iterator[str]:
+        """What the estimate does not cover, in words."""
+        last = next((event for event in reversed(found.events) if event.chosen), None)
+        if last is not None and last.stands and last.kind != CONFIRMED:
+            yield "the strategy chose by a rule of its own; the choice that is repeated is that of the lowest loss"
+        if self._plan.spec.ensemble is not None:
+            yield "it is about the best model alone: the choice of the members of an ensemble is not repeated"
+        cut = sum(one.bound for _, one in found.evaluator.evaluated.values())
+        if cut:
+            yield f"{_models(cut)} cut short count as never chosen"
+        if unkept:
+            yield f"{_models(unkept)} without outputs in the store count as never chosen"
+        if self.left_aside:
+            yield f"only the best {len(self.models)} models can be chosen, because the table is large"
+        if self.units.words:
+            yield self.units.words
+
+
+def _models(count: int) -> str:
+    return "1 model" if count == 1 else f"{count:,} models"
+
+
+def _distinct(arrays: Sequence[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
+    """Each array object once: models on the same splits share them."""
+    return list({id(one): one for one in arrays}.values())
+
+
+def _metric_value(own: Sequence[_Judged], name: str, estimate: Estimate) -> float:
+    """A metric of a model as it was stored, in the mean over its evaluations."""
+    named = f"{name} by {estimate.name}"
+    values = [one.evaluation.metrics.get(named, one.evaluation.metrics.get(name, np.nan)) for one in own]
+    return float(np.mean(values))
+
+
+def _near_the_best(losses: Floats) -> NDArray[np.intp]:
+    """The models that could be the best in some draw, by what the first draws say."""
+    best = losses[np.nanargmin(np.where(np.isfinite(losses), losses, np.inf).mean(axis=1))]
+    behind = losses - best
+    with np.errstate(invalid="ignore"):
+        middle, spread = behind.mean(axis=1), behind.std(axis=1)
+        near = ~(middle > _FAR * spread)
+    near[np.unique(losses.argmin(axis=0))] = True
+    return np.flatnonzero(near & np.isfinite(losses).any(axis=1))
+
+
+def _to_record(estimate: CorrectedEstimate) -> dict[str, Any]:
+    return {
+        "objectives": dict(estimate.objectives),
+        "interval": {name: list(ends) for name, ends in estimate.interval.items()},
+    }
+
+
+def correction_to_record(correction: Correction) -> dict[str, Any]:
+    """The correction as plain values, for the record of a run."""
+    if correction.best is None:
+        return {"why": correction.why, "unkept": correction.unkept}
+    return {
+        **_to_record(correction.best),
+        **({"front": [_to_record(one) for one in correction.front]} if correction.front else {}),
+        "draws": correction.draws,
+        "models": correction.models,
+        "chosen": correction.chosen,
+        "unkept": correction.unkept,
+        "notes": list(correction.notes),
+    }

@@ -1,0 +1,104 @@
+"""Draw rows with replacement, as whole units, add up what draws tell, and turn an estimate into an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from msl.blocks.base.block import Floats
+from msl.runner.plan import Plan
+
+_TAILS = (0.025, 0.975)
+#: The most blocks that an order is cut into: rows that follow each other are drawn together.
+_MOST_BLOCKS = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnUnits:
+    """What is drawn: rows within their classes, whole groups, or blocks of rows that follow each other in time."""
+
+    of_row: NDArray[np.intp]
+    strata: NDArray[np.intp]
+    words: str = ""
+
+    @classmethod
+    def of(cls, plan: Plan, rows: NDArray[np.intp]) -> DrawnUnits:
+        dataset = plan.job.dataset
+        population = dataset.population
+        if population.groups is not None:
+            names, unit = np.unique(population.groups[rows], return_inverse=True)
+            return cls(unit, np.zeros(len(names), dtype=np.intp), "whole groups were drawn")
+        if population.order is not None:
+            moments, place = np.unique(population.order[rows], return_inverse=True)
+            blocks = int(min(len(moments), max(2, min(_MOST_BLOCKS, round(2.0 * np.sqrt(len(moments)))))))
+            unit = place * blocks // len(moments)
+            words = f"{blocks} blocks of rows that follow each other were drawn"
+            return cls(unit, np.zeros(blocks, dtype=np.intp), words)
+        strata = dataset.y[rows] if dataset.n_classes else np.zeros(len(rows), dtype=np.intp)
+        return cls(np.arange(len(rows)), strata.astype(np.intp))
+
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """How often each unit is drawn, one line per draw."""
+        times = np.zeros((count, len(self.strata)), dtype=np.float32)
+        for stratum in np.unique(self.strata):
+            own = np.flatnonzero(self.strata == stratum)
+            for line in times:
+                line[own] = np.bincount(rng.integers(0, len(own), len(own)), minlength=len(own))
+        return times
+
+    def centred(self, values: Floats) -> Floats:
+        """Values of units as differences from the mean of their stratum."""
+        means = np.asarray(np.bincount(self.strata, values) / np.maximum(np.bincount(self.strata), 1))
+        return np.asarray(values - means[self.strata])
+
+    def sums(self, values: Floats) -> Floats:
+        """Values of rows, summed over those of a unit."""
+        return np.asarray(np.bincount(self.of_row, values, len(self.strata)), dtype=np.float64)
+
+
+class Tally:
+    """What the draws of one choice add up to, for one objective."""
+
+    def __init__(self, n_units: int, n_rows: int) -> None:
+        self.left_out: list[float] = []
+        self.whole: list[float] = []
+        self.with_choice = np.zeros(n_units)
+        self.times = np.zeros(n_units)
+        self.pull = np.zeros(n_rows)
+        self.absent = np.zeros(n_rows)
+
+
+class Ranking:
+    """What the models in the first places of each draw are worth on the rows left out."""
+
+    def __init__(self, places: int) -> None:
+        self._sums, self._known = np.zeros(places), np.zeros(places)
+
+    def add(self, inside: Floats, outside: Floats) -> None:
+        order = np.argsort(inside, axis=0, kind="stable")[: len(self._sums)]
+        worth = np.take_along_axis(outside, order, axis=0)
+        known = np.isfinite(worth)
+        self._sums += np.where(known, worth, 0.0).sum(axis=1)
+        self._known += known.sum(axis=1)
+
+    def values(self, minimize: bool) -> tuple[float, ...]:
+        if not self._known.all():
+            return ()
+        found = self._sums / self._known
+        return tuple((found if minimize else -found).tolist())
+
+
+def interval_of_loss(value: float, error: float, bounds: tuple[float, float], rows: int) -> tuple[float, float]:
+    """The 95 % interval of a loss. `rows` are those that tell how rare a mistake can be, where none was made."""
+    low, high = bounds
+    if not np.isfinite(high - low):
+        return max(low, value - 1.96 * error), min(high, value + 1.96 * error)
+    share = min(1.0, max(0.0, (value - low) / (high - low)))
+    spread = error / (high - low)
+    size = share * (1.0 - share) / spread**2 if spread > 0.0 and 0.0 < share < 1.0 else float(rows)
+    size = min(size, 1e9)
+    first, last = (float(beta.ppf(tail, size * share + 0.5, size * (1.0 - share) + 0.5)) for tail in _TAILS)
+    return min(value, low + first * (high - low)), max(value, low + last * (high - low))

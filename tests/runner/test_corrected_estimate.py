@@ -1,0 +1,177 @@
+"""The estimate corrected for the choice of the best: against a plain computation, and where the truth is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from search_cases import SPACE, Searched, commissioned, searched, write_classes, write_numbers
+
+from msl.evaluate.resampling import ResamplingPlan
+from msl.runner.choose_winner import Candidate, Verdict
+from msl.runner.confidence_intervals import HeldOut
+from msl.runner.corrected_estimate import Correction, _Choice, _Judged, correct_estimate
+from msl.runner.judged_outputs import judged_outputs
+from msl.runner.session import run_plan
+from msl.store.evaluation import Evaluation, EvaluationInputs
+from msl.store.store import Store
+
+RANDOM = "search random(evaluations = 12)\n"
+MANY = "use sklearn\nchain m = lda | qda | gaussian_nb | logistic\n"
+
+
+def corrected(folder: Path, case: Searched) -> Correction:
+    assert case.verdict.best is not None
+    with Store.open(folder / ".msl", read_only=True) as store:
+        return correct_estimate(case.plan, store, case.found, case.verdict, case.verdict.best)
+
+
+def error_rate(y: NDArray[np.intp], predicted: NDArray[Any]) -> float:
+    """The mean of the error rates of the classes."""
+    return float(np.mean([(predicted[y == kind] != kind).mean() for kind in np.unique(y)]))
+
+
+def test_it_is_the_mean_over_draws_of_what_is_chosen_inside_and_judged_outside(tmp_path: Path) -> None:
+    case = searched(tmp_path, MANY + "minimize ber by cv(folds = 3)\n" + RANDOM, write_classes(tmp_path))
+    found = corrected(tmp_path, case)
+    with Store.open(tmp_path / ".msl", read_only=True) as store:
+        held = [one for _, _, one in judged_outputs(case.plan, store, case.found.evaluator.compared.values())]
+    y = case.plan.job.dataset.y
+    predicted = np.zeros((len(held), len(y)), dtype=np.intp)
+    for place, one in enumerate(held):
+        (own,) = one.values()
+        predicted[place, own.resampling.pools[0].rows] = own.outputs[0].argmax(axis=1)
+    rng, seen = np.random.default_rng(99), []
+    for _ in range(400):
+        drawn = np.concatenate([rng.choice(np.flatnonzero(y == c), (y == c).sum()) for c in range(3)])
+        out = np.setdiff1d(np.arange(len(y)), drawn)
+        inside = [error_rate(y[drawn], one[drawn]) for one in predicted]
+        best = int(np.argmin(inside))
+        seen.append(error_rate(y[out], predicted[best][out]))
+    assert found.best is not None
+    assert found.best.objectives["ber"] == pytest.approx(np.mean(seen), abs=5 * np.std(seen) / np.sqrt(400))
+    assert found.models == len(held) > 4
+    assert 1 < found.chosen <= found.models
+
+
+def drawn_at_random(case: Searched, rng: np.random.Generator, models: int) -> Correction:
+    """The correction where every model guesses: its loss on new rows is 0.5."""
+    plan = case.plan
+    (objective,) = plan.objectives
+    resampling = ResamplingPlan(plan.job.dataset, [objective.estimate], 0).resampling(objective.estimate, 0, 1.0, 0)
+    n = len(plan.job.dataset.y)
+    shared = rng.normal(size=(models // 5, n))
+    judged = []
+    for number in range(models):
+        guess = (0.7 * shared[number % len(shared)] + 0.7 * rng.normal(size=n) > 0).astype(np.uint16)
+        loss = error_rate(plan.job.dataset.y, guess)
+        inputs = EvaluationInputs(str(number), {}, "", "", 0)
+        held = {objective.estimate: HeldOut(resampling, (guess[resampling.pools[0].rows],))}
+        judged.append(_Judged(number, Evaluation(inputs, "guess", (loss,)), held))  # type: ignore[arg-type]
+    judged.sort(key=lambda one: one.evaluation.losses)
+    best = Candidate(judged[0].model, judged[0].evaluation.losses, 0.0)
+    return _Choice(plan, judged, []).corrected(case.found, Verdict(best), best, 0)
+
+
+def test_where_all_models_guess_the_interval_holds_one_half_in_about_95_of_100_cases(tmp_path: Path) -> None:
+    """The lowest loss is far below in all of them."""
+    rows = write_classes(tmp_path, rows=90).read_text().replace(",c\n", ",b\n")
+    (tmp_path / "two.csv").write_text(rows)
+    case = searched(tmp_path, MANY + "minimize ber by cv(folds = 3)\n" + RANDOM, tmp_path / "two.csv")
+    rng = np.random.default_rng(12)
+    found = [drawn_at_random(case, rng, 40) for _ in range(100)]
+    values = np.array([one.best.objectives["ber"] for one in found if one.best is not None])
+    ends = np.array([one.best.interval["ber"] for one in found if one.best is not None])
+    assert len(values) == 100
+    assert abs(values.mean() - 0.5) < 0.01
+    assert 89 <= ((ends[:, 0] <= 0.5) & (ends[:, 1] >= 0.5)).sum() <= 99
+
+
+def test_a_run_tells_it_first_and_python_has_it(tmp_path: Path) -> None:
+    request = commissioned(tmp_path, MANY + "minimize ber by cv(folds = 3)\n" + RANDOM, write_classes(tmp_path))
+    result = run_plan(request, tmp_path / ".msl")
+    keys = list(result.summary)
+    assert keys.index("corrected") < keys.index("objectives")
+    assert result.corrected["ber"] > result.objectives["ber"]
+    low, high = result.summary["corrected"]["interval"]["ber"]
+    assert low < result.corrected["ber"] < high
+
+
+@pytest.mark.parametrize(
+    ("goal", "words"),
+    [
+        ("minimize ber by cv(folds = 3)\nbudget(outputs = 0MB)\n", "keeps no outputs"),
+        ("minimize ber by bootstrap632(samples = 3)\n", "several times"),
+        ("minimize features by cv(folds = 3)\n", "no objective depends on rows"),
+    ],
+)
+def test_where_it_cannot_be_had_it_says_why(tmp_path: Path, goal: str, words: str) -> None:
+    found = corrected(tmp_path, searched(tmp_path, MANY + goal + RANDOM, write_classes(tmp_path)))
+    assert found.best is None
+    assert words in found.why
+
+
+def test_models_of_a_store_without_outputs_are_told(tmp_path: Path) -> None:
+    text, table = MANY + "minimize ber by cv(folds = 3)\n" + RANDOM, write_classes(tmp_path)
+    case = searched(tmp_path, text, table)
+    with Store.open(tmp_path / ".msl") as store, store.database.transaction() as connection:
+        connection.execute("DELETE FROM outputs")
+    assert "older version" in corrected(tmp_path, case).why
+
+
+def test_without_the_winners_outputs_there_is_none_and_without_others_it_says_so(tmp_path: Path) -> None:
+    case = searched(tmp_path, MANY + "minimize ber by cv(folds = 3)\n" + RANDOM, write_classes(tmp_path))
+    ranked = sorted(case.found.evaluator.compared.values(), key=lambda one: one[1].losses)
+    with Store.open(tmp_path / ".msl") as store, store.database.transaction() as connection:
+        connection.execute("DELETE FROM outputs WHERE key = ?", (ranked[-1][1].key,))
+    found = corrected(tmp_path, case)
+    assert found.best is not None
+    assert found.unkept == 1
+    assert any("1 model without outputs" in note for note in found.notes)
+    with Store.open(tmp_path / ".msl") as store, store.database.transaction() as connection:
+        connection.execute("DELETE FROM outputs WHERE key = ?", (ranked[0][1].key,))
+    assert "outputs of the winner" in corrected(tmp_path, case).why
+
+
+def test_each_point_of_a_front_is_corrected(tmp_path: Path) -> None:
+    goal = "minimize rmse by cv(folds = 3), mae by holdout(share = 0.5)\n"
+    text = "use sklearn\nchain m = ridge | lasso\n" + goal + RANDOM
+    case = searched(tmp_path, text, write_numbers(tmp_path))
+    found = corrected(tmp_path, case)
+    assert len(found.front) == len(case.verdict.front) >= 1
+    assert all(set(one.objectives) == {"rmse", "mae"} == set(one.interval) for one in found.front)
+
+
+def test_what_was_confirmed_is_chosen_by_its_means(tmp_path: Path) -> None:
+    text = MANY + "minimize ber by cv(folds = 3)\nsearch random(evaluations = 12) then confirm(top = 3, repeats = 2)\n"
+    case = searched(tmp_path, text, write_classes(tmp_path))
+    found = corrected(tmp_path, case)
+    assert found.best is not None
+    assert case.verdict.best is not None
+    assert case.verdict.best.repeats == 2
+    assert 0.0 < found.best.objectives["ber"] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("option", "words"), [("groups = who", "whole groups were drawn"), ("order = f2", "blocks of rows that follow")]
+)
+def test_rows_that_belong_together_are_drawn_together(tmp_path: Path, option: str, words: str) -> None:
+    text = MANY + f"minimize ber by cv(folds = 3)\ndata({option}, target = class)\n" + RANDOM
+    case = searched(tmp_path, text, write_classes(tmp_path, groups=True))
+    found = corrected(tmp_path, case)
+    assert found.best is not None
+    assert any(words in note for note in found.notes)
+
+
+def test_no_mistake_among_few_rows_leaves_a_width(tmp_path: Path) -> None:
+    lines = ["f1,f2,class", *(f"{place % 2 * 9 + place / 99},{place},{'ab'[place % 2]}" for place in range(40))]
+    (tmp_path / "easy.csv").write_text("\n".join(lines) + "\n")
+    found = corrected(tmp_path, searched(tmp_path, SPACE + "minimize ber by cv(folds = 3)\n", tmp_path / "easy.csv"))
+    assert found.best is not None
+    assert found.best.objectives["ber"] == 0.0
+    low, high = found.best.interval["ber"]
+    assert low == pytest.approx(0.0, abs=1e-3)
+    assert 0.03 < high < 0.15
