@@ -326,9 +326,13 @@ class ValuePartition:
         found: list[Node] = []
         for holder in holders:
             record = records[holder[0]]
-            node = self._node(record.params[name], holder[1]) if record.has(name, holder[1].params) else None
-            (absent if node is None else present).append(holder)
-            if node is not None:
+            node = record.params[name].node if record.has(name, holder[1].params) else None
+            if isinstance(node, Sized):
+                node = self._list(node, holder[1])
+            if node is None:
+                absent.append(holder)
+            else:
+                present.append(holder)
                 found.append(node)
         if absent:
             yield None, (place + 1, OrderedSet(absent))
@@ -343,16 +347,14 @@ class ValuePartition:
                 after.append((i, seen.with_(name, view), traits | view.traits))
             yield Mapped(piece, lambda value: (name, value)), (place + 1, OrderedSet(after))
 
-    def _node(self, param: Param, seen: _Siblings) -> Node | None:
-        """What a parameter may be beside its siblings; of each length there is one list, by which it is known."""
-        if not isinstance(param.node, Sized):
-            return param.node
-        length = length_beside(param.node, dict(seen.params))
+    def _list(self, sized: Sized, seen: _Siblings) -> Node | None:
+        """The list beside these siblings; of each length there is one, by which it is known."""
+        length = length_beside(sized, dict(seen.params))
         if length is None:
             return None
-        key = id(param.node), length
+        key = id(sized), length
         if key not in self._lists:
-            self._lists[key] = param.node, list_of(param.node, length)
+            self._lists[key] = sized, list_of(sized, length)
         return self._lists[key][1]
 
 
@@ -393,8 +395,10 @@ class _Record:
             dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.inside(node))
         )
         counted = [name for p in node.params if isinstance(p.node, Sized) for name in names_in(p.node.length)]
-        for name, precision in sibling_precisions((param.condition for param in node.params), facts, counted).items():
-            precisions[name] = precision.joined(precisions.get(name))
+        conditions = [param.condition for param in node.params if param.condition is not None]
+        if conditions or counted:
+            for name, precision in sibling_precisions(conditions, facts, counted).items():
+                precisions[name] = precision.joined(precisions.get(name))
         visibility = Visibility(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
         return cls(node, {param.name: param for param in node.params}, outer, visibility, abstraction, facts)
 
