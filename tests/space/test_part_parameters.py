@@ -11,7 +11,7 @@ from brute_force import all_models, typed_steps
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from part_spaces import spaces
-from small_spaces import A
+from small_spaces import A, B
 
 from msl.check.check_spec import check_source
 from msl.diagnostics.source import Source
@@ -23,7 +23,7 @@ from msl.space.enumerate.count import Models, _way_count, count
 from msl.space.enumerate.equivalence import Relation, relate
 from msl.space.formulas import Facts, Formula, rises_or_falls, substituted
 from msl.space.membership import Membership, NotInSpace
-from msl.space.nodes import BlockUse, Computed, Const, IntRange, Marked, Param, RealRange
+from msl.space.nodes import BlockUse, Choice, Computed, Const, IntRange, Marked, Param, RealRange
 from msl.space.part_parameters import expanded
 from msl.space.spec import Space
 from msl.space.values import Model
@@ -90,6 +90,12 @@ def test_a_model_without_steps_is_not_in_a_space_without_models() -> None:
     outer = Marked("one:outer", inner, (Param("k", Const(2)),))
     with pytest.raises(NotInSpace, match="nothing"):
         Membership(Space(outer)).derive(Model(()))
+
+
+def test_a_block_of_which_a_parameter_has_no_value_is_in_no_structure() -> None:
+    without = BlockUse(A, (Param("u", Choice(())),))
+    found = count(Space(Choice((without, BlockUse(B)))))
+    assert (found.models, found.structures) == (1, 1)
 
 
 @given(spaces, spaces)

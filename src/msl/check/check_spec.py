@@ -260,14 +260,16 @@ class _Checker:
     @property
     def _may_use_best(self) -> bool:
         """Whether a file has the word `best` at all: most have not, and their spaces need not be searched for it."""
-        return any("best" in module.source.text for module in self.library.modules)
+        return any("best" in module.source.text for module in self.library.modules if not module.is_implied)
 
     def _can_try(self, root: Node, chain: Declaration, objectives: int) -> None:
         """Whether the values of `best` parameters can be tried within one evaluation."""
         from msl.space.best import best_parameters, deciding_siblings
 
         found = best_parameters(root)
-        if found and objectives > 1:
+        if not found:
+            return
+        if objectives > 1:
             goal = next(iter(self.module.statements(ast.Goal)))
             message = (
                 f"`best` takes the value of `{found[0]}` with the lowest loss, but there are {objectives} objectives"

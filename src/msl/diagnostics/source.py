@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from bisect import bisect_right
-from dataclasses import field
+from functools import lru_cache
 from pathlib import Path, PurePath
 
 from msl.record import record
@@ -45,22 +45,23 @@ class Source:
     name: str
     text: str
     path: str | None = None
-    _line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False, hash=False)
 
-    def __post_init__(self) -> None:
-        starts = (0, *(match.end() for match in _LINE_END.finditer(self.text)))
-        object.__setattr__(self, "_line_starts", starts)
+    @property
+    def _line_starts(self) -> tuple[int, ...]:
+        return _starts_of_lines(self.text)
 
     def position(self, offset: int) -> Position:
         """Line and column of an offset; one past the end is allowed."""
         offset = min(max(offset, 0), len(self.text))
-        line = bisect_right(self._line_starts, offset)
-        return Position(line, offset - self._line_starts[line - 1] + 1)
+        starts = self._line_starts
+        line = bisect_right(starts, offset)
+        return Position(line, offset - starts[line - 1] + 1)
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its line end."""
-        start = self._line_starts[number - 1]
-        end = self._line_starts[number] if number < len(self._line_starts) else len(self.text)
+        starts = self._line_starts
+        start = starts[number - 1]
+        end = starts[number] if number < len(starts) else len(self.text)
         return self.text[start:end].rstrip("\r\n")
 
     def line_span(self, number: int) -> Span:
@@ -73,6 +74,12 @@ class Source:
 
     def slice(self, span: Span) -> str:
         return self.text[span.start : span.end]
+
+
+@lru_cache(maxsize=16)
+def _starts_of_lines(text: str) -> tuple[int, ...]:
+    """Where each line starts, known for the latest texts: of most, nobody asks."""
+    return (0, *(match.end() for match in _LINE_END.finditer(text)))
 
 
 # --- reading files: regular ones only, since a pipe or a device might block or never end ------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field, fields
+from functools import cache
 
 from msl.diagnostics.source import Span
 from msl.record import record
@@ -424,12 +425,17 @@ def children(node: Node) -> Iterator[Node]:
     if isinstance(node, Argument) and node.best is not None:
         yield from (one for one in (node.key, node.best, node.value, node.default, node.condition) if one is not None)
         return
-    for item in fields(node):
-        value = getattr(node, item.name)
+    for name in _field_names(type(node)):  # type: ignore[arg-type]  # a class can be hashed
+        value = getattr(node, name)
         if isinstance(value, Node):
             yield value
         elif isinstance(value, tuple):
             yield from (entry for entry in value if isinstance(entry, Node))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields(kind))
 
 
 def most_terms(node: Node) -> int:

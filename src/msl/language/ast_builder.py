@@ -243,6 +243,9 @@ class AstBuilder(Transformer[Token, Any]):
     # --- spaces ---
 
     def space(self, children: list[Any]) -> ast.Expression:
+        if len(children) == 1 and not isinstance(children[0], _Weighted):
+            only: ast.Expression = children[0]
+            return only
         operands, operators = children[::2], children[1::2]
         written = [str(operator) for operator in operators]
         if _COMPARING & set(written):

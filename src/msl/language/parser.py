@@ -97,10 +97,11 @@ def _begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
 
     `fidelity` may follow the fields of a block on a line of its own, and so may the parameter that it names.
     """
-    token, before = tokens[index], tokens[index - 1]
+    if tokens[index].type != "NAME" or tokens[index - 1].type not in ENDING_TOKENS:
+        return False
     if _is_fidelity(tokens, index) or _is_fidelity(tokens, index - 1):
         return False
-    return token.type == "NAME" and before.type in ENDING_TOKENS and _begins_line(source, tokens, index)
+    return _begins_line(source, tokens, index)
 
 
 def _is_fidelity(tokens: list[Token], index: int) -> bool:

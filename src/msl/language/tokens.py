@@ -182,15 +182,17 @@ def _with_keywords(tokens: Iterator[Token]) -> Iterator[Token]:
                 held.type = "PRIOR"
             yield held
             held = None
-        is_prior = token.value in PRIOR_WORDS and before is not None and before.type in _WEIGHED
-        is_weight = token.value == "weight" and before is not None and before.type in _BEFORE_WEIGHT
-        if token.type == "NAME" and (is_prior or is_weight):
+        if token.type == "NAME" and before is not None and _may_be_keyword(token.value, before.type):
             held, owner = token, before
         else:
             yield token
         before = token
     if held is not None:
         yield held
+
+
+def _may_be_keyword(name: str, before: str) -> bool:
+    return (name in PRIOR_WORDS and before in _WEIGHED) or (name == "weight" and before in _BEFORE_WEIGHT)
 
 
 def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
@@ -207,15 +209,11 @@ def _with_reserved(tokens: Iterator[Token]) -> Iterator[Token]:
                 previous.type = "NAME"
             if previous.type in {"NAME", "STRING"}:
                 token.type = "CALL"
-        if previous is not None and previous.value == "on" and previous.type == "NAME" and token.type in _AFTER_ON:
-            previous.type = "ON"
-        if (
-            token.type in _DOMAIN_STARTS
-            and previous is not None
-            and previous.value == "best"
-            and before in _SIGNS_BEFORE_BEST
-        ):
-            previous.type = "BEST"
+        if previous is not None and previous.type == "NAME":
+            if previous.value == "on" and token.type in _AFTER_ON:
+                previous.type = "ON"
+            elif previous.value == "best" and token.type in _DOMAIN_STARTS and before in _SIGNS_BEFORE_BEST:
+                previous.type = "BEST"
         before, previous = None if previous is None else previous.type, token
         if token.type in _CHANGING_PLACES:
             places.pass_by(token)

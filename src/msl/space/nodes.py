@@ -260,6 +260,8 @@ def children(node: Node) -> Iterator[Node]:
     match node:
         case Symbol(params=params) | BlockUse(params=params):
             yield from (param.node for param in params)
+        case Const() | IntRange() | RealRange() | Bool():  # most nodes, so they are told soon
+            return
         case Listing(elements=below) | Choice(options=below) | Sequence(steps=below) | Union(branches=below):
             yield from below
         case Subset(members=below) | Permute(members=below) | Arrange(members=below):
@@ -371,8 +373,12 @@ def _upwards(root: Node, below: Callable[[Node], Iterable[Node]]) -> Iterator[No
             yield node
         elif id(node) not in met:
             met.add(id(node))
-            pending.append((node, True))
-            pending.extend((child, False) for child in reversed(list(below(node))))
+            inner = list(below(node))
+            if inner:
+                pending.append((node, True))
+                pending.extend([(child, False) for child in reversed(inner)])
+            else:
+                yield node
 
 
 def with_children(node: Node, below: Sequence_[Node]) -> Node:

@@ -77,8 +77,9 @@ def variable(mark: str, name: str) -> str:
 def has_parameters(root: Node) -> bool:
     """Whether a space has parts with parameters, or values that follow from them."""
     return any(
-        isinstance(node, Computed) or (isinstance(node, Marked) and node.params) or node == NO_VALUE
+        isinstance(node, Computed) or (bool(node.params) if isinstance(node, Marked) else node == NO_VALUE)
         for node in bottom_up(root)
+        if isinstance(node, Computed | Marked | Choice)
     )
 
 

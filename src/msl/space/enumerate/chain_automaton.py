@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from weakref import WeakMethod
 
 from msl.space.enumerate.disjoint_sets import Enumeration, Mapped, OrderedSet, Paths, Single, WorkLimit, explore
 from msl.space.enumerate.node_facts import NodeFacts
@@ -106,7 +107,8 @@ class ChainAutomaton:
         self._abstraction = abstraction
         self._limit = limit
         self._structures = structures
-        self._values = ValuePartition(abstraction, facts, steps, limit, self.chains_of_all, scales)
+        rows = WeakMethod(self.chains_of_all)  # without a cycle, all that was enumerated is freed at once
+        self._values = ValuePartition(abstraction, facts, steps, limit, rows, scales)
         self._rests: dict[Hashable, _Rest] = {}
         self._signs: dict[Hashable, Any] = {}
         self._next: dict[_Position, tuple[tuple[BlockUse | Union, _Position] | None, tuple[_Position, ...]]] = {}
@@ -188,7 +190,7 @@ class ChainAutomaton:
         pieces: Enumerations = self._values.blocks(nodes)
         if self._structures:
             both = OrderedSet((view.of, view.traits) for views in pieces for view in views)
-            return {both: Single(nodes[0].block)}
+            return {both: Single(nodes[0].block)} if both else {}  # a block without values is in no structure
         return {OrderedSet((view.of, view.traits) for view in views): piece for views, piece in pieces.items()}
 
     # --- a row of fixed length that all positions have next is one letter ---

@@ -180,8 +180,8 @@ class Count:
 @paused_collector()
 def count(space: Space, work: int = MOST_WORK) -> Count:
     """The size of a space; without a table, as far as no table is needed. `work` bounds what exactness may cost."""
-    depends = any(follows_table(node) for node in bottom_up(space.root))
-    has_open_size = any(_has_open_size(node) for node in bottom_up(space.root))
+    depends = any(map(follows_table, bottom_up(space.root)))
+    has_open_size = depends and any(map(_has_open_size, bottom_up(space.root)))
     if depends:
         space = Space(rebuilt(space.root, _widened), space.requirements, space.facts)
     structures, structures_interval, why = _structures(space, work)

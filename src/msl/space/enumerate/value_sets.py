@@ -136,6 +136,7 @@ class _Siblings:
 
 Enumerations = dict[OrderedSet[View], Enumeration]
 _Leaf = tuple[int, Node, Visibility]
+_PIPELINE = ("pipeline",)
 #: The rows of steps of several nodes, by the numbers of the nodes that have each and the traits that it has there.
 Rows = Callable[[tuple[Node, ...]], Mapping[OrderedSet[tuple[int, Traits]], Enumeration]]
 
@@ -152,7 +153,7 @@ class ValuePartition:
         facts: Facts | None,
         steps: int | None,
         limit: WorkLimit,
-        rows: Rows,
+        rows: Callable[[], Rows | None],
         scales: bool = False,
     ) -> None:
         self._rows = rows
@@ -177,15 +178,13 @@ class ValuePartition:
 
     def _cut(self, nodes: tuple[Node, ...], visibilities: tuple[Visibility, ...]) -> Enumerations:
         groups: dict[tuple[Any, ...], list[_Leaf]] = defaultdict(list)
-        has_pipeline = False
         for number, (node, visibility) in enumerate(zip(nodes, visibilities, strict=True)):
             for leaf in _leaves(node):
-                has_pipeline = has_pipeline or isinstance(leaf, Pipeline)
                 sort = (*_sort(leaf), "log") if self._scales and _is_logarithmic(leaf) else _sort(leaf)
                 groups[sort].append((number, leaf, visibility))
-        if has_pipeline:  # a pipeline may come to a single block, which other leaves may be too
+        if _PIPELINE in groups:  # a pipeline may come to a single block, which other leaves may be too
             for sort in [sort for sort in groups if sort[0] == "block"]:
-                groups["pipeline",].extend(groups.pop(sort))
+                groups[_PIPELINE].extend(groups.pop(sort))
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
         for sort, leaves in groups.items():
             for views, piece in self._group(sort, leaves).items():
@@ -284,8 +283,10 @@ class ValuePartition:
         seen = [visibility.precision is not None for _, _, visibility in leaves]
         nodes = tuple(Marked(WHOLE_VALUE, row) if is_seen else row for row, is_seen in zip(rows, seen, strict=True))
         blocks = {use.block.key: use.block for row in rows for use in steps_up(row) if isinstance(use, BlockUse)}
+        chains_of_all = self._rows()
+        assert chains_of_all is not None  # what asks for values is under way
         pieces: dict[OrderedSet[View], list[Enumeration]] = defaultdict(list)
-        for signature, paths in self._rows(nodes).items():
+        for signature, paths in chains_of_all(nodes).items():
             views = OrderedSet(
                 _pipeline_view(leaves[i][0], traits, blocks) if seen[i] else _view(leaves[i][0], UNSEEN, traits)
                 for i, traits in signature
@@ -325,9 +326,13 @@ class ValuePartition:
         found: list[Node] = []
         for holder in holders:
             record = records[holder[0]]
-            node = self._node(record.params[name], holder[1]) if record.has(name, holder[1].params) else None
-            (absent if node is None else present).append(holder)
-            if node is not None:
+            node = record.params[name].node if record.has(name, holder[1].params) else None
+            if isinstance(node, Sized):
+                node = self._list(node, holder[1])
+            if node is None:
+                absent.append(holder)
+            else:
+                present.append(holder)
                 found.append(node)
         if absent:
             yield None, (place + 1, OrderedSet(absent))
@@ -342,16 +347,14 @@ class ValuePartition:
                 after.append((i, seen.with_(name, view), traits | view.traits))
             yield Mapped(piece, lambda value: (name, value)), (place + 1, OrderedSet(after))
 
-    def _node(self, param: Param, seen: _Siblings) -> Node | None:
-        """What a parameter may be beside its siblings; of each length there is one list, by which it is known."""
-        if not isinstance(param.node, Sized):
-            return param.node
-        length = length_beside(param.node, dict(seen.params))
+    def _list(self, sized: Sized, seen: _Siblings) -> Node | None:
+        """The list beside these siblings; of each length there is one, by which it is known."""
+        length = length_beside(sized, dict(seen.params))
         if length is None:
             return None
-        key = id(param.node), length
+        key = id(sized), length
         if key not in self._lists:
-            self._lists[key] = param.node, list_of(param.node, length)
+            self._lists[key] = sized, list_of(sized, length)
         return self._lists[key][1]
 
 
@@ -392,8 +395,10 @@ class _Record:
             dict(abstraction.precisions(node.block) or {}) if isinstance(node, BlockUse) else dict(outer.inside(node))
         )
         counted = [name for p in node.params if isinstance(p.node, Sized) for name in names_in(p.node.length)]
-        for name, precision in sibling_precisions((param.condition for param in node.params), facts, counted).items():
-            precisions[name] = precision.joined(precisions.get(name))
+        conditions = [param.condition for param in node.params if param.condition is not None]
+        if conditions or counted:
+            for name, precision in sibling_precisions(conditions, facts, counted).items():
+                precisions[name] = precision.joined(precisions.get(name))
         visibility = Visibility(None, tuple(sorted(precisions.items(), key=lambda item: item[0])))
         return cls(node, {param.name: param for param in node.params}, outer, visibility, abstraction, facts)
 
@@ -484,7 +489,7 @@ def _sort(leaf: Node) -> tuple[Any, ...]:
         case BlockUse(block=block):
             return "block", block
         case Pipeline():
-            return ("pipeline",)
+            return _PIPELINE
         case Symbol(name=name, own=own):
             return "symbol", name, own
         case Listing(elements=elements):
