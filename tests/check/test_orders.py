@@ -135,11 +135,11 @@ def test_weights_steer_draws_among_alternatives_with_an_order() -> None:
 @pytest.mark.parametrize(
     ("domain", "code", "words"),
     [
-        ("none | light < strong", "MSL205", "`none < light < strong` if all of them have an order"),
+        ("none | light < strong", "MSL205", "if all of them have an order, write `none < light < strong`"),
         ("strong > light > none", "MSL205", "`none < light < strong`"),
-        ("light <= strong", "MSL205", "write `light < strong`"),
+        ("light <= strong", "MSL205", "is written `light < strong`"),
         ("2 < 5 < 10", "MSL206", "write `2 | 5 | 10`"),
-        ("light < strong(depth: 1..5)", "MSL206", "write `|`"),
+        ("light < strong(depth: 1..5)", "MSL206", "by `|`"),
         ("none < 5 < 2", "MSL208", "from the lowest to the highest"),
         ("a < b < a", "MSL208", "remove one of them"),
     ],

@@ -116,7 +116,9 @@ class MetricOfPool:
         raise NotImplementedError
 
     def influence(self, model: int) -> Floats:
-        """By finite differences, for units of rows; the rows of a unit share what it adds."""
+        """By finite differences, for units of rows; the rows of a unit share what it adds. A function of predictions
+        alone knows no weights but whole numbers, so that it gets the rows of a unit twice."""
+        step = 1.0 if self._metric.takes == "predictions" else 0.01
         mass = self._pool.mass(model)
         seen = np.flatnonzero(mass > 0.0)
         outputs, y, own = self._pool.scored(model)[seen], self._pool.y[seen], mass[seen]
@@ -125,8 +127,8 @@ class MetricOfPool:
         found = np.zeros(len(mass))
         for unit in range(int(units.max()) + 1):
             inside = units == unit
-            moved = score(self._metric, y, outputs, own * np.where(inside, 1.01, 1.0)) - before
-            found[seen[inside]] = moved / 0.01 / inside.sum()
+            moved = score(self._metric, y, outputs, own * np.where(inside, 1.0 + step, 1.0)) - before
+            found[seen[inside]] = moved / step / inside.sum()
         return found
 
 

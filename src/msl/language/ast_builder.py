@@ -273,11 +273,11 @@ class AstBuilder(Transformer[Token, Any]):
         is_short = sum(map(len, texts)) < 80 and "\n" not in "".join(texts)
         signs = set(written)
         if signs <= _COMPARING:
-            both = f"for one step after another write `{' >> '.join(texts)}`, for alternatives in an order "
+            both = f"for one step after another write `{' >> '.join(texts)}`; "
             ascending = texts if signs <= {"<", "<="} else texts[::-1] if signs <= {">", ">="} else None
             help = "write them from the lowest to the highest, with `<` between them"
             if ascending is not None and is_short:
-                help = f"{both if signs == {'>'} else ''}write `{' < '.join(ascending)}`"
+                help = f"{both if signs == {'>'} else ''}an order of alternatives is written `{' < '.join(ascending)}`"
             message = f"`{written[at]}` does not join anything: alternatives in an order are joined by `<`"
             self._problem("MSL205", message, span, help=help)
         else:
@@ -285,7 +285,7 @@ class AstBuilder(Transformer[Token, Any]):
             message = f"`<` and `{other}` cannot be mixed: an order has all alternatives of a parameter"
             help = "write all of them in one order, or none of them"
             if signs == {"<", "|"} and is_short:
-                help = f"write `{' < '.join(texts)}` if all of them have an order, or `{' | '.join(texts)}` if not"
+                help = f"if all of them have an order, write `{' < '.join(texts)}`, and if not, `{' | '.join(texts)}`"
             self._problem("MSL205", message, span, help=help)
         return ["<"] * len(written)
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from msl.blocks.base.block import Floats
 from msl.evaluate.drawn_losses import DrawnLosses
 from msl.evaluate.drawn_metrics import pools_of_models
+from msl.evaluate.outcome import MetricFailed
 from msl.runner.choose_winner import Candidate, Verdict
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.drawn_units import DrawnUnits, Ranking, Tally, interval_of_loss
@@ -92,7 +93,10 @@ def correct_estimate(plan: Plan, store: Store, found: SearchResult, verdict: Ver
     first = _competing(judged)
     if not any(each.model == winner.model for each in first):
         return Correction(unkept=unkept, why=_WITHOUT_WINNER if first else _WITHOUT_OUTPUTS)
-    return _Choice(plan, first, _finalists(found, judged)).corrected(found, verdict, winner, unkept)
+    try:
+        return _Choice(plan, first, _finalists(found, judged)).corrected(found, verdict, winner, unkept)
+    except MetricFailed as reason:  # a metric of the user's may not be made for every draw of the rows
+        return Correction(unkept=unkept, why=f"on rows that were drawn, {reason}")
 
 
 _WITHOUT_OUTPUTS = (

@@ -34,7 +34,7 @@ class Orders:
             if id(item) in blocks:
                 text = self._text(item)
                 message = f"`{text}` is a block here, and blocks have no order"
-                self._error("MSL206", item, message, f'write `|` between blocks, or `"{text}"` if you mean the text')
+                self._error("MSL206", item, message, f'join blocks by `|`, or write `"{text}"` if you mean the text')
                 return None
         options = [read(item) for item in written.items]
         sound = [option for option in options if option is not None]
@@ -62,11 +62,11 @@ class Orders:
             case ast.Range():
                 message, help = (
                     f"`{text}` is a range, whose numbers have their order already",
-                    "write `|` beside a range",
+                    "join a range to the others by `|`",
                 )
             case ast.Call():
                 message = f"`{text}` has parameters of its own, and an alternative in an order has none"
-                help = "write `|` between the alternatives"
+                help = "join the alternatives by `|`"
             case _:
                 message = f"`{text}` cannot stand in an order"
                 help = "an order is made of words, texts, numbers, `true`, `false` and `none`"
@@ -79,7 +79,7 @@ class Orders:
         for option, item in zip(options, written.items, strict=True):
             if not isinstance(option, Const):
                 message = f"`{self._text(item)}` has parameters of its own, and an alternative in an order has none"
-                self._error("MSL206", item, message, "write `|` between the alternatives")
+                self._error("MSL206", item, message, "join the alternatives by `|`")
                 return False
             found.append((option, item))
         numbers = [(option.value, item) for option, item in found if is_number(option)]
