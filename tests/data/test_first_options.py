@@ -147,3 +147,9 @@ def test_duplicate_rows_are_counted() -> None:
     unique = len(set(zip(NUMBERS, CLASS, strict=True)))
     assert duplicate_rows(read_source(frame)) == N - unique
     assert duplicate_rows(read_source(frame.with_row_index())) == 0
+
+
+def test_a_misspelt_target_gets_the_column_that_is_meant() -> None:
+    with pytest.raises(DataError) as wrong:
+        decided(pl.DataFrame({"fee": NUMBERS, "cancelled": CLASS}), "canceled")
+    assert [(each.code, each.help) for each in wrong.value.problems] == [("MSL312", "did you mean `cancelled`?")]

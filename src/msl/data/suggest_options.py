@@ -19,6 +19,7 @@ from msl.data.raw_columns import Reading
 from msl.data.read import read_source
 from msl.data.table import Table
 from msl.data.target import LAST, NAMED, choose_target, numbers_as_classes, spell_label
+from msl.diagnostics.suggest import did_you_mean
 
 ColumnUse = Literal["target", "feature", "order", "ignore"]
 
@@ -97,7 +98,8 @@ def _target(columns: Mapping[str, ColumnProfile], given: DataOptions) -> tuple[s
     if given.target is not None:
         if given.target not in columns:
             message = f"there is no column `{given.target}`"
-            raise DataError([problem("MSL312", message, f"the columns are {listed(columns, shown=12)}")])
+            help = did_you_mean(given.target, columns) or f"the columns are {listed(columns, shown=12)}"
+            raise DataError([problem("MSL312", message, help)])
         if columns[given.target].kind in _NO_TARGET:
             message = f"`{given.target}` cannot be the target: {_NO_TARGET[columns[given.target].kind]}"
             raise DataError([problem("MSL315", message, "name another target", column=given.target)])
