@@ -75,16 +75,25 @@ def test_the_slots_of_the_particle_swarm_paper() -> None:
     assert [group.label for group in layout.groups[1:]] == ["preprocess", "select", "learn"]
 
 
-@pytest.mark.parametrize("name", ["psms.msl", "psms_paper.msl"])
-def test_values_are_numbered_as_in_the_particle_swarm_paper(name: str) -> None:
+@pytest.mark.parametrize(("name", "subset", "select"), [("psms.msl", 6, 1), ("psms_paper.msl", 1, 5)])
+def test_values_are_numbered_as_in_the_particle_swarm_paper(name: str, subset: int, select: int) -> None:
     """Neighbouring values are what a small step leads to: no selection is the lowest, a subset is a binary number."""
     codec = space_to_codec(_spec(name, TABLE))
     methods = ("normalize", "standardize", "shift_scale")
     vector = np.full(16, 0.5)
     for number in range(8):
-        vector[1], vector[5] = (number + 0.5) / 8, 0.01
+        vector[subset], vector[select] = (number + 0.5) / 8, 0.01
         steps = [step.block.name for step in codec.model(vector).steps if isinstance(step, BlockValue)]
         assert steps[:-2] == [method for method, bit in zip(methods, f"{number:03b}", strict=True) if bit == "1"]
+
+
+def test_the_order_is_numbered_as_in_the_program_of_the_particle_swarm_paper() -> None:
+    codec = space_to_codec(_spec("psms.msl", TABLE))
+    vector = np.full(16, 0.5)  # standardize and normalize, and a selection
+    for place, first_is_selection in ((0.1, True), (0.9, False)):
+        vector[0] = place
+        first = next(step.block.name for step in codec.model(vector).steps if isinstance(step, BlockValue))
+        assert (first not in ("normalize", "standardize", "shift_scale")) is first_is_selection
 
 
 @pytest.mark.parametrize(("name", "dimensions"), [("kms.msl", 9), ("mopso.msl", 30), ("rbf.msl", 1 + 15 * 31)])
