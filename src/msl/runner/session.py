@@ -190,7 +190,7 @@ def run_plan(
     plan = request.plan
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
-    unusable += metric_problems(plan.spec.objectives, plan.job.trusted)
+    unusable += metric_problems(plan.spec.metrics, plan.job.trusted)
     if unusable:
         raise UserError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:
