@@ -121,9 +121,9 @@ finite_lists = st.sampled_from(
         Vector(2, Bool()),
         Vector(2, IntRange(1, 2)),
         Vector(2, IntRange(1, 3, prior=Prior("normal", 3, 0.5))),
-        Vector(2, _weighted),
-        Vector(2, _layers),
-        Vector(2, _ordered),
+        Listing((_weighted, _weighted)),
+        Listing((_layers, _layers)),
+        Listing((_ordered, _ordered)),
         Vector(2, Const(1)),
         Listing((_weighted, IntRange(1, 2))),
         Listing((IntRange(1, 2), Const(2))),
@@ -135,7 +135,7 @@ open_lists = st.sampled_from(
     [
         Vector(3, RealRange(0, 1)),
         Vector(2, RealRange(0.5, 100, log=True, prior=Prior("lognormal", 3, 1))),
-        Vector(2, Choice((RealRange(0, 1), Const("x")), (1.0, 3.0))),
+        Listing((Choice((RealRange(0, 1), Const("x")), (1.0, 3.0)), Bool())),
         Vector(4, Bool()),
         Regions(2, 2),
         Regions(3, 1),
@@ -347,7 +347,8 @@ def spaces(finite: bool = True) -> st.SearchStrategy[Space]:
 def _with_steered_values(finite: bool) -> st.SearchStrategy[Node]:
     """A block with a list, or a row of steps, whose elements are steered or have numbers."""
     lists: list[Node] = [
-        *(Vector(2, one) for one in (_weighted, _layers, _ordered, IntRange(1, 3, prior=Prior("normal", 3, 0.5)))),
+        *(Listing((one, one)) for one in (_weighted, _layers, _ordered)),
+        Vector(2, IntRange(1, 3, prior=Prior("normal", 3, 0.5))),
         Listing((_weighted, _ordered)),
     ]
     value = st.one_of(st.sampled_from(lists), st.builds(Pipeline, _rows(finite, 1)))

@@ -258,7 +258,7 @@ class Settings:
         """A duration or a size that is not a number with one of its units."""
         text = self.module.source.slice(expression.span)
         if isinstance(expression, ast.Number) and expression.unit is None:
-            *most, last = [f"`{text}{unit}`" for unit in units]
+            *most, last = [f"`{text}{unit}`" for unit in units if unit != "ms"]  # a limit is hardly ever so short
             self._error("MSL163", expression, f"`{name}` needs a unit", f"write {', '.join(most)} or {last}")
             return
         help = f"write `{_EXAMPLES[kind]}`"

@@ -207,7 +207,8 @@ class RequirementReader(ConditionReader):
         inside = self.around.contents(part)
         inner = peek(part.module, rest[0].text) or peek(self.module, rest[0].text)
         if inner is None or not inner.is_block:
-            self._not_in_part(part, rest[0], inside or ())
+            if inside is not None:  # what is wrong with the part is reported where it stands
+                self._not_in_part(part, rest[0], inside)
             return None
         use = self.around.bare(inner)
         if use is None or not self._stands_in(use.block, part, inside, rest[0]):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msl.check.domains.contains import Place, options_of, options_of_kind
 from msl.check.domains.declared import Declarer, alternatives, choice, listing_of
-from msl.check.names.resolve_names import peek
+from msl.check.names.resolve_names import declarations_of, peek
 from msl.language import ast
 from msl.record import record
 from msl.space.defaults import is_closed
@@ -100,7 +100,10 @@ class LearnerReader:
             return False
         found = peek(self.declarer.module, path.text)
         named = [use.block for use in uses if use.block.name == path.text]
-        return bool(named) and (found is None or (found.module.origin, found.name) in [block.key for block in named])
+        if not named or (found is not None and (found.module.origin, found.name) not in [b.key for b in named]):
+            return False
+        declarations_of(self.declarer.module, path)  # the file that it comes from is used, though it need not be
+        return True
 
     def _not_a_learner(self, item: ast.Expression, place: Place) -> None:
         message = f"`{self._text(item)}` is not a learner, and `{place.parameter}` of `{place.owner.name}` takes one"

@@ -11,6 +11,7 @@ from msl.check.names.names_of_other_tools import class_in_other_letters, class_o
 from msl.diagnostics.diagnostic import Report
 from msl.diagnostics.suggest import closest, did_you_mean, listing
 from msl.language import ast
+from msl.space.column_selectors import KINDS, REST
 
 _MOST_ADVISED = 200  # suggestions are slow; a file with more mistakes has another problem
 _PYTHON_VALUES = {"True": "true", "False": "false", "None": "none", "null": "none", "nil": "none"}
@@ -168,6 +169,8 @@ def _where_looked(module: Module) -> str:
 def _advice(module: Module, name: str) -> str:
     if name in _PYTHON_VALUES:
         return f"write `{_PYTHON_VALUES[name]}`"
+    if name in (*KINDS, REST):
+        return f"steps for these columns are written with `on`: `on {name} (passthrough)`"
     if (of_class := exact_class(module, name)) is not None:
         return of_class
     if (parameter := _parameter_of(module, name)) is not None:
