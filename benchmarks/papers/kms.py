@@ -288,7 +288,7 @@ def _program_table(records: Sequence[Record]) -> Table:
     note = (
         "Test BER in percent on the published splits. The public program of the authors, in its states of August and "
         "of November 2019, written anew from what it does; in the other rows some of its differences to the paper are "
-        "taken out: `sigma` is measured from the reference itself, `kernels` square nothing, `centers` are to be had for "
+        "taken out: `sigma` is measured from the reference itself, `kernels` square nothing, `centers` can be had for "
         "references of density and at random too, `folds` are the same for all configurations."
     )
     return Table("The authors' program, written anew", columns, tuple(rows), (note,))

@@ -136,14 +136,14 @@ def run_program(method: str, split: Split, seed: int, evaluations: int) -> dict[
     start = process_time()
     (rows, labels), (test, truth) = _arrays(split.train), _arrays(split.test)
     folds = None if program.own_folds else int(rng.integers(2**31))
-    tried = [(_judged(each, program, rows, labels, folds, rng), each) for each in _drawn(program, evaluations, rng)]
+    tried = [(_judged(each, program, rows, labels, folds, rng), each) for each in drawn(program, evaluations, rng)]
     best = sorted(tried, key=lambda pair: -pair[0])[:MEMBERS]
     outputs = []
     for _, each in best:
-        mapped = _fitted(each, program, rows, rng)
+        mapped = fitted(each, program, rows, rng)
         outputs.append(each.classifier().fit(mapped.features(rows), labels).predict(mapped.features(test)))
     return {
-        "ber": balanced_error(truth.tolist(), _voted(np.array(outputs)).tolist()),
+        "ber": balanced_error(truth.tolist(), voted(np.array(outputs)).tolist()),
         "kms": balanced_error(truth.tolist(), outputs[0].tolist()),
         "estimate": 1 - best[0][0],
         "naive": sum(each.neighbours is None for _, each in best),
@@ -156,7 +156,7 @@ def _arrays(table: pl.DataFrame) -> tuple[Rows, NDArray[Any]]:
     return table.drop(TARGET).to_numpy().astype(np.float64), table[TARGET].to_numpy()
 
 
-def _drawn(program: Program, evaluations: int, rng: np.random.Generator) -> list[Configuration]:
+def drawn(program: Program, evaluations: int, rng: np.random.Generator) -> list[Configuration]:
     """Without replacement: of all configurations, or of all maps with one classifier drawn for each."""
     maps = [
         (way, size, centers, distance, kernel)
@@ -187,13 +187,13 @@ def _judged(
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=int(rng.integers(2**31)) if seed is None else seed)
     predicted = np.empty_like(labels)
     for train, held in folds.split(rows, labels):
-        mapped = _fitted(configuration, program, rows[train], rng)
-        fitted = configuration.classifier().fit(mapped.features(rows[train]), labels[train])
-        predicted[held] = fitted.predict(mapped.features(rows[held]))
+        mapped = fitted(configuration, program, rows[train], rng)
+        learned = configuration.classifier().fit(mapped.features(rows[train]), labels[train])
+        predicted[held] = learned.predict(mapped.features(rows[held]))
     return float(np.mean([(predicted[labels == label] == label).mean() for label in np.unique(labels)]))
 
 
-def _fitted(configuration: Configuration, program: Program, rows: Rows, rng: np.random.Generator) -> KernelMap:
+def fitted(configuration: Configuration, program: Program, rows: Rows, rng: np.random.Generator) -> KernelMap:
     chosen, groups, is_by_number = _WAYS[configuration.way](rows, configuration, rng)
     present = np.unique(groups)
     members = [rows[groups == group] for group in present]
@@ -283,7 +283,7 @@ _WAYS: Mapping[str, Callable[[Rows, Configuration, np.random.Generator], Chosen]
 }
 
 
-def _voted(outputs: NDArray[Any]) -> NDArray[Any]:
+def voted(outputs: NDArray[Any]) -> NDArray[Any]:
     """The most votes; of as many the last label."""
     labels = np.unique(outputs)
     counts = np.array([(outputs == label).sum(axis=0) for label in labels])
