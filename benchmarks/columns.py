@@ -38,7 +38,7 @@ class Question:
     data: str
     kind: str
     columns: tuple[str, ...] = ()
-    #: Columns that both sides do without.
+    #: Columns that both sides do without: identifiers, and numbers that say the same.
     apart: tuple[str, ...] = ()
 
     @property
@@ -48,7 +48,7 @@ class Question:
 
 QUESTIONS = (
     Question("tate_text", "text", ("title", "medium"), ("id",)),
-    Question("hotel_rates", "date", ("arrival_date",)),
+    Question("hotel_rates", "date", ("arrival_date",), ("arrival_date_num", "near_christmas", "near_new_years")),
     Question("hotel_rates", "many symbols", ("agent", "country", "company")),
     Question("flights", "date", ("time_hour",), ("year", "month", "day", "hour", "minute")),
     Question("flights", "many symbols", ("tailnum", "dest")),
