@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import honesty, peers, portfolio, tables
+from benchmarks import honesty, importance, peers, portfolio, tables
 from benchmarks.benchmark import Benchmark
 from benchmarks.papers import challenge, hermite, kms, kms_classifiers, kms_consensus, mopso, psms, psms_settings, sbm
 
@@ -22,5 +22,6 @@ BENCHMARKS: dict[str, Benchmark] = {
         tables.BENCHMARK,
         portfolio.BENCHMARK,
         honesty.BENCHMARK,
+        importance.BENCHMARK,
     )
 }

@@ -228,9 +228,8 @@ def _of_objective(evaluated: EvaluatedModels, place: int, name: str, seed: int) 
     values = np.where(known, whole, float(whole[known].max()))[chosen]
     shares, active = evaluated.shares[chosen], evaluated.active[chosen]
     rng = np.random.default_rng([seed, _STREAM, place])
-    drawn = sample(evaluated.codec, _DRAWS, rng)
-    space = _Space(drawn.snapped, drawn.active, [meaning.levels for meaning in evaluated.meanings])
-    found, chance = _measured(shares, active, values, space, rng)
+    space = drawn_models(evaluated.codec, rng)
+    found, chance = measured(shares, active, values, space, rng)
     good = values <= np.quantile(values, GOOD)
     units = _units(evaluated.meanings)
     limit = float(_by_unit(chance, units).max())
@@ -296,7 +295,7 @@ def _why_not(losses: Floats, models: int, dimensions: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Space:
+class DrawnModels:
     """Models drawn as the space draws them."""
 
     shares: Floats
@@ -304,14 +303,24 @@ class _Space:
     levels: list[int | None]
 
 
-def _measured(
-    shares: Floats, active: Flags, losses: Floats, space: _Space, rng: np.random.Generator
+def drawn_models(codec: Codec, rng: np.random.Generator) -> DrawnModels:
+    batch = sample(codec, _DRAWS, rng)
+    return DrawnModels(batch.snapped, batch.active, [dimension.levels for dimension in codec.dimensions])
+
+
+def measured(
+    shares: Floats,
+    active: Flags,
+    losses: Floats,
+    space: DrawnModels,
+    rng: np.random.Generator,
+    permutations: int = _PERMUTATIONS,
 ) -> tuple[Floats, Floats]:
     """The importance of each dimension in each bootstrap sample, and for each permutation of the losses."""
     rows, everywhere = np.where(active, shares, -1.0), np.where(space.active, space.shares, -1.0)
     size = len(losses)
     found = []
-    for is_chance in [False] * _BOOTSTRAPS + [True] * _PERMUTATIONS:
+    for is_chance in [False] * _BOOTSTRAPS + [True] * permutations:
         values = rng.permutation(losses) if is_chance else losses
         drawn = rng.integers(0, size, size)
         found.append(_once(rows, values, drawn, everywhere, space, rng))
@@ -319,7 +328,7 @@ def _measured(
 
 
 def _once(
-    rows: Floats, losses: Floats, drawn: NDArray[np.intp], everywhere: Floats, space: _Space, rng: np.random.Generator
+    rows: Floats, losses: Floats, drawn: NDArray[np.intp], everywhere: Floats, space: DrawnModels, rng: np.random.Generator
 ) -> Floats:
     """What trees fitted to a sample of the models say, weighted by how well they foresee the other models."""
     from sklearn.ensemble import GradientBoostingRegressor  # only here: reports without this section do without it
