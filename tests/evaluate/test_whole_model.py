@@ -23,7 +23,7 @@ from msl.space.spec import MetricLimit, Spec
 from msl.space.values import Model
 
 FOREST = "random_forest(n_estimators: {0}, rest = default)"
-SPACE = f"use sklearn\nchain m = standard_scaler >> ({FOREST} | gaussian_nb(rest = default))\n"
+SPACE = f"use sklearn\nchain m = standard_scaler(rest = default) >> ({FOREST} | gaussian_nb(rest = default))\n"
 SMALL = SPACE.format("10 | 200")
 
 
@@ -44,7 +44,7 @@ def test_model_bytes_are_those_of_the_pickle_of_the_model_fitted_on_all_rows() -
         chain = model_to_chain(model, "classification", spec.seed, (), dataset.columns)
         chain.fit_arrays(np.array(dataset.X), np.array(dataset.y), dataset.n_classes)
         assert found.losses == (found.metrics["model_bytes"],)
-        assert found.losses[0] == pytest.approx(len(pickle.dumps(chain, protocol=5)), rel=0.01, abs=100)
+        assert found.losses[0] == pytest.approx(len(pickle.dumps(chain, protocol=5)), rel=0.03, abs=100)
 
 
 def test_the_bytes_do_not_depend_on_which_texts_are_one_object() -> None:
