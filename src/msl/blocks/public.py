@@ -81,7 +81,7 @@ HOMES: dict[str, str] = {
         ("msl.blocks.selection.orthogonal", "GramSchmidt PrincipalComponents"),
         ("msl.blocks.similarity.safe_coordinates", "Scaled Quartered Directions Whitened"),
         ("msl.blocks.preprocessing.prepare", "Prepare MergeRare"),
-        ("msl.blocks.preprocessing.encoders", "Cycle SymbolShares SymbolBuckets"),
+        ("msl.blocks.preprocessing.encoders", "Cycle Thermometer SymbolShares SymbolBuckets"),
         (
             "msl.blocks.selection.rankers",
             "FTestRanker PearsonRanker TTestRanker ZFilterRanker SignalToNoiseRanker AucRanker ForestImportanceRanker"

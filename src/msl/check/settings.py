@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from msl.check.domains.arguments import cut_number
@@ -19,6 +20,7 @@ from msl.space.formulas import Formula
 from msl.space.spec import Budget, DataStatement
 
 _DATA_LISTS = ("ignore", "missing", "categorical", "numeric", "dates", "text")
+_ORDERED = "ordered"
 _DATA_SWITCHES = {
     "header": "`true` if the first row holds names, `false` if it is data",
     "day_first": "`true` if 1/2/2024 is the first of February, `false` if it is the second of January",
@@ -27,7 +29,7 @@ _DATA_SIGNS = ("separator", "decimal")
 #: What columns that are no features say of the rows.
 _SET_APART = {"groups": "groups", "order": "order", "fold": "folds", "weight": "weights"}
 _DATA_NAMES = (
-    *("target", "task", "positive", *_DATA_LISTS, *_SET_APART, *_DATA_SWITCHES, *_DATA_SIGNS),
+    *("target", "task", "positive", *_DATA_LISTS, _ORDERED, *_SET_APART, *_DATA_SWITCHES, *_DATA_SIGNS),
     *("missing_target", "ragged", "rows"),
 )
 _DROP_OR_ERROR = {
@@ -173,6 +175,8 @@ class Settings:
         value = argument.value
         if name in _DATA_LISTS:
             return self._column_list(argument)
+        if name == _ORDERED:
+            return self._orders(argument)
         if name in _DATA_SWITCHES:
             if isinstance(value, ast.Boolean):
                 return value.value
@@ -206,6 +210,50 @@ class Settings:
                 message = f"`{name}` is in this list already"
                 self.report.warning("MSL224", self.module.source, item.span, message, "", "remove it")
         return None if any(text is None for text in texts) else tuple(text for text in texts if text is not None)
+
+    def _orders(self, argument: ast.Argument) -> tuple[tuple[str, ...], ...] | None:
+        """The columns of `ordered`, each with its symbols, or alone where their order is to be found."""
+        if not isinstance(argument.value, ast.ListOf):
+            text = self.module.source.slice(argument.value.span)
+            return self._error("MSL160", argument.value, "a list is needed here", f"write `[{text}]`")
+        found: dict[str, tuple[str, ...]] = {}
+        for item in argument.value.items:
+            order = self._order(item)
+            if order is None:
+                return None
+            if order[0] in found:
+                message = f"`{order[0]}` is in this list already"
+                self.report.warning("MSL224", self.module.source, item.span, message, "", "remove it")
+            found.setdefault(order[0], order)
+        return tuple(found.values())
+
+    def _order(self, item: ast.Expression) -> tuple[str, ...] | None:
+        if not isinstance(item, ast.Call):
+            if isinstance(item, ast.Choice):
+                text = self.module.source.slice(item.span)
+                message = f"`{text}` is an order without the column that has it"
+                return self._error("MSL482", item, message, f"write the column before it: `COLUMN({text})`")
+            name = self._text(item)
+            return None if name is None else (name,)
+        column = ".".join(name.text for name in item.path.names)
+        levels: tuple[ast.Expression, ...] = ()
+        if len(item.arguments) == 1 and item.arguments[0].key is None:
+            value = item.arguments[0].value
+            levels = value.items if isinstance(value, ast.Choice) and value.ordered else ()
+        if not levels:
+            within = ", ".join(self.module.source.slice(argument.span) for argument in item.arguments)
+            shown = " < ".join(filter(None, (each.strip() for each in re.split(r"[,|]", within)))) or "low < high"
+            message = f"the symbols of `{column}` are in no order"
+            help = f"join them by `<`, the lowest first: `{self.module.source.slice(item.path.span)}({shown})`"
+            return self._error("MSL482", item, message, help)
+        symbols = ["none" if isinstance(level, ast.Nothing) else self._text(level) for level in levels]
+        if None in symbols:
+            return None
+        for place, symbol in enumerate(symbols):
+            if symbol in symbols[:place]:
+                message = f"`{symbol}` has two places in the order of `{column}`"
+                return self._error("MSL482", levels[place], message, "remove one of them")
+        return (column, *(str(symbol) for symbol in symbols))
 
     def _text(self, expression: ast.Expression) -> str | None:
         match expression:

@@ -16,6 +16,7 @@ from msl.data.data_errors import DataError, DataProblem, condensed, listed, prob
 from msl.data.derived_columns import find_derived, is_day_first, parse_moments, with_derived
 from msl.data.infer_types import Kind, Markers, TypedColumn, column_text, sort_symbols, type_column, unusable_columns
 from msl.data.options import DataOptions
+from msl.data.ordered_symbols import ordered_column
 from msl.data.profile import column_warnings, mixed_decimals
 from msl.data.raw_columns import Reading
 from msl.data.table import Column, Floats, Schema, Table
@@ -145,6 +146,10 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
     candidates = [name for name in reading.columns if name not in set_apart]
     wanted: dict[str, Kind] = dict.fromkeys(options.categorical or (), "symbolic")
     wanted |= dict.fromkeys(options.numeric or (), "numeric")
+    orders = {name: tuple(order) for name, *order in options.ordered or ()}
+    said = {name for names in options.named_columns().values() for name in names}
+    orders |= {name: order for name, order in reading.orders.items() if name not in said and name != target_name}
+    wanted |= dict.fromkeys(orders, "symbolic")
     signed = signed_decimals(reading, options)
     typed = {
         name: type_column(name, reading.columns[name], wanted.get(name), given, reading.decimals, signed)
@@ -155,6 +160,10 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         typed[target_name] = type_column(target_name, numbers, "numeric", given, reading.decimals, signed)
     problems = [*reading.warnings, *doubts, *(each for column in typed.values() for each in column.problems)]
     raise_errors([*problems, *numbers_as_classes(typed[target_name], options)])
+    categories: dict[str, tuple[str, ...]] = {}
+    for name, order in orders.items():
+        if name in typed:
+            typed[name], categories[name] = ordered_column(typed[name], order)
     kept = stated_rows(typed[target_name].values) if options.missing_target == "drop" else None
     if kept is not None:
         typed = {name: replace(column, values=column.values.filter(kept)) for name, column in typed.items()}
@@ -168,7 +177,7 @@ def build_table(reading: Reading, options: DataOptions) -> Table:
         target = replace(target, values=target.values[drawn])
     features = [typed[name] for name in sorted(typed, key=natural_order)]
     raise_errors(infinite(column) for column in features if is_infinite(column))
-    columns = tuple(_column(column) for column in features)
+    columns = tuple(_column(column, categories.get(column.name)) for column in features)
     made = {name: one.source for one in derived for name in one.names}
     for column in features:
         problems += column_warnings(column) if column.name not in made else ()
@@ -239,9 +248,11 @@ def is_infinite(column: TypedColumn) -> bool:
     return column.kind == "numeric" and (column.values.max() == float("inf") or column.values.min() == float("-inf"))
 
 
-def _column(column: TypedColumn) -> Column:
+def _column(column: TypedColumn, order: tuple[str, ...] | None) -> Column:
     if column.kind == "numeric":
         return Column(column.name, "numeric")
+    if order is not None:
+        return Column(column.name, "ordered", order)
     symbols = column.values.unique().drop_nulls()
     return Column(column.name, "symbolic", tuple(sort_symbols(symbols)))
 

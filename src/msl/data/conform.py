@@ -82,7 +82,7 @@ def _signed(name: str, reading: Reading, schema: Schema) -> tuple[str, ...]:
 
 
 def _conform_column(reading: Reading, column: Column, schema: Schema, given: Markers) -> TypedColumn:
-    if column.kind == "symbolic":
+    if column.kind != "numeric":
         texts = column_text(reading.columns[column.name], given)
         return _recognise(column.name, texts, column.categories, reading.decimals)
     signed = _signed(column.name, reading, schema)

@@ -16,7 +16,7 @@ _MOST_ALIKE = 4
 #: The middle of a longer message is left out: a name or a value in it may be megabytes long.
 _MOST_CHARACTERS = 1_000
 #: Errors whose codes come after those of warnings.
-_LATER_ERRORS = frozenset({"MSL350", "MSL360", "MSL361", "MSL362", "MSL366", "MSL390"})
+_LATER_ERRORS = frozenset({"MSL350", "MSL360", "MSL361", "MSL362", "MSL366", "MSL390", "MSL480", "MSL481"})
 
 #: Every code for data, in one line. Codes below MSL330 are errors, so are a few later ones; the others are warnings.
 MEANINGS: dict[str, str] = {
@@ -64,6 +64,8 @@ MEANINGS: dict[str, str] = {
     "MSL364": "the first number of a date may be the day or the month",
     "MSL365": "some lines of the file are not UTF-8",
     "MSL366": "a column that should hold text holds numbers",
+    "MSL480": "the order of a column lacks symbols that it holds",
+    "MSL481": "the order of the symbols of a column is not plain",
     "MSL390": "the weight of a row is no positive number",
     "MSL470": "a class has a single row",
     "MSL471": "a column has symbols that the model was not trained on",

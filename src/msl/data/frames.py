@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,18 @@ def read_memory(source: Any, y: Any = None, names: Sequence[str] | None = None, 
         raise _misshapen(f"the features have {len(columns[0])} rows, the target {len(columns[-1])}")
     if not columns or heights == {0}:
         raise DataError([problem("MSL304", f"{_ORIGIN} is empty", "it needs rows and columns")])
-    return Reading.of(columns, unique_names(cells), _ORIGIN)
+    unique = unique_names(cells)
+    return replace(Reading.of(columns, unique, _ORIGIN), orders=dict(_orders(source, unique.unique)))
+
+
+def _orders(source: Any, names: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The symbols of the columns of pandas that are ordered categories."""
+    if not (_is_pandas(source) and hasattr(source, "columns")):
+        return
+    for name, dtype in zip(names, source.dtypes, strict=False):
+        if getattr(dtype, "ordered", False) and len(dtype.categories) > 2:
+            symbols = [_text(value) for value in dtype.categories]
+            yield name, tuple(symbol for symbol in symbols if symbol is not None)
 
 
 def _columns(source: Any) -> tuple[list[pl.Series], Sequence[str]]:

@@ -58,7 +58,8 @@ def _number(text: str) -> float | None:
 # --- kinds of columns ---
 
 
-Kind = Literal["numeric", "symbolic"]
+#: Of an ordered column the symbols have an order, in which they are numbered.
+Kind = Literal["numeric", "symbolic", "ordered"]
 
 #: Dates and times as people and programs write them: 2024-01-31T12:00:00Z, 31.1.2024, 1/31/24 12:00, 12:00:30.
 _DATE_OR_TIME = (

@@ -37,6 +37,8 @@ class DataOptions:
     #: Columns that hold dates or times, and free text; columns of numbers are made of them.
     dates: tuple[str, ...] | None = None
     text: tuple[str, ...] | None = None
+    #: Columns whose symbols have an order: each with its symbols, the lowest first, or alone where that is inferred.
+    ordered: tuple[tuple[str, ...], ...] | None = None
     #: Whether 1/2/2024 is the first of February.
     day_first: bool | None = None
     groups: str | None = None
@@ -73,7 +75,8 @@ class DataOptions:
         return tuple(column for name in SET_APART if (column := getattr(self, name)) is not None)
 
     def _kinds(self) -> dict[str, tuple[str, ...] | None]:
-        return {"categorical": self.categorical, "numeric": self.numeric, "dates": self.dates, "text": self.text}
+        kinds = {"categorical": self.categorical, "numeric": self.numeric, "dates": self.dates, "text": self.text}
+        return {**kinds, "ordered": tuple(name for name, *_ in self.ordered or ()) or None}
 
     def _impossible_values(self) -> Iterator[DataProblem]:
         if self.task is not None and self.task not in get_args(Task):
@@ -111,7 +114,7 @@ class DataOptions:
     def _contradictions(self) -> Iterator[DataProblem]:
         named = self.named_columns()
         for one, other in combinations(named, 2):
-            made = {one, other} == {"target", "dates"} or {one, other} == {"target", "text"}
+            made = "target" in (one, other) and not {one, other}.isdisjoint(("dates", "text", "ordered"))
             roles = {"target", "ignore", *SET_APART}
             if made or {one, other} <= roles or {one, other} <= self._kinds().keys():
                 for column in sorted(set(named[one]) & set(named[other])):

@@ -20,6 +20,7 @@ from msl.data.infer_types import (
     type_column,
     unusable_columns,
 )
+from msl.data.ordered_symbols import infer_order, says_nothing
 from msl.data.raw_columns import Reading
 
 _ID_NAME = re.compile(
@@ -61,6 +62,8 @@ def is_identifier(column: TypedColumn, present: int) -> bool:
     if present < _FEWEST_ROWS:
         return False
     values = column.values
+    if column.kind == "ordered":
+        return False
     if column.kind == "symbolic":
         return values.drop_nulls().n_unique() >= _MOSTLY_DIFFERENT * present
     if present < len(values):
@@ -86,7 +89,9 @@ def mixed_decimals(columns: list[TypedColumn]) -> Iterator[DataProblem]:
             yield problem("MSL339", message, help, column=column.name)
 
 
-ColumnKind = Literal["number", "category", "yes/no", "date", "text", "identifier", "constant", "empty", "other"]
+ColumnKind = Literal[
+    "number", "category", "ordered", "yes/no", "date", "text", "identifier", "constant", "empty", "other"
+]
 
 _DATES, _WORDS_OR_SIGNS = "MSL315", "MSL337"
 _YES_NO = tuple(map(frozenset, (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off"), ("0", "1"))))
@@ -94,6 +99,8 @@ _YES_NO = tuple(map(frozenset, (("yes", "no"), ("y", "n"), ("true", "false"), ("
 _FEWEST_ROWS = 20
 #: More columns are not compared with each other, nor with the target.
 _MOST_COMPARED = 1_000
+#: More symbols are no scale that people have made.
+_MOST_ORDERED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,8 @@ class ColumnProfile:
     odd: tuple[DataProblem, ...] = ()
     #: Whether its numbers have signs around them, so that only `numeric` reads them as numbers.
     is_signed: bool = False
+    #: The symbols of an ordered column, the lowest first.
+    order: tuple[str, ...] = ()
 
     @property
     def missing(self) -> int:
@@ -151,7 +160,19 @@ def _profile(name: str, column: pl.Series, reading: Reading) -> ColumnProfile:
     kind = _kind(typed)
     if kind in ("category", "identifier") and typed.kind == "symbolic" and holds_dates(column, NONE):
         kind = "date"  # but for a few values
+    if (told := reading.orders.get(name)) and kind == "category":
+        return ColumnProfile(name, "ordered", typed.values, (), order=tuple(told))
+    if kind == "category" and (order := _order(name, typed.values)) is not None:
+        return ColumnProfile(name, "ordered", typed.values, (), order=order)
     return ColumnProfile(name, kind, typed.values, typed.problems)
+
+
+def _order(name: str, values: pl.Series) -> tuple[str, ...] | None:
+    """The symbols of a column from the lowest to the highest, where they plainly have an order."""
+    symbols = values.unique().drop_nulls().to_list()
+    if not 2 < len(symbols) <= _MOST_ORDERED:
+        return None
+    return infer_order(name, symbols) or infer_order(name, [each for each in symbols if not says_nothing(each)])
 
 
 def _kind(column: TypedColumn) -> ColumnKind:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +41,8 @@ class Reading:
     #: The decimal signs that text may have, in the order in which they are tried.
     decimals: tuple[str, ...] = (".",)
     warnings: tuple[DataProblem, ...] = ()
+    #: The symbols of columns whose source says that they have an order, the lowest first.
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, columns: Iterable[pl.Series], names: Names, origin: str) -> Reading:

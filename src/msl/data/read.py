@@ -45,9 +45,7 @@ def read_source(
     """The columns of a file, an array or a frame, before anything is inferred."""
     options = options or DataOptions()
     if isinstance(source, str | Path):
-        return _read_file(
-            Path(source), options, as_text=(*(options.categorical or ()), *(options.dates or ()), *(options.text or ()))
-        )
+        return _read_file(Path(source), options, as_text=_told_as_text(options))
     return read_memory(source, y, names, options.target)
 
 
@@ -60,7 +58,7 @@ def read_like(
     does not have become missing, with a warning. Without `with_target` its target is ignored.
     """
     if isinstance(source, str | Path):
-        symbolic = [column.name for column in schema.columns if column.kind == "symbolic"]
+        symbolic = list(schema.symbols)
         symbolic += [one.source for one in schema.derived]
         if schema.classes and isinstance(schema.classes[0], str):
             symbolic.append(schema.target)
@@ -68,6 +66,12 @@ def read_like(
         options = schema.options if with_target else replace(schema.options, ragged=None)
         return conform_table(_read_file(Path(source), options, schema.sources, symbolic), schema, with_target)
     return conform_table(read_memory(source, y, names, schema.target), schema, with_target)
+
+
+def _told_as_text(options: DataOptions) -> tuple[str, ...]:
+    """The columns whose values are texts, by what the user says of them."""
+    of_text = (options.categorical, options.dates, options.text, [name for name, *_ in options.ordered or ()])
+    return tuple(name for names in of_text for name in names or ())
 
 
 def _read_file(

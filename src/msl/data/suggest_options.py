@@ -82,6 +82,11 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
     for name in signed:
         text, number = _example(reading.columns[name], columns[name].values)
         sentences.append(f"`{name}` has signs around its numbers and is read as numeric: {text!r} is {number}")
+    orders = tuple((n, *column.order) for n, column in columns.items() if column.order and uses[n] == "feature")
+    if orders:
+        named = listed((f"`{name}`" for name, *_ in orders), shown=12)
+        hold, they = ("holds", "it") if len(orders) == 1 else ("hold", "one")
+        sentences.append(f"{named} {hold} symbols with an order, as numbers in it; take {they} out of `ordered` if not")
     infinite = [n for n, column in columns.items() if uses[n] in ("feature", "target") and _has_infinite(column)]
     if infinite:
         named = listed(f"`{name}`" for name in infinite)
@@ -89,7 +94,12 @@ def first_options(reading: Reading, columns: Mapping[str, ColumnProfile], given:
         options = replace(options, missing=(*(options.missing or ()), "inf", "-inf"))
     ignored = tuple(name for name, use in uses.items() if use == "ignore")
     options = replace(
-        options, ignore=ignored or None, order=order, numeric=signed or None, dates=(order,) if order else None
+        options,
+        ignore=ignored or None,
+        order=order,
+        numeric=signed or None,
+        dates=(order,) if order else None,
+        ordered=orders or None,
     )
     return FirstOptions(options, target_reason, uses, reasons, tuple(sentences))
 
@@ -269,6 +279,7 @@ def _column(column: ColumnProfile, rows: int, first: FirstOptions | None) -> dic
         "missing": column.missing,
         "missing_share": column.missing / rows,
         "distinct": column.distinct(),
+        "order": list(column.order),
         "range": None if limits is None else list(limits),
         "common": [{"value": value, "rows": count} for value, count in column.common()],
         "use": None if first is None else first.uses[column.name],

@@ -68,7 +68,10 @@ Role = Literal["feature", "target", "groups", "order", "fold", "weight", "ignore
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A feature: numeric, or categorical and stored in `X` as indices into `categories`."""
+    """A feature: numeric, or categorical and stored in `X` as indices into `categories`.
+
+    An ordered feature has its categories from the lowest to the highest, so that their indices are numbers to compare.
+    """
 
     name: str
     kind: Kind
@@ -101,6 +104,11 @@ class Schema:
         """The columns that a table has to have: those that others are made of instead of these."""
         made = {name: one.source for one in self.derived for name in one.names}
         return tuple(dict.fromkeys(made.get(name, name) for name in self.names))
+
+    @property
+    def symbols(self) -> dict[str, tuple[str, ...]]:
+        """The categories of the columns that have any."""
+        return {column.name: column.categories for column in self.columns if column.kind != "numeric"}
 
     def made_of(self, kind: Literal["dates", "text"]) -> tuple[str, ...]:
         """The columns that are made of dates, or of text."""
@@ -242,6 +250,7 @@ class Table:
             symbolic=tuple(column.name for column in self.schema.columns if column.kind == "symbolic"),
             dates=self.schema.made_of("dates"),
             texts=self.schema.made_of("text"),
+            ordered=tuple(column.name for column in self.schema.columns if column.kind == "ordered"),
             incomplete=tuple(name for name, count in zip(self.names, self.missing_counts, strict=True) if count),
             classes=tuple(spell_label(label) for label in self.classes),
             n_folds=None if self.folds is None else int(self.folds.max()) + 1,
@@ -256,7 +265,7 @@ class Table:
     def _summaries(self) -> Iterator[ColumnSummary]:
         options = self.schema.options
         kinds = (options.categorical, options.numeric, options.dates, options.text)
-        given = {name for names in kinds for name in names or ()}
+        given = {name for names in (*kinds, [name for name, *_ in options.ordered or ()]) for name in names or ()}
         derived = {one.source: one for one in self.schema.derived}
         places = {name: place for place, name in enumerate(self.names)}
         roles: dict[str | None, Role] = {self.target: "target", options.groups: "groups", options.order: "order"}
@@ -291,6 +300,10 @@ class Table:
             return "none"
         if column.kind == "numeric":
             return f"{np.nanmin(values):g} … {np.nanmax(values):g}"
+        if column.kind == "ordered":
+            return f"{len(column.categories)} symbols: {' < '.join(column.categories[:7])}" + (
+                " < …" if len(column.categories) > 7 else ""
+            )
         return f"{len(column.categories)} symbols: {listed(column.categories)}"
 
     def _target_values(self, y: NDArray[Any]) -> str:

@@ -41,7 +41,8 @@ class Dataset:
         symbols = tuple(column.categories for column in table.schema.columns)
         facts = table.facts
         columns = ColumnKinds(
-            table.X.shape[1], symbolic, incomplete, table.names, facts.dates, facts.texts, symbols=symbols
+            *(table.X.shape[1], symbolic, incomplete, table.names, facts.dates, facts.texts, facts.ordered),
+            symbols=symbols,
         )
         return cls(table.X, table.y, n_classes, population, columns, table.weights)
 

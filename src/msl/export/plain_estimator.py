@@ -109,9 +109,8 @@ def _plain(trained: Trained, names: Sequence[str] | None) -> Pipeline | None:
 
 def _outline(trained: Trained) -> Exportable:
     schema = trained.schema
-    symbols = {column.name: column.categories for column in schema.columns if column.kind == "symbolic"}
     return Exportable(
-        "", "", trained.estimator, schema.names, symbols, schema.target, schema.classes, (), None, trained.ranges
+        "", "", trained.estimator, schema.names, schema.symbols, schema.target, schema.classes, (), None, trained.ranges
     )
 
 
@@ -129,7 +128,7 @@ def _reading(schema: Schema, names: Sequence[str] | None) -> list[tuple[str, Any
     for kind, group in groupby(schema.columns, key=lambda column: column.kind):
         columns = list(group)
         made: Any = "passthrough"
-        if kind == "symbolic":
+        if kind != "numeric":
             made = OrdinalEncoder(
                 categories=[np.array(column.categories, dtype=object) for column in columns],
                 handle_unknown="use_encoded_value",

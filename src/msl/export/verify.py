@@ -118,7 +118,7 @@ def check_skops(content: bytes, trained: Trained, trusted: Collection[str]) -> N
     from msl.export.python_file import probe_rows
     from msl.runner.safe_load import ModelFileError, load_estimator
 
-    rows = probe_rows(trained.ranges, [column.kind == "symbolic" for column in trained.schema.columns], 256)
+    rows = probe_rows(trained.ranges, [name in trained.schema.symbols for name in trained.schema.names], 256)
     try:
         said = load_estimator(content, "the saved model", trusted).outputs(rows)
     except ModelFileError as problem:

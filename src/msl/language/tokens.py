@@ -235,6 +235,8 @@ class _Places:
         """Whether a comparing sign stands between alternatives; in a part or a chain, only `<`."""
         if after is None or after.type in ("COLON", "EQUALS"):
             return False
+        if self._statement == "DATA" and len(self._open) > 2:  # `data(ordered = [size(small < large)])`
+            return sign not in ("==", "!=")
         return self._open[-1] and (sign == "<" if len(self._open) == 1 else sign not in ("==", "!="))
 
     def pass_by(self, token: Token) -> None:

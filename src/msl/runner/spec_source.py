@@ -72,6 +72,7 @@ def statement_to_options(statement: DataStatement) -> DataOptions:
         numeric=statement.numeric or None,
         dates=statement.dates or None,
         text=statement.text or None,
+        ordered=statement.ordered or None,
         day_first=statement.day_first,
         groups=statement.groups,
         order=statement.order,

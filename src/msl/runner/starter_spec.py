@@ -9,6 +9,7 @@ from msl.data.assemble import build_table
 from msl.data.data_errors import DataError, listed
 from msl.data.derived_columns import DateColumns, Derived
 from msl.data.options import DataOptions
+from msl.data.ordered_symbols import order_in_spec
 from msl.data.profile import leaking_columns, profile_columns
 from msl.data.raw_columns import Reading
 from msl.data.read import read_source
@@ -108,6 +109,8 @@ def _target(table: Table) -> str:
 def _about_columns(table: Table) -> list[str]:
     facts = table.facts
     groups = []
+    if facts.ordered:
+        groups.append(f"{len(facts.ordered)} with ordered symbols, which count as numbers in their order")
     if facts.symbolic:
         groups.append(f"{len(facts.symbolic)} with symbols, which are encoded where a block needs numbers")
     if facts.incomplete:
@@ -125,6 +128,8 @@ def _data(table: Table, first: FirstOptions) -> list[str]:
         entries.append(("order", name_to_text(options.order)))
     lists = {"dates": options.dates, "numeric": options.numeric, "missing": options.missing, "ignore": options.ignore}
     entries += [(name, f"[{', '.join(quoted(str(value)) for value in of)}]") for name, of in lists.items() if of]
+    if options.ordered:
+        entries.append(("ordered", f"[{', '.join(map(order_in_spec, options.ordered))}]"))
     entries += [(name, of) for name in ("missing_target", "ragged") if (of := getattr(options, name)) is not None]
     return [*_decisions(table, first), f"data({', '.join(f'{name} = {value}' for name, value in entries)})"]
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from msl.blocks.base.chain import probabilities
 from msl.blocks.base.check_outputs import BadOutputs
 from msl.blocks.base.load import is_raised_by_estimator
 from msl.data.derived_columns import DATE_PARTS, DateColumns, Derived, WordColumns
+from msl.data.infer_types import Kind
 from msl.data.options import DataOptions
 from msl.data.read import read_like
 from msl.data.table import Column, Schema, Table
@@ -143,7 +144,7 @@ def schema_to_record(schema: Schema) -> dict[str, Any]:
     return {
         "columns": [
             {"name": column.name, "kind": column.kind}
-            | ({"symbols": list(column.categories)} if column.kind == "symbolic" else {})
+            | ({"symbols": list(column.categories)} if column.kind != "numeric" else {})
             for column in schema.columns
         ],
         "target": schema.target,
@@ -166,6 +167,8 @@ def record_to_schema(record: Mapping[str, Any]) -> Schema:
         raise ValueError(f"the task {task!r} does not fit {len(classes)} classes")
     options = dict(record["options"])
     options.update({name: tuple(options[name]) for name in _LISTS if name in options})
+    if "ordered" in options:
+        options["ordered"] = tuple(tuple(map(_text, order)) for order in options["ordered"])
     derived = tuple(_derived(each) for each in record.get("derived", ()))  # models of earlier versions have none
     schema = Schema(columns, _text(record["target"]), task, classes, DataOptions(**options), derived)
     if not {name for one in derived for name in one.names} <= set(schema.names):
@@ -190,9 +193,9 @@ def _derived(record: Mapping[str, Any]) -> Derived:
 
 def _column(record: Mapping[str, Any]) -> Column:
     kind = record["kind"]
-    if kind not in ("numeric", "symbolic"):
+    if kind not in get_args(Kind):
         raise ValueError(f"{kind!r} is not a kind of column")
-    symbols = tuple(map(_text, record["symbols"])) if kind == "symbolic" else ()
+    symbols = tuple(map(_text, record["symbols"])) if kind != "numeric" else ()
     return Column(_text(record["name"]), kind, symbols)
 
 

@@ -18,8 +18,9 @@ from msl.space.values import BlockType, BlockValue, Branches, Step
 
 Selector = str | tuple[str, ...]
 
-#: The kinds of columns; those of dates and of text are the numbers that are made of them.
-KINDS = ("numbers", "symbols", "dates", "text")
+#: The kinds of columns; those of dates and of text are the numbers that are made of them, and the symbols of ordered
+#: columns stand for their places in the order.
+KINDS = ("numbers", "symbols", "ordered", "dates", "text")
 REST = "rest"
 
 #: The block behind `on`. Its name is no declaration's, so that no `use` is needed for it.
@@ -79,10 +80,11 @@ def selected(
     symbolic: Collection[str],
     dates: Collection[str] = (),
     texts: Collection[str] = (),
+    ordered: Collection[str] = (),
 ) -> list[str]:
     """The columns of a table that a selector other than `rest` means, in the order of the table."""
     if isinstance(selector, str):
-        kinds = {"symbols": symbolic, "dates": dates, "text": texts}
+        kinds = {"symbols": symbolic, "dates": dates, "text": texts, "ordered": ordered}
         if selector == "numbers":
             return [name for name in names if not any(name in others for others in kinds.values())]
         return [name for name in names if name in kinds.get(selector, ())]

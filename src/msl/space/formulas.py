@@ -288,6 +288,8 @@ class Facts:
     #: The columns that are made of dates, and of text.
     dates: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    #: The columns whose symbols have an order.
+    ordered: tuple[str, ...] = ()
     incomplete: tuple[str, ...] = ()
     #: The classes as they are spelt, in the order of their codes.
     classes: tuple[str, ...] = ()

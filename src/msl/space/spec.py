@@ -360,6 +360,7 @@ class DataStatement:
     numeric: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    ordered: tuple[tuple[str, ...], ...] = ()
     day_first: bool | None = None
     groups: str | None = None
     order: str | None = None

@@ -250,6 +250,8 @@ class ColumnKinds:
     #: The names of the columns that are made of dates, and of text.
     dates: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    #: The names of the columns whose symbols have an order; their numbers are to be compared, as those of numbers are.
+    ordered: tuple[str, ...] = ()
     #: The symbols of each column, in the order of their numbers; none for a column of numbers.
     symbols: tuple[tuple[str, ...], ...] = ()
 
@@ -361,9 +363,8 @@ class _Adapter:
                 message = f"these rows have no names of columns, by which `on [{', '.join(selector)}]` selects"
                 raise BlockProblem("MSL341", message, "give a table with names, such as a data frame", "on")
             names = tuple(map(str, range(self.kinds.n_columns)))
-        wanted = frozenset(
-            selected(selector, names, {names[column] for column in self._symbolic}, self.kinds.dates, self.kinds.texts)
-        )
+        kinds, symbolic = self.kinds, {names[column] for column in self._symbolic}
+        wanted = frozenset(selected(selector, names, symbolic, kinds.dates, kinds.texts, kinds.ordered))
         return frozenset(place for place, name in enumerate(names) if name in wanted)
 
     def _named(self, branch: tuple[Step, ...]) -> frozenset[int]:

@@ -60,15 +60,19 @@ class KRidge(KernelMachine):
         self.gamma = gamma
         self.shrinkage = shrinkage
 
-    def _solve(self, kernel: Floats, X: Floats, targets: Floats) -> None:
+    takes_weights = True
+
+    def _solve(self, kernel: Floats, X: Floats, targets: Floats, weights: Floats | None = None) -> None:
         self.rows_ = X
-        self.dual_coef_ = ridge_solve(kernel, self.shrinkage, targets)
+        self.ridge_ = self.shrinkage if weights is None else self.shrinkage / weights
+        self.dual_coef_ = ridge_solve(kernel, self.ridge_, targets)
 
     def complexity(self) -> float:
         """The effective degrees of freedom, trace K (K + shrinkage · I)⁻¹."""
         kernel = self._kernel.matrix(self.rows_, self.rows_)
-        inverse = inverse_diagonal(inverse_root(ridged(kernel, self.shrinkage)))
-        return float(len(kernel) - (safe_ridge(kernel, self.shrinkage) * inverse).sum())
+        ridge = getattr(self, "ridge_", self.shrinkage)  # models that were saved before there were weights have none
+        inverse = inverse_diagonal(inverse_root(ridged(kernel, ridge)))
+        return float(len(kernel) - (safe_ridge(kernel, ridge) * inverse).sum())
 
 
 @public
@@ -78,6 +82,9 @@ class KRidgeRegressor(KRidge, BlockRegressor):
     def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self._solve(prepared, X, y)
 
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._solve(self.prepare(X, y, n_classes), X, y, weights)
+
     def outputs_prepared(self, query: Floats) -> Floats:
         return query @ self.dual_coef_
 
@@ -86,10 +93,15 @@ class KRidgeRegressor(KRidge, BlockRegressor):
 class KRidgeClassifier(KRidge, BlockClassifier):
     """Kernel ridge regression on targets of ±1, one against the rest beyond two classes."""
 
-    def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_prepared(
+        self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None
+    ) -> None:
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
-        self._solve(prepared, X, signed_targets(codes, len(self.present_)))
+        self._solve(prepared, X, signed_targets(codes, len(self.present_)), weights)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes, weights)
 
     def outputs_prepared(self, query: Floats) -> Floats:
         return scores_of_all(query @ self.dual_coef_, self.present_, self.n_classes_)
@@ -106,6 +118,7 @@ class LSSVM(KernelMachine):
     classifiers, Neural Processing Letters 9.
     """
 
+    takes_weights = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelMachine._parameter_constraints,
         "balance": ["boolean"],
@@ -151,6 +164,9 @@ class LSSVMRegressor(LSSVM, BlockRegressor):
     def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self._solve(prepared, X, y, self.shrinkage)
 
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._solve(self.prepare(X, y, n_classes), X, y, self.shrinkage / weights)
+
     def outputs_prepared(self, query: Floats) -> Floats:
         return (query @ self.dual_coef_ + self.intercept_)[:, 0]
 
@@ -159,15 +175,24 @@ class LSSVMRegressor(LSSVM, BlockRegressor):
 class LSSVMClassifier(LSSVM, BlockClassifier):
     """The least-squares support vector machine for classification."""
 
-    def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_prepared(
+        self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None
+    ) -> None:
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         n_present = len(self.present_)
-        ridge = self.shrinkage * class_shares(codes, n_present) if self.balance else self.shrinkage
+        ridge: float | Floats = self.shrinkage
+        if self.balance:
+            ridge = self.shrinkage * class_shares(codes, n_present, weights)
+        if weights is not None:
+            ridge = ridge / weights
         self._solve(prepared, X, signed_targets(codes, n_present), ridge)
 
     def outputs_prepared(self, query: Floats) -> Floats:
         return scores_of_all(query @ self.dual_coef_ + self.intercept_, self.present_, self.n_classes_)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes, weights)
 
 
 # --- Kernel ridge that chooses its ridge and kernel width by leave-one-out --------------------------------------------

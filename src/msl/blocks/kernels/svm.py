@@ -39,26 +39,35 @@ class SVC(KernelMachine, BlockClassifier):
     pairs that it wins, plus less than one half for the size of its margins.
     """
 
+    takes_weights = True
+
     def __init__(self, coef0: float = 1, degree: int = 1, gamma: float = 1e-4, shrinkage: float = 0.001) -> None:
         self.coef0 = coef0
         self.degree = degree
         self.gamma = gamma
         self.shrinkage = shrinkage
 
-    def fit_prepared(self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        """The penalty on the slack of a row is multiplied by its weight."""
+        self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes, self.shrinkage / weights)
+
+    def fit_prepared(
+        self, prepared: Floats, X: Floats, y: NDArray[Any], n_classes: int, ridges: Floats | None = None
+    ) -> None:
         self.n_classes_ = n_classes
         self.rows_ = X
         self.present_, codes = present_classes(y, n_classes)
         pairs = class_pairs(len(self.present_))
         self.dual_coef_ = np.zeros((len(X), len(pairs)))
         self.intercept_ = np.zeros(len(pairs))
-        if pairs and not self._fit_by_libsvm(prepared, codes, pairs):
-            self._fit_by_newton(prepared, codes, pairs)
+        ridge = self.shrinkage if ridges is None else ridges
+        if pairs and not self._fit_by_libsvm(prepared, codes, pairs, ridge):
+            self._fit_by_newton(prepared, codes, pairs, ridge)
 
-    def _fit_by_libsvm(self, kernel: Floats, codes: Codes, pairs: list[tuple[int, int]]) -> bool:
+    def _fit_by_libsvm(self, kernel: Floats, codes: Codes, pairs: list[tuple[int, int]], ridge: float | Floats) -> bool:
         """Whether libsvm converged within its iterations."""
         ridged = kernel.copy()
-        np.einsum("ii->i", ridged)[:] += self.shrinkage
+        np.einsum("ii->i", ridged)[:] += ridge
         # libsvm keeps the kernel in single precision, where large values overflow; its scale does not matter.
         scale = unit_scale(ridged)
         ridged *= scale
@@ -81,11 +90,12 @@ class SVC(KernelMachine, BlockClassifier):
         self.intercept_ = machine.intercept_
         return True
 
-    def _fit_by_newton(self, kernel: Floats, codes: Codes, pairs: list[tuple[int, int]]) -> None:
+    def _fit_by_newton(self, kernel: Floats, codes: Codes, pairs: list[tuple[int, int]], ridge: float | Floats) -> None:
         for column, (winner, loser) in enumerate(pairs):
             rows = np.flatnonzero((codes == winner) | (codes == loser))
             between = kernel if len(rows) == len(kernel) else kernel[rows[:, np.newaxis], rows]
-            margin = widest_margin(between, np.where(codes[rows] == winner, 1.0, -1.0), self.shrinkage)
+            own = ridge[rows] if isinstance(ridge, np.ndarray) else ridge
+            margin = widest_margin(between, np.where(codes[rows] == winner, 1.0, -1.0), own)
             self.dual_coef_[rows, column] = margin.multipliers
             self.intercept_[column] = margin.offset
 
@@ -154,8 +164,8 @@ class Margin:
         return Margin(multipliers, self.offset, self.values)
 
 
-def widest_margin(kernel: Floats, signs: Floats, ridge: float) -> Margin:
-    """The machine for two classes, coded ±1."""
+def widest_margin(kernel: Floats, signs: Floats, ridge: float | Floats) -> Margin:
+    """The machine for two classes, coded ±1; the ridge may be one for each row."""
     short = np.arange(len(signs))
     current = touching(kernel, signs, ridge, short)
     part = 1.0
@@ -171,19 +181,19 @@ def widest_margin(kernel: Floats, signs: Floats, ridge: float) -> Margin:
     return current
 
 
-def touching(kernel: Floats, signs: Floats, ridge: float, short: Codes) -> Margin:
+def touching(kernel: Floats, signs: Floats, ridge: float | Floats, short: Codes) -> Margin:
     """The optimum if exactly these rows had slack."""
     inside = kernel if len(short) == len(kernel) else kernel[short[:, np.newaxis], short]
     right_sides = np.ones((len(short), 2))
     right_sides[:, 1] = signs[short]
-    of_one, of_signs = ridge_solve(inside, ridge, right_sides).T
+    of_one, of_signs = ridge_solve(inside, ridge[short] if isinstance(ridge, np.ndarray) else ridge, right_sides).T
     offset = of_signs.sum() / of_one.sum()
     multipliers = np.zeros(len(signs))
     multipliers[short] = of_signs - offset * of_one
     return Margin(multipliers, float(offset), kernel @ multipliers + offset)
 
 
-def best_part(start: Margin, target: Margin, signs: Floats, ridge: float) -> float:
+def best_part(start: Margin, target: Margin, signs: Floats, ridge: float | Floats) -> float:
     """The fraction of the step from start to target with the lowest objective: an exact line search.
 
     Along the line the objective is convex and smooth, so its minimum is where its derivative changes sign.
@@ -196,7 +206,10 @@ def best_part(start: Margin, target: Margin, signs: Floats, ridge: float) -> flo
     shortfall = 1.0 - signs * start.values
 
     def derivative(part: float) -> float:
-        return slope + part * curvature - float(np.maximum(shortfall - part * change, 0.0) @ change) / ridge
+        short = np.maximum(shortfall - part * change, 0.0)
+        if isinstance(ridge, np.ndarray):
+            return slope + part * curvature - float((short / ridge) @ change)
+        return slope + part * curvature - float(short @ change) / ridge
 
     if derivative(1.0) <= 0.0:
         return 1.0

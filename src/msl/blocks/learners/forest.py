@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from msl.blocks.base.block import BlockLearner, BlockRegressor, Codes, Floats, ProbabilisticClassifier
-from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.numerics.class_statistics import balanced_weights, class_totals, present_classes, probabilities_of_all
 from msl.blocks.numerics.safe_scaling import unit_scale
 from msl.blocks.public import public
 from msl.diagnostics.user_error import UserError
@@ -133,6 +133,7 @@ class Forest(BlockLearner):
 
     # Trees are added to those already grown, so what is shared depends on every parameter but their number.
     shared_parameters = frozenset({"mtry", "balance", "random_state", "mtry_in_roots"})
+    takes_weights = True
     query_parameters = shared_parameters
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -195,6 +196,10 @@ class ForestRegressor(Forest, BlockRegressor):
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> SharedTrees:
         return self._shared_trees(X, y, 0, None)
 
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        """The bootstrap samples draw rows in proportion to their weights."""
+        self.fit_prepared(self._shared_trees(X, y, 0, weights), X, y, n_classes)
+
     def outputs_prepared(self, query: TreeSums) -> Floats:
         return query.mean(self.trees_)[:, 0]
 
@@ -207,6 +212,13 @@ class ForestClassifier(Forest, ProbabilisticClassifier):
         present, codes = present_classes(y, n_classes)
         weights = balanced_weights(codes, len(present)) if self.balance else None
         return self._shared_trees(X, codes, len(present), weights)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        """The bootstrap samples draw rows in proportion to their weights."""
+        present, codes = present_classes(y, n_classes)
+        if self.balance:
+            weights = weights / class_totals(codes, len(present), weights)[codes]
+        self.fit_prepared(self._shared_trees(X, codes, len(present), weights), X, y, n_classes)
 
     def fit_prepared(self, prepared: SharedTrees, X: Floats, y: NDArray[Any], n_classes: int) -> None:
         self.n_classes_ = n_classes

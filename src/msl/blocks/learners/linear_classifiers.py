@@ -14,12 +14,13 @@ from scipy.special import expit, logit
 from msl.blocks.base.block import BlockClassifier, Codes, Floats, ProbabilisticClassifier
 from msl.blocks.numerics.class_statistics import (
     class_samples,
+    class_totals,
     present_classes,
     probabilities_of_all,
     scores_of_all,
     signed_targets,
 )
-from msl.blocks.numerics.safe_scaling import range_scaling, reject_huge, scaled_moments_in_place, unit_scale
+from msl.blocks.numerics.safe_scaling import range_scaling, reject_huge, unit_scale, weighted_moments
 from msl.blocks.public import public
 
 #: The largest weight: that of a feature without variance inside the classes would be infinite.
@@ -29,9 +30,16 @@ LARGEST_WEIGHT = 1e9
 class LinearRule(BlockClassifier):
     """The scores x · coef_ + intercept_: one column a class, or one column for two classes, positive for the second."""
 
+    takes_weights = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self._fit(X, y, n_classes, None)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._fit(X, y, n_classes, weights)
+
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
         reject_huge(X, type(self).__name__)
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
@@ -39,10 +47,10 @@ class LinearRule(BlockClassifier):
         if n_present == 1:
             self.coef_, self.intercept_ = np.zeros((X.shape[1], 1)), np.zeros(1)
         else:
-            self.coef_, self.intercept_ = self.rule(X, codes, n_present)
+            self.coef_, self.intercept_ = self.rule(X, codes, n_present, weights)
 
-    def rule(self, X: Floats, codes: Codes, n_present: int) -> tuple[Floats, Floats]:
-        """Weights and intercepts for at least two classes, all of which have rows."""
+    def rule(self, X: Floats, codes: Codes, n_present: int, rows: Floats | None) -> tuple[Floats, Floats]:
+        """Weights and intercepts for at least two classes, all of which have rows; `rows` are the weights of rows."""
         raise NotImplementedError
 
     def outputs(self, X: Floats) -> Floats:
@@ -62,15 +70,16 @@ class Zarbi(LinearRule):
     Golub et al. (1999), Molecular classification of cancer, Science 286; the median as in CLOP.
     """
 
-    def rule(self, X: Floats, codes: Codes, n_present: int) -> tuple[Floats, Floats]:
+    def rule(self, X: Floats, codes: Codes, n_present: int, rows: Floats | None) -> tuple[Floats, Floats]:
         # One scale for all columns: the median compares their deviations.
         scale = unit_scale(X)
         constant = X.max(axis=0) == X.min(axis=0)
         weights, intercepts = [], []
         for positive in range(1 if n_present == 2 else 0, n_present):
             inside = codes == positive
-            mean, variance = scaled_moments_in_place(X[inside], scale)
-            mean_of_rest, variance_of_rest = scaled_moments_in_place(X[~inside], scale)
+            own, others = (None, None) if rows is None else (rows[inside], rows[~inside])
+            mean, variance = weighted_moments(X[inside], scale, own)
+            mean_of_rest, variance_of_rest = weighted_moments(X[~inside], scale, others)
             noise = np.sqrt(variance) + np.sqrt(variance_of_rest)
             weights.append(signal_to_noise(mean - mean_of_rest, noise + np.median(noise)))
             weights[-1][constant] = 0.0
@@ -97,19 +106,19 @@ class PooledBayes(LinearRule):
     nearest centroid.
     """
 
-    def rule(self, X: Floats, codes: Codes, n_present: int) -> tuple[Floats, Floats]:
+    def rule(self, X: Floats, codes: Codes, n_present: int, rows: Floats | None) -> tuple[Floats, Floats]:
         if n_present > 2:
-            return nearest_centroid(X, codes, n_present)
+            return nearest_centroid(X, codes, n_present, rows)
         low, high = float(X.min()), float(X.max())
         if X.size > 2 and low < high and np.isin(X, (low, high)).all():
-            return bernoulli_rule(np.equal(X, high), codes, low, high)
-        return gaussian_rule(X, codes)
+            return bernoulli_rule(np.equal(X, high), codes, low, high, rows)
+        return gaussian_rule(X, codes, rows)
 
 
-def gaussian_rule(X: Floats, codes: Codes) -> tuple[Floats, Floats]:
-    scaling, samples = range_scaling(X, axis=0), class_samples(X, codes, 2)
+def gaussian_rule(X: Floats, codes: Codes, rows: Floats | None = None) -> tuple[Floats, Floats]:
+    scaling, samples = range_scaling(X, axis=0), class_samples(X, codes, 2, rows)
     factor = scaling.factor[0]
-    variance = samples.within() / max(len(X) - 2, 1)
+    variance = samples.within() / max(samples.counts.sum() - 2, 1)
     variance[variance == 0.0] = factor[variance == 0.0] ** 2  # that is one, before scaling
     negative, positive = samples.means + scaling.middle[0]
     weights = np.zeros_like(variance)
@@ -118,24 +127,29 @@ def gaussian_rule(X: Floats, codes: Codes) -> tuple[Floats, Floats]:
     return (weights * factor)[:, np.newaxis], np.array([prior - weights @ (positive + negative)])
 
 
-def bernoulli_rule(is_high: NDArray[np.bool_], codes: Codes, low: float, high: float) -> tuple[Floats, Floats]:
+def bernoulli_rule(
+    is_high: NDArray[np.bool_], codes: Codes, low: float, high: float, rows: Floats | None = None
+) -> tuple[Floats, Floats]:
     """The rule for a table of two values, which count as 0 and 1."""
-    counts = np.bincount(codes, minlength=2)
-    ones = np.stack([is_high[codes == code].sum(axis=0) for code in (0, 1)])
+    counts = class_totals(codes, 2, rows)
+    counted = is_high if rows is None else is_high * rows[:, np.newaxis]
+    ones = np.stack([counted[codes == code].sum(axis=0) for code in (0, 1)])
     mean_rates = (ones / counts[:, np.newaxis]).mean(axis=1, keepdims=True)
     rates = (ones + mean_rates) / (counts[:, np.newaxis] + 1.0)
     # A class with only one of the values would make its opposite impossible, and the score infinite.
-    rates = np.clip(rates, 0.5 / (len(codes) + 1.0), 1.0 - 0.5 / (len(codes) + 1.0))
+    rates = np.clip(rates, 0.5 / (counts.sum() + 1.0), 1.0 - 0.5 / (counts.sum() + 1.0))
     if_one, if_zero = np.log(rates[1] / rates[0]), np.log((1.0 - rates[1]) / (1.0 - rates[0]))
     weights = (if_one - if_zero) / (high - low)
     prior = np.log((counts[1] + 1.0) / (counts[0] + 1.0))
     return weights[:, np.newaxis], np.array([if_zero.sum() + prior - low * weights.sum()])
 
 
-def nearest_centroid(X: Floats, codes: Codes, n_present: int) -> tuple[Floats, Floats]:
+def nearest_centroid(X: Floats, codes: Codes, n_present: int, rows: Floats | None = None) -> tuple[Floats, Floats]:
     """2 c · x - c · c, the negative squared distance to each centroid without the part that all classes share."""
     scale = unit_scale(X)
-    centroids = np.stack([X[codes == code].mean(axis=0) for code in range(n_present)]) * scale
+    members = [codes == code for code in range(n_present)]
+    centroids = np.stack([np.average(X[own], axis=0, weights=None if rows is None else rows[own]) for own in members])
+    centroids *= scale
     return 2.0 * scale * centroids.T, -np.einsum("ij,ij->i", centroids, centroids)
 
 
@@ -163,9 +177,16 @@ class LinearLogistic(ProbabilisticClassifier):
     steps. More than two classes are fitted one against the rest, and their probabilities normalised.
     """
 
+    takes_weights = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self._fit(X, y, n_classes, None)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._fit(X, y, n_classes, weights)
+
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
         reject_huge(X, type(self).__name__)
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
@@ -176,10 +197,10 @@ class LinearLogistic(ProbabilisticClassifier):
             return
         scale = unit_scale(X, axis=0)
         design = np.column_stack([np.ones(len(X)), X * scale])
-        used = independent_columns(design)
+        used = independent_columns(design if weights is None else design * np.sqrt(weights)[:, np.newaxis])
         for fit, signs in enumerate(signed_targets(codes, n_present).T):
             coefficients = np.zeros(design.shape[1])
-            coefficients[used] = most_likely(design[:, used], (signs > 0).astype(np.float64))
+            coefficients[used] = most_likely(design[:, used], (signs > 0).astype(np.float64), weights)
             self.intercept_[fit], self.coef_[:, fit] = coefficients[0], coefficients[1:] * scale
 
     def outputs(self, X: Floats) -> Floats:
@@ -208,14 +229,14 @@ def independent_columns(design: Floats) -> Codes:
     return np.sort(order[:rank])
 
 
-def most_likely(design: Floats, target: Floats) -> Floats:
-    """The coefficients with the greatest likelihood of a target of 0 and 1."""
+def most_likely(design: Floats, target: Floats, rows: Floats | None = None) -> Floats:
+    """The coefficients with the greatest likelihood of a target of 0 and 1; `rows` are the weights of rows."""
     coefficients = np.zeros(design.shape[1])
     probability = (target + 0.5) / 2.0
     odds = logit(probability)
     for _ in range(MOST_STEPS):
         weights = probability * (1.0 - probability)
-        root = np.sqrt(weights)
+        root = np.sqrt(weights if rows is None else weights * rows)
         root = np.maximum(root, root.max() * LEAST_ROOT)
         response = odds + (target - probability) / weights
         before = coefficients

@@ -40,6 +40,7 @@ class LogitBoost(ProbabilisticClassifier):
         The number of levels of splits in a tree.
     """
 
+    takes_weights = True
     #: Sorting the rows depends on no parameter.
     shared_parameters = frozenset()
 
@@ -57,32 +58,38 @@ class LogitBoost(ProbabilisticClassifier):
     def prepare(self, X: Floats, y: NDArray[Any], n_classes: int) -> SortedRows:
         return SortedRows.of(X)
 
-    def fit_prepared(self, prepared: SortedRows, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self.fit_prepared(self.prepare(X, y, n_classes), X, y, n_classes, weights)
+
+    def fit_prepared(
+        self, prepared: SortedRows, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None = None
+    ) -> None:
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         n_present = len(self.present_)
         if n_present == 1:
             self.trees_ = ShallowTrees.empty(0, self.depth)
         elif n_present == 2:
-            self.trees_ = self._fit_two(prepared, codes)
+            self.trees_ = self._fit_two(prepared, codes, weights)
         else:
-            self.trees_ = self._fit_many(prepared, codes, n_present)
+            self.trees_ = self._fit_many(prepared, codes, n_present, weights)
 
-    def _fit_two(self, rows: SortedRows, codes: Codes) -> ShallowTrees:
+    def _fit_two(self, rows: SortedRows, codes: Codes, counts: Floats | None) -> ShallowTrees:
         trees = ShallowTrees.empty(self.units, self.depth)
         score = np.zeros(len(codes))
         for tree in range(self.units):
-            score += self.shrinkage / 2.0 * grow_tree(trees, tree, rows, codes == 1, expit(2.0 * score))
+            score += self.shrinkage / 2.0 * grow_tree(trees, tree, rows, codes == 1, expit(2.0 * score), counts)
         return trees
 
-    def _fit_many(self, rows: SortedRows, codes: Codes, n_present: int) -> ShallowTrees:
+    def _fit_many(self, rows: SortedRows, codes: Codes, n_present: int, counts: Floats | None) -> ShallowTrees:
         trees = ShallowTrees.empty(self.units * n_present, self.depth)
         is_class = codes[:, np.newaxis] == np.arange(n_present)
         sums = np.zeros(is_class.shape)
         for first_tree in range(0, self.units * n_present, n_present):
             probability = softmax(self._symmetric(sums), axis=1)
             for code in range(n_present):
-                sums[:, code] += grow_tree(trees, first_tree + code, rows, is_class[:, code], probability[:, code])
+                own, p = is_class[:, code], probability[:, code]
+                sums[:, code] += grow_tree(trees, first_tree + code, rows, own, p, counts)
         return trees
 
     def _symmetric(self, sums: Floats) -> Floats:
@@ -123,11 +130,16 @@ class LogitBoost(ProbabilisticClassifier):
         return float(self.trees_.n_leaves())
 
 
-def grow_tree(trees: ShallowTrees, tree: int, rows: SortedRows, is_class: NDArray[np.bool_], p: Floats) -> Floats:
-    """One Newton step: a tree fitted to the working response of a class with the current probability `p`."""
+def grow_tree(
+    trees: ShallowTrees, tree: int, rows: SortedRows, is_class: NDArray[np.bool_], p: Floats, counts: Floats | None
+) -> Floats:
+    """One Newton step: a tree fitted to the working response of a class with the current probability `p`.
+
+    A row counts as `counts` says, or once.
+    """
     weights = np.maximum(p * (1.0 - p), LEAST_WEIGHT)
     response = np.clip((is_class - p) / weights, -LARGEST_RESPONSE, LARGEST_RESPONSE)
-    return trees.grow(tree, rows, weights, response)
+    return trees.grow(tree, rows, weights if counts is None else weights * counts, response)
 
 
 # --- Shallow regression trees, fitted by weighted least squares -------------------------------------------------------

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from msl.blocks.base.block import Codes, Floats, ProbabilisticClassifier
-from msl.blocks.numerics.class_statistics import present_classes, probabilities_of_all
-from msl.blocks.numerics.safe_scaling import moments_in_place, row_blocks, scaled_moments_in_place, unit_scale
+from msl.blocks.numerics.class_statistics import class_totals, present_classes, probabilities_of_all
+from msl.blocks.numerics.safe_scaling import row_blocks, unit_scale, weighted_moments
 from msl.blocks.public import public
 
 #: The `var_smoothing` of scikit-learn's GaussianNB: a fraction of the largest variance, added to all.
@@ -23,15 +23,22 @@ LARGEST_DEVIATION = 1e100
 class GaussianBayes(ProbabilisticClassifier):
     """Gaussian naive Bayes: scikit-learn's GaussianNB, also for features whose squares overflow or underflow."""
 
+    takes_weights = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self._fit(X, y, n_classes, None)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._fit(X, y, n_classes, weights)
+
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         self.scale_ = unit_scale(X)
-        _, spread = moments_in_place(X * self.scale_)
+        _, spread = weighted_moments(X * self.scale_, np.ones(()), weights)
         smoothing = VARIANCE_SMOOTHING * spread.max()
-        self.log_prior_, self.mean_, variance = class_moments(X, self.scale_, codes, len(self.present_))
+        self.log_prior_, self.mean_, variance = class_moments(X, self.scale_, codes, len(self.present_), weights)
         self.variance_ = variance + smoothing if smoothing > 0.0 else np.ones_like(variance)
 
     def outputs(self, X: Floats) -> Floats:
@@ -51,9 +58,16 @@ class NaiveBayes(ProbabilisticClassifier):
     whole column, for a Bernoulli distribution one row of each value (Laplace smoothing). Constant columns are ignored.
     """
 
+    takes_weights = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self._fit(X, y, n_classes, None)
+
+    def fit_weighted(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats) -> None:
+        self._fit(X, y, n_classes, weights)
+
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
         self.n_classes_ = n_classes
         self.present_, codes = present_classes(y, n_classes)
         n_present = len(self.present_)
@@ -67,13 +81,14 @@ class NaiveBayes(ProbabilisticClassifier):
         self.numeric_ = np.flatnonzero(~binary)
 
         numeric, scale = X[:, self.numeric_], self.scale_[self.numeric_]
-        counts = np.bincount(codes, minlength=n_present)[:, np.newaxis]
-        self.log_prior_, self.mean_, variance = class_moments(numeric, scale, codes, n_present)
-        numeric *= scale
-        self.variance_ = (counts * variance + moments_in_place(numeric)[1]) / (counts + 1.0)
+        counts = class_totals(codes, n_present, weights)[:, np.newaxis]
+        self.log_prior_, self.mean_, variance = class_moments(numeric, scale, codes, n_present, weights)
+        self.variance_ = (counts * variance + weighted_moments(numeric, scale, weights)[1]) / (counts + 1.0)
 
         self.middle_ = (lowest + highest)[self.binary_] / 2.0
         ones = X[:, self.binary_] * self.scale_[self.binary_] > self.middle_
+        if weights is not None:
+            ones = ones * weights[:, np.newaxis]
         ones_of_class = np.stack([ones[codes == code].sum(axis=0) for code in range(n_present)])
         self.log_one_ = np.log((ones_of_class + 1.0) / (counts + 2.0))
         self.log_zero_ = np.log((counts - ones_of_class + 1.0) / (counts + 2.0))
@@ -90,12 +105,15 @@ class NaiveBayes(ProbabilisticClassifier):
         return float(self.mean_.size + self.variance_.size + self.log_one_.size)
 
 
-def class_moments(X: Floats, scale: Floats, codes: Codes, n_present: int) -> tuple[Floats, Floats, Floats]:
+def class_moments(
+    X: Floats, scale: Floats, codes: Codes, n_present: int, weights: Floats | None = None
+) -> tuple[Floats, Floats, Floats]:
     """The logarithms of the class frequencies, and the means and variances of the scaled columns in each class."""
-    means, variances = zip(
-        *(scaled_moments_in_place(X[codes == code], scale) for code in range(n_present)), strict=True
-    )
-    log_prior = np.log(np.bincount(codes, minlength=n_present) / len(codes))
+    members = [codes == code for code in range(n_present)]
+    own = [None if weights is None else weights[rows] for rows in members]
+    moments = [weighted_moments(X[rows], scale, each) for rows, each in zip(members, own, strict=True)]
+    means, variances = zip(*moments, strict=True)
+    log_prior = np.log(class_totals(codes, n_present, weights) / (len(codes) if weights is None else weights.sum()))
     return log_prior, np.stack(means), np.stack(variances)
 
 

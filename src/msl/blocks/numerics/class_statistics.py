@@ -33,14 +33,17 @@ class ClassSamples:
         return squares
 
 
-def class_samples(X: Floats, y: Codes, n_classes: int) -> ClassSamples:
-    """The statistics of all classes, each of which must have rows."""
+def class_samples(X: Floats, y: Codes, n_classes: int, weights: Floats | None = None) -> ClassSamples:
+    """The statistics of all classes, each of which must have rows; with weights, rows count as that many."""
     scaling = range_scaling(X, axis=0)
     n_features = X.shape[1]
     counts, means = np.empty(n_classes), np.empty((n_classes, n_features))
     squares = np.empty((n_classes, n_features))
     for code in range(n_classes):
-        counts[code], means[code], squares[code] = one_sample(X[y == code], scaling)
+        own = y == code
+        counts[code], means[code], squares[code] = (
+            one_sample(X[own], scaling) if weights is None else weighted_sample(X[own], scaling, weights[own])
+        )
     return ClassSamples(counts, means, squares)
 
 
@@ -53,6 +56,16 @@ def one_sample(rows: Floats, scaling: RangeScaling) -> tuple[int, Floats, Floats
     # Corrects for the rounding of the mean, because of which equal rows would seem to differ.
     rest = deviations.mean(axis=0)
     squares = np.einsum("ij,ij->j", deviations, deviations) - count * rest**2
+    squares[squares <= count * (ROUNDING * scaling.span[0]) ** 2] = 0.0
+    return count, mean, squares
+
+
+def weighted_sample(rows: Floats, scaling: RangeScaling, weights: Floats) -> tuple[float, Floats, Floats]:
+    """As `one_sample`, with a weight for each row: its count is the sum of the weights."""
+    count = float(weights.sum())
+    deviations = scaling.apply(rows)
+    mean = weights @ deviations / count
+    squares = weights @ (deviations - mean) ** 2
     squares[squares <= count * (ROUNDING * scaling.span[0]) ** 2] = 0.0
     return count, mean, squares
 
@@ -127,9 +140,15 @@ def balanced_weights(codes: Codes, n_present: int) -> Floats:
     return weights
 
 
-def class_shares(codes: Codes, n_present: int) -> Floats:
-    """For each row the share of all rows that are of its class."""
-    shares: Floats = (np.bincount(codes, minlength=n_present) / len(codes))[codes]
+def class_totals(codes: Codes, n_present: int, weights: Floats | None) -> NDArray[Any]:
+    """The number of rows of each class, or the sum of their weights."""
+    return np.bincount(codes, weights, minlength=n_present)
+
+
+def class_shares(codes: Codes, n_present: int, weights: Floats | None = None) -> Floats:
+    """For each row the share of all rows, or of their weights, that are of its class."""
+    total = len(codes) if weights is None else weights.sum()
+    shares: Floats = (class_totals(codes, n_present, weights) / total)[codes]
     return shares
 
 

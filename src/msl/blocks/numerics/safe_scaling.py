@@ -154,6 +154,16 @@ def moments_in_place(rows: Floats, axis: int | None = 0) -> tuple[Any, Any]:
     return mean, rows.mean(axis=axis)
 
 
+def weighted_moments(rows: Floats, scale: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """As `scaled_moments_in_place`, with a weight for each row: those of rows that stand there so many times."""
+    if weights is None:
+        return scaled_moments_in_place(rows, scale)
+    shares = weights / weights.sum()
+    scaled = rows * scale
+    mean = shares @ scaled
+    return mean, shares @ (scaled - mean) ** 2
+
+
 def scaled_moments_in_place(rows: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of the columns times a scale; `rows` is overwritten."""
     rows *= scale

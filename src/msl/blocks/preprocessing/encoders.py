@@ -1,4 +1,4 @@
-"""Encode columns of a table as numbers: places on a circle, how common symbols are, and buckets of symbols."""
+"""Encode columns as numbers: places on a circle or on a scale, how common symbols are, and buckets of symbols."""
 
 from __future__ import annotations
 
@@ -48,6 +48,46 @@ class Cycle(_Encoder):
     def transform_arrays(self, X: Floats) -> Floats:
         angles = X * (2.0 * np.pi / self.period)
         return np.hstack([np.sin(angles), np.cos(angles)])
+
+
+@public
+class Thermometer(_Encoder):
+    """Replaces each column by columns of 0 and 1: whether it is at least the second, third … value in training.
+
+    A linear model can then give every step from one level to the next a weight of its own, where the plain number of
+    the level has the same weight for all of them. A level between two that were in the training rows counts as the
+    lower one. Of more than `most` levels, as many are used that split the training rows evenly. What is missing stays
+    missing.
+
+    Parameters
+    ----------
+    most : int
+        The largest number of columns that a column becomes.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"most": [Interval(Integral, 1, None, closed="left")]}
+
+    def __init__(self, most: int = 50) -> None:
+        self.most = most
+
+    def fit_arrays(self, X: Floats, y: NDArray[Any], n_classes: int) -> None:
+        self.steps_ = [self._steps(column[~np.isnan(column)]) for column in X.T]
+
+    def _steps(self, values: Floats) -> Floats:
+        levels = np.unique(values)[1:]
+        if len(levels) <= self.most:
+            return levels
+        even = np.sort(values)[np.linspace(0, len(values) - 1, self.most + 2).astype(np.intp)[1:-1]]
+        steps: Floats = np.unique(even)
+        return steps
+
+    def transform_arrays(self, X: Floats) -> Floats:
+        columns = [np.zeros((len(X), 0))]
+        for column, steps in zip(X.T, self.steps_, strict=True):
+            reached = (column[:, None] >= steps).astype(np.float64)
+            reached[np.isnan(column)] = np.nan
+            columns.append(reached)
+        return np.hstack(columns)
 
 
 @public

@@ -100,6 +100,7 @@ _OPTIONS = {
         **dict.fromkeys(("na_values", "na", "nan", "null", "missing_values"), "missing"),
         **dict.fromkeys(("categories", "nominal", "categorical_features", "cat_features", "symbolic"), "categorical"),
         **dict.fromkeys(("numerical", "continuous", "numeric_features"), "numeric"),
+        **dict.fromkeys(("ordinal", "ordinal_features", "ordered_categories", "orders", "levels", "ranks"), "ordered"),
         **dict.fromkeys(("sep", "delimiter"), "separator"),
         **dict.fromkeys(("group", "subject"), "groups"),
         **dict.fromkeys(("folds", "fold_column", "fold_col", "test_fold", "split", "splits"), "fold"),

@@ -18,6 +18,7 @@ from msl.space.to_text import name_to_text
 _KIND_MEANT = {
     **dict.fromkeys(("number", "numeric", "numerical", "num", "int", "real", "float", "continuous"), "numbers"),
     **dict.fromkeys(("symbol", "symbolic", "categorical", "category", "categories", "cat", "nominal"), "symbols"),
+    **dict.fromkeys(("ordinal", "ordinals", "order", "ordered_symbols", "ranked"), "ordered"),
     **dict.fromkeys(("date", "datetime", "time", "datetimes"), "dates"),
     **dict.fromkeys(("texts", "string", "strings"), "text"),
     **dict.fromkeys(("remainder", "others", "other", "remaining", "the_rest"), REST),
@@ -194,7 +195,7 @@ class OnColumns:
             assert selector is not None
             if isinstance(selector, tuple):
                 self._names(selector, self.places[id(use)], facts)
-            elif selector != REST and not selected(selector, facts.columns, facts.symbolic, facts.dates, facts.texts):
+            elif selector != REST and not _selected(selector, facts):
                 place = self.places[id(use)]
                 message = f"the table has no {_in_words(selector)}: this branch adds no columns"
                 self.report.note("MSL343", place.source, place.span, message)
@@ -224,11 +225,7 @@ class OnColumns:
             firsts = [use for branch in union.branches for use in first_blocks(branch)]
             selectors = {selector for use in firsts if (selector := selector_of(use)) is not None}
             rest = next((use for use in firsts if selector_of(use) == REST), None)
-            named = {
-                name
-                for s in selectors - {REST}
-                for name in selected(s, facts.columns, facts.symbolic, facts.dates, facts.texts)
-            }
+            named = {name for s in selectors - {REST} for name in _selected(s, facts)}
             if rest is not None and named.issuperset(facts.columns):
                 place = self.places[id(rest)]
                 message = "the other branches name every column of the table, so that `rest` adds none"
@@ -240,12 +237,7 @@ class OnColumns:
         selectors = [selector_of(use) for use in first]
         if None in selectors or REST in selectors:
             return
-        taken = {
-            n
-            for s in selectors
-            if s is not None
-            for n in selected(s, facts.columns, facts.symbolic, facts.dates, facts.texts)
-        }
+        taken = {name for s in selectors if s is not None for name in _selected(s, facts)}
         place = self.places[id(first[0])]
         if not taken:
             message = "no column of the table is selected, so that the models have nothing to learn from"
@@ -261,8 +253,12 @@ class OnColumns:
 
 
 def _in_words(kind: str) -> str:
-    words = {"numbers": "numeric columns", "symbols": "columns of symbols", "dates": "columns of dates"}
-    return words.get(kind, "columns of text")
+    words = {"numbers": "numeric columns", "ordered": "columns of ordered symbols", "text": "columns of text"}
+    return words.get(kind, f"columns of {kind}")
+
+
+def _selected(selector: Selector, facts: Facts) -> list[str]:
+    return selected(selector, facts.columns, facts.symbolic, facts.dates, facts.texts, facts.ordered)
 
 
 def _example(facts: Facts) -> str:

@@ -21,6 +21,8 @@ _MAKING = "To make a table"
 #: Columns and classes that are shown on a terminal; JSON has all of them.
 _MOST_COLUMNS, _MOST_CLASSES = 200, 8
 _LONGEST_NAME, _LONGEST_VALUE = 32, 20
+#: Longer orders are shown by their ends.
+_LONGEST_ORDER = 5
 
 
 def data(
@@ -120,6 +122,9 @@ def _line(column: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _values(column: Mapping[str, Any]) -> str:
+    if order := column["order"]:
+        shown = order if len(order) <= _LONGEST_ORDER else [*order[:2], "…", order[-1]]
+        return " < ".join(_short(symbol, _LONGEST_VALUE) for symbol in shown)
     if column["range"] is not None and column["distinct"] > 2:
         return " … ".join(_short(end, _LONGEST_VALUE) for end in column["range"])
     common = [f"{_short(each['value'], _LONGEST_VALUE)} ({each['rows']:,})" for each in column["common"]]

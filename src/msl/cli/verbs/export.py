@@ -104,7 +104,7 @@ def _exportable(trained: Trained, run: str) -> Exportable:
         text=trained.text,
         estimator=trained.estimator,
         columns=schema.names,
-        symbols={column.name: column.categories for column in schema.columns if column.kind == "symbolic"},
+        symbols=schema.symbols,
         target=schema.target,
         derived=schema.derived,
         classes=schema.classes,
