@@ -281,6 +281,14 @@ def installed_only(text: str) -> str:
     return text
 
 
+def test_the_translation_of_flaml_runs_where_lightgbm_is(tmp_path: Path) -> None:
+    pytest.importorskip("lightgbm")
+    text = (ELSEWHERE / "flaml_lightgbm.msl").read_text(encoding="utf-8")
+    text += "minimize error by holdout(0.3)\nsearch random(evaluations = 4)\nbudget(each = 60s)\nseed 1\n"
+    result = msl.run(text, small_table(), store=tmp_path, trusted=["lightgbm"])
+    assert [evaluation["failure"] for evaluation in result.evaluations] == [None] * 4
+
+
 @pytest.mark.parametrize("name", ["auto_sklearn", "gama", "hyperopt_classifiers", "sklearn_titanic", "tpot_linear"])
 def test_a_translation_to_scikit_learn_runs(name: str, tmp_path: Path) -> None:
     text = installed_only((ELSEWHERE / f"{name}.msl").read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ from typing import Any
 from benchmarks.benchmark import Benchmark, Workplace
 from benchmarks.cell import Cell, Record
 from benchmarks.datasets import TARGET, Split, drawn_split, listed_split, published_split, read_data
+from benchmarks.papers.kms_program import PROGRAMS, run_program
 from benchmarks.report import Claim, Report, Table, made_by, origins
 from benchmarks.significance import compare_pairs, mean, standard_error, verdict_on
 from benchmarks.trial import try_spec
@@ -92,6 +93,11 @@ VARIANTS = {
     ("balanced soft", FULL): tuple(PAPER),
 }
 
+#: Where ours and the paper differ, and on the ten splits that are published of each.
+PROGRAM_ON, PROGRAM_SPLITS = ("heart", "ringnorm", "german"), 10
+#: Where the program is at the paper's figure and ours is not, single differences of the two are taken out.
+STATES, PARTS_ON = ("program, August", "program, November"), "ringnorm"
+
 _SPEC = """msl 1
 use "kms.msl" as paper, kms
 {chain}minimize ber by cv(folds = 3)
@@ -122,11 +128,20 @@ def cells(quick: bool) -> list[Cell]:
         *characterisation(range(10, SPLITS), "kmse", FULL),
         *(cell for key, data in VARIANTS.items() for cell in characterisation(range(SPLITS), *key, data)),
         *validation(range(1, VALIDATION_SPLITS)),
+        *(
+            cell
+            for method in PROGRAMS
+            for cell in characterisation(
+                range(PROGRAM_SPLITS), method, FULL, PROGRAM_ON if method in STATES else (PARTS_ON,)
+            )
+        ),
     ]
 
 
 def work(cell: Cell, place: Workplace) -> Mapping[str, Any]:
     """The ensemble first: it needs every loss, so that the best alone is then a matter of looking them up."""
+    if cell.method in PROGRAMS:
+        return run_program(cell.method, split_of(cell, place), cell.split, int(cell.budget.split()[0]))
     method = METHODS[cell.method]
     chain = "chain balanced = kernel_model >> equal_priors\n" if method.balanced else ""
     text = _SPEC.format(chain=chain, evaluations=int(cell.budget.split()[0]), draw=method.draw)
@@ -168,6 +183,7 @@ def report(records: Sequence[Record]) -> Report:
     tables = [_table(f"The nine characterisation sets, {CALLED[method]}", PAPER, found[method]) for method in ALONE]
     if others:
         tables.append(_variants_table(others))
+    tables.append(_program_table(records))
     validation = {name: row[1:] for name, row in VALIDATION.items()}
     tables += [
         _table(f"The validation sets that can be had, {CALLED[method]}", validation, found[method]) for method in ALONE
@@ -250,6 +266,32 @@ def _variants_table(others: Mapping[str, Mapping[str, Sequence[Record]]]) -> Tab
         "rows. How they were come by is told below."
     )
     return Table("Other votes and budgets", columns, tuple(rows), (note,))
+
+
+def _program_table(records: Sequence[Record]) -> Table:
+    """The authors' program beside ours, each row on the splits that both have."""
+    by_cell = {(record.cell.data, record.cell.method, record.cell.split): record for record in records}
+    rows = []
+    for name in PROGRAM_ON:
+        for method in PROGRAMS:
+            splits = [split for split in range(PROGRAM_SPLITS) if (name, method, split) in by_cell]
+            if splits:
+                theirs = [by_cell[name, method, split] for split in splits]
+                ours = [by_cell[key] for split in splits if (key := (name, "printed", split)) in by_cell]
+                found, naive = _percents(theirs, "ber"), mean([record.outcome["naive"] for record in theirs])
+                figures = (*_against(found, PAPER[name][0]), mean(_percents(theirs, "kms")), naive)
+                rows.append((name, method, len(splits), PAPER[name][0], *figures, mean(_percents(ours, "ber"))))
+    columns = (
+        *("data", "program", "splits", "paper, KMSE", "KMSE", "s.e.", "difference", "verdict", "KMS"),
+        *("naive Bayes of 15", "ours, as printed"),
+    )
+    note = (
+        "Test BER in percent on the published splits. The public program of the authors, in its states of August and "
+        "of November 2019, written anew from what it does; in the other rows some of its differences to the paper are "
+        "taken out: `sigma` is measured from the reference itself, `kernels` square nothing, `centers` can be had for "
+        "references of density and at random too, `folds` are the same for all configurations."
+    )
+    return Table("The authors' program, written anew", columns, tuple(rows), (note,))
 
 
 def _paper_claims(called: str, found: Mapping[str, Sequence[Record]]) -> Iterable[Claim]:

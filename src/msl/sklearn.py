@@ -273,7 +273,7 @@ class ModelSearch(BaseEstimator):
             rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
             table = read_like(schema, rows, names=getattr(self, "_columns", None))
         for odd in table.warnings:
-            if odd.code == "MSL341":
+            if odd.code == "MSL471":
                 warnings.warn(odd.message, UserWarning, stacklevel=3)
         return table
 

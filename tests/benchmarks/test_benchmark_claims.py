@@ -10,6 +10,9 @@ from benchmarks.cell import Cell, Record
 from benchmarks.papers import hermite, kms_classifiers, kms_consensus, mopso, psms, psms_settings
 from benchmarks.registry import BENCHMARKS
 from benchmarks.report import Claim, Report
+from benchmarks.trial import SPECS
+from msl.diagnostics.source import Source
+from msl.runner.spec_source import checked_spec
 
 
 def record(data: str, split: int, method: str, outcome: Mapping[str, Any], budget: str = "128 evaluations") -> Record:
@@ -137,6 +140,35 @@ def test_the_swarm_is_compared_set_by_set() -> None:
     assert claim(report, "wins at least 6 of 10").holds is True
     assert claim(report, "significantly better than pattern search with as many").holds is True
     assert claim(report, "pattern search has a lower CV BER").holds is False
+
+
+def test_pattern_search_in_the_other_order_stands_only_where_it_alone_was_run() -> None:
+    outcome = {"ber": 0.2, "mean loss": 0.2, "evaluations": 1010, "origin": "drawn"}
+    budget = "10 × 101 evaluations"
+    methods = {"heart": (psms.PROGRAM, psms.PATTERN, psms.PATTERN + psms.OTHER)}
+    methods["image"] = (psms.PROGRAM, psms.PATTERN + psms.OTHER)
+    errors = {psms.PROGRAM: 0.1, psms.PATTERN: 0.2, psms.PATTERN + psms.OTHER: 0.3}
+    records = [
+        record(name, 0, method, {**outcome, "ber": errors[method]}, budget)
+        for name, of_set in methods.items()
+        for method in of_set
+    ]
+    report = psms.report(records)
+    drawn = report.tables[1]
+    column = drawn.columns.index("pattern")
+    assert {row[0]: row[column] for row in drawn.rows} == {"heart": pytest.approx(20.0), "image": pytest.approx(30.0)}
+    assert "and `pattern` on image." in drawn.notes[0]
+    seen = claim(report, "significantly better than pattern search with as many").seen
+    assert "pattern search of image with the orders numbered the other way round" in seen
+
+
+@pytest.mark.parametrize("method", [psms.PROGRAM, psms.PATTERN, "pattern"])
+def test_the_other_order_changes_the_order_alone(method: str) -> None:
+    one, other = (psms.spec_of(Cell("heart", 0, method + end, "10 × 101 evaluations")) for end in ("", psms.OTHER))
+    assert one[one.index("\nsearch ") :] == other[other.index("\nsearch ") :]
+    assert one[one.index("\nminimize ") :] == other[other.index("\nminimize ") :]
+    assert "chain full_model = permute(preprocess, select) >> learn >> bias" in other
+    checked_spec(Source("benchmark.msl", other, str(SPECS / "benchmark.msl")))
 
 
 def test_one_complete_set_decides_against_the_swarm_and_incomplete_runs_decide_nothing() -> None:

@@ -85,7 +85,7 @@ def test_a_warning_names_a_column_of_the_table_not_one_that_is_made_of_it(option
 def test_a_class_with_one_row_is_told_with_its_row_and_can_be_left_out() -> None:
     frame = pl.DataFrame({"x": SMALL, "y": [*LABELS[:4], "maybe", *LABELS[5:]]})
     (warning,) = read_table(frame, options=DataOptions(target="y")).warnings
-    assert (warning.code, warning.row) == ("MSL340", 5)
+    assert (warning.code, warning.row) == ("MSL470", 5)
     assert "row 5" in warning.message
     assert 'missing = ["maybe"] and missing_target = drop' in warning.help
     without = read_table(frame, options=DataOptions(target="y", missing=("maybe",), missing_target="drop"))

@@ -36,7 +36,7 @@ def test_a_row_too_long_is_told_with_its_line_and_a_way_out(tmp_path: Path) -> N
 def test_they_are_left_out_with_a_count(tmp_path: Path) -> None:
     table = read_table(table_with_commas(tmp_path), options=DataOptions(ragged="drop"))
     assert len(table) == 40
-    (told,) = [each.message for each in table.warnings if each.code == "MSL343"]
+    (told,) = [each.message for each in table.warnings if each.code == "MSL473"]
     assert "2 of 42 rows" in told
     assert told.endswith("lines 22 and 23")
 
@@ -45,7 +45,7 @@ def test_a_sound_table_is_the_same_with_the_option(tmp_path: Path) -> None:
     path = write(tmp_path, *(f"K{place},a,{place},{'yes' if place % 2 else 'no'}" for place in range(20)))
     plain, dropped = read_table(path), read_table(path, options=DataOptions(ragged="drop"))
     assert plain.fingerprint == dropped.fingerprint
-    assert not [each for each in dropped.warnings if each.code == "MSL343"]
+    assert not [each for each in dropped.warnings if each.code == "MSL473"]
 
 
 def test_none_is_left_out_of_what_is_predicted(tmp_path: Path) -> None:

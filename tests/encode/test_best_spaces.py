@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 from brute_force import all_models, typed_steps
-from generators import spaces, spelt_out
+from generators import spaces, spelt_out, with_pipelines
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +39,7 @@ slow_draws = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.dat
 @st.composite
 def spaces_with_best(draw: st.DrawFn) -> Space:
     """Small spaces in which some parameters are `best`."""
-    space = draw(spaces())
+    space = draw(st.one_of(spaces(), with_pipelines()))
 
     def marked(node: Node) -> Node:
         if not isinstance(node, BlockUse | Symbol):

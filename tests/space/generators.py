@@ -112,18 +112,35 @@ open_numbers = st.sampled_from(
         RealRange(0, 1, step=0.1),
     ]
 )
+#: Alternatives of an element, drawn by weights or with an order.
+_weighted = Choice((Const("x"), Const(2)), (3.0, 1.0))
+_layers = Choice((Symbol("x", (Param("u", IntRange(1, 2)),), own=True), Symbol("y", (), own=True)), (0.5, 2.0))
+_ordered = Choice((Const("x"), Const(None), Const(2)), (), ordered=True)
 finite_lists = st.sampled_from(
     [
         Vector(2, Bool()),
         Vector(2, IntRange(1, 2)),
+        Vector(2, IntRange(1, 3, prior=Prior("normal", 3, 0.5))),
+        Vector(2, _weighted),
+        Vector(2, _layers),
+        Vector(2, _ordered),
         Vector(2, Const(1)),
+        Listing((_weighted, IntRange(1, 2))),
         Listing((IntRange(1, 2), Const(2))),
         Listing((Choice((BlockUse(NEAR, (Param("u", IntRange(1, 2)),)), Const("x"))), Bool())),
         Listing(()),
     ]
 )
 open_lists = st.sampled_from(
-    [Vector(3, RealRange(0, 1)), Vector(4, Bool()), Regions(2, 2), Regions(3, 1), Listing((RealRange(0, 1), Bool()))]
+    [
+        Vector(3, RealRange(0, 1)),
+        Vector(2, RealRange(0.5, 100, log=True, prior=Prior("lognormal", 3, 1))),
+        Vector(2, Choice((RealRange(0, 1), Const("x")), (1.0, 3.0))),
+        Vector(4, Bool()),
+        Regions(2, 2),
+        Regions(3, 1),
+        Listing((RealRange(0, 1), Bool())),
+    ]
 )
 
 
@@ -148,10 +165,13 @@ def domains(draw: st.DrawFn, finite: bool = True, depth: int = 2) -> Node:
 
 
 def _rows(finite: bool, depth: int) -> st.SearchStrategy[Node]:
-    """Short rows of steps, as the value of a parameter."""
+    """Short rows of steps, as the value of a parameter; some have numbers, and rows of steps inside."""
     blocks = st.sampled_from([NEAR, FAR, SCALER, ALIAS])
-    use = st.builds(BlockUse, blocks, st.just(()) | st.deferred(lambda: parameters(finite, depth)))
-    step = st.one_of(use, use, st.builds(Choice, st.tuples(use, st.one_of(use, st.just(Empty())))))
+    plain = st.builds(BlockUse, blocks, st.just(()) | st.deferred(lambda: parameters(finite, depth)))
+    inner = finite_numbers if depth <= 0 else st.one_of(finite_numbers, finite_numbers, _inner_rows)
+    with_number = st.builds(lambda block, node: BlockUse(block, (Param("u", node),)), blocks, inner)
+    use = st.one_of(plain, with_number)
+    step = st.one_of(use, use, choices(st.one_of(use, st.just(Empty())), 2, 2))
     marked = st.one_of(step, st.builds(Marked, st.sampled_from(MARKS), step))
     return st.one_of(
         marked,
@@ -160,6 +180,14 @@ def _rows(finite: bool, depth: int) -> st.SearchStrategy[Node]:
         st.builds(Sequence, st.tuples(st.builds(Union, st.tuples(use, step)), use)),
         st.builds(Subset, st.tuples(use, marked)),
     )
+
+
+#: A row inside a row.
+_inner_rows = st.builds(
+    lambda first, number: Pipeline(Sequence((BlockUse(first, (Param("u", number),)), BlockUse(NEAR)))),
+    st.sampled_from([SCALER, ALIAS]),
+    finite_numbers,
+)
 
 
 @st.composite
@@ -204,6 +232,10 @@ _elements = st.sampled_from(
         Bool(),
         IntRange(1, 2),
         IntRange(1, 2, log=True),
+        IntRange(1, 2, prior=Prior("lognormal", 2, 0.5)),
+        _weighted,
+        _layers,
+        _ordered,
         Const(1),
         Choice((Symbol("x", (Param("u", IntRange(1, 2)),), own=True), Symbol("y", (), own=True))),
         Choice((Symbol("x", (Param("u", Bool()),)), Const("y"))),
@@ -303,8 +335,39 @@ requirements = st.lists(st.builds(Requirement, conditions, st.none() | condition
 
 
 def spaces(finite: bool = True) -> st.SearchStrategy[Space]:
-    """Spaces resolved against FACTS; with `finite`, small enough to list most of the time."""
-    return st.builds(Space, steps(finite), requirements, st.just(FACTS))
+    """Spaces resolved against FACTS; with `finite`, small enough to list most of the time.
+
+    One in four has lists or rows of steps with weights, orders, priors and numbers in front, which are rare elsewhere.
+    """
+    level = steps(finite)
+    in_front = st.builds(lambda *both: Sequence(both), _with_steered_values(finite), level)
+    return st.builds(Space, st.one_of(level, level, level, in_front), requirements, st.just(FACTS))
+
+
+def _with_steered_values(finite: bool) -> st.SearchStrategy[Node]:
+    """A block with a list, or a row of steps, whose elements are steered or have numbers."""
+    lists: list[Node] = [
+        *(Vector(2, one) for one in (_weighted, _layers, _ordered, IntRange(1, 3, prior=Prior("normal", 3, 0.5)))),
+        Listing((_weighted, _ordered)),
+    ]
+    value = st.one_of(st.sampled_from(lists), st.builds(Pipeline, _rows(finite, 1)))
+    sized = st.builds(
+        lambda count, element: (Param("n", count), Param("list", Sized(Sibling("n"), element))), _counts, _elements
+    )
+    rows = st.one_of(value.map(lambda node: (Param("u", node),)), value.map(lambda node: (Param("u", node),)), sized)
+    return st.builds(BlockUse, st.sampled_from(BLOCKS), rows)
+
+
+@st.composite
+def with_pipelines(draw: st.DrawFn) -> Space:
+    """Spaces of a block whose parameter is a row of steps with numbers inside, perhaps beside another step."""
+    rows = st.builds(Pipeline, _rows(finite=True, depth=1))
+    own = Param("v", draw(st.one_of(rows, choices(rows, 2, 2))))
+    number = draw(st.lists(st.builds(Param, st.just("u"), finite_numbers), max_size=1))
+    use: Node = BlockUse(draw(st.sampled_from(BLOCKS)), (*number, own))
+    if draw(st.booleans()):
+        use = Sequence((use, draw(steps())))
+    return Space(use, draw(requirements), FACTS)
 
 
 # --- for brute force --------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from msl.check import lints
 from msl.check.names.block_declarations import Blocks
-from msl.check.names.library import Declaration, Library, ReadFile
-from msl.check.objectives import ObjectiveReader, of_positive, task_of
+from msl.check.names.library import Declaration, Library, Module, ReadFile
+from msl.check.objectives import ObjectiveReader, limits_of_positive, of_positive, task_of
 from msl.check.settings import Settings
 from msl.check.strategies import Calls, Searching
 from msl.check.structure.chains import Chains
@@ -22,7 +22,20 @@ from msl.language.parser import text_to_ast
 from msl.record import paused_collector, record
 from msl.space.formulas import Facts
 from msl.space.nodes import BlockUse, Marked, Node, Param, bottom_up
-from msl.space.spec import MODELS, Budget, Call, DataStatement, Estimate, Objective, Space, Spec, Stage, metrics_of
+from msl.space.spec import (
+    MODELS,
+    OF_WHOLE_MODEL,
+    Budget,
+    Call,
+    DataStatement,
+    Estimate,
+    MetricLimit,
+    Objective,
+    Space,
+    Spec,
+    Stage,
+    metrics_of,
+)
 from msl.space.values import BlockType
 
 if TYPE_CHECKING:  # most specs have no requirements, and most checks no table
@@ -104,6 +117,7 @@ class _Checker:
         self.wanted = chain
         self.data = DataStatement()
         self.removals: tuple[Removal, ...] = ()
+        self._metric_requirements: list[tuple[Module, ast.Require]] = []
 
     def spec(self) -> Spec | None:
         self._once()
@@ -137,12 +151,14 @@ class _Checker:
         written = next((len(goal.objectives) for goal in self.module.statements(ast.Goal)), 1)
         if root is not None and chain is not None and self._may_use_best:
             self._can_try(root, chain, written)
+        limits = self._limits()
         stages = self._stages(root, written)
         self._confirmable(objectives, stages)
         if root is not None:
             self._scalable(root, stages)
-        self._is_weighable(objectives, stages)
+        self._is_weighable(objectives, limits, stages)
         ensemble = self._ensemble(stages)
+        self._ensemble_fits(limits)
         settings = Settings(self.module, self.report)
         budget = next((settings.budget(s, written) for s in self.module.statements(ast.Budget)), Budget())
         seed = next((settings.seed(s) for s in self.module.statements(ast.Seed)), 0)
@@ -163,8 +179,8 @@ class _Checker:
             stages = self._resolved_stages(stages, space)
             self._is_affordable(stages, budget, space)
         if self.data.positive is not None:
-            objectives = of_positive(objectives)
-        return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed)
+            objectives, limits = of_positive(objectives), limits_of_positive(limits)
+        return Spec(structure.chain.name, space, objectives, stages, ensemble, budget, self.data, seed, limits)
 
     # --- the file as a whole ---
 
@@ -236,20 +252,53 @@ class _Checker:
             if any(module.statements(ast.Require)):
                 from msl.check.constraints.requirements import read
 
-                requirements, parts = read(module, self.report, self)
+                about_metrics = self._about_metrics(module)
+                requirements, parts = read(module, self.report, self, about_metrics)
+                self._metric_requirements.extend((module, statement) for statement in about_metrics)
                 found.extend(requirements)
                 self.spaces.met.update(parts)
         return found
 
+    def metric_names(self) -> list[str]:
+        return self.calls.names("metric")
+
+    def _about_metrics(self, module: Module) -> list[ast.Require]:
+        """The requirements of a file that are limits on metrics."""
+        from msl.check.constraints.metric_limits import is_about_metrics
+
+        return [each for each in module.statements(ast.Require) if is_about_metrics(each, module, self.calls)]
+
     # --- objectives and search ---
 
-    def _objectives(self) -> tuple[Objective, ...]:
+    def _objective_reader(self, module: Module) -> ObjectiveReader:
         has_folds, has_weights = self.data.fold is not None, self.data.weight is not None
         has_weights = has_weights or (self.facts is not None and self.facts.has_weights)
-        reader = ObjectiveReader(self.module, self.report, self.calls, self.task, self.facts, has_folds, has_weights)
+        return ObjectiveReader(module, self.report, self.calls, self.task, self.facts, has_folds, has_weights)
+
+    def _objectives(self) -> tuple[Objective, ...]:
+        reader = self._objective_reader(self.module)
         for goal in self.module.statements(ast.Goal):
             return reader.objectives(goal)
         return reader.default_objectives()
+
+    def _limits(self) -> tuple[MetricLimit, ...]:
+        """What is required of metrics, with that of files whose parts are searched; the same twice counts once."""
+        found: list[MetricLimit] = []
+        for module, statement in self._metric_requirements:
+            from msl.check.constraints.metric_limits import LimitReader
+
+            found += LimitReader(module, self.report, self.calls, self._objective_reader(module)).limits(statement)
+        by_meaning = {(limit.metric.name, limit.operation, limit.value): limit for limit in found}
+        return tuple(by_meaning.values())
+
+    def _ensemble_fits(self, limits: tuple[MetricLimit, ...]) -> None:
+        """Warns where an ensemble may be slower or larger than each of its members may be."""
+        of_whole = next((limit for limit in limits if limit.metric.needs in OF_WHOLE_MODEL), None)
+        for statement in self.module.statements(ast.Ensemble):
+            if of_whole is not None:
+                message = f"`{of_whole.text}` is about single models: an ensemble needs as much as its members together"
+                help = "leave `ensemble` out, or require less of each model"
+                self.report.warning("MSL468", self.module.source, statement.span, message, "", help)
 
     def _stages(self, root: Node | None, objectives: int) -> tuple[Stage, ...]:
         searching = Searching(self.module, self.report, self.calls, root)
@@ -310,9 +359,13 @@ class _Checker:
                     )
                     self.report.warning("MSL292", self.module.source, written.span, message, "", help)
 
-    def _is_weighable(self, objectives: tuple[Objective, ...], stages: tuple[Stage, ...]) -> None:
+    def _is_weighable(
+        self, objectives: tuple[Objective, ...], limits: tuple[MetricLimit, ...], stages: tuple[Stage, ...]
+    ) -> None:
         """Whether the complexity of every learner is known, where it decides."""
-        minimised = any(metric.needs == "complexity" for each in objectives for metric in metrics_of(each.loss))
+        measured = [metric for each in objectives for metric in metrics_of(each.loss)]
+        measured += [limit.metric for limit in limits]
+        minimised = any(metric.needs == "complexity" for metric in measured)
         choosing = next((stage for stage in stages if _prefers_simple(stage)), None)
         if not self._searched or not (minimised or choosing is not None):
             return

@@ -24,7 +24,7 @@ from msl.diagnostics.suggest import did_you_mean, listing
 from msl.language import ast
 from msl.record import record
 from msl.space.formulas import Facts, apply, plain
-from msl.space.spec import Combined, Estimate, Loss, Measured, Metric, Objective, Weight, metrics_of
+from msl.space.spec import Combined, Estimate, Loss, Measured, Metric, MetricLimit, Objective, Weight, metrics_of
 from msl.space.to_text import value_to_text
 from msl.space.values import BlockType, Value
 
@@ -121,7 +121,7 @@ class ObjectiveReader:
         """An objective as arithmetic; `alone` if it is all that is optimised, so that its direction may change."""
         match expression:
             case ast.Path() | ast.Call():
-                return self._measured(expression, alone)
+                return self.measured(expression, alone)
             case ast.Number(value=value, unit=None):
                 return Weight(float(value))
             case ast.Negative(operand=operand):
@@ -160,7 +160,7 @@ class ObjectiveReader:
         own = [declaration.name for declaration in self.calls.own_metrics(self.module)]
         return [*own, *(n for n in self.calls.names("metric") if n not in shipped or shipped[n].is_named)]
 
-    def _measured(self, written: ast.Path | ast.Call, alone: bool = False) -> Measured | None:
+    def measured(self, written: ast.Path | ast.Call, alone: bool = False) -> Measured | None:
         path = written if isinstance(written, ast.Path) else written.path
         name = path.text
         is_known = self.calls.knows("metric", name) or self.calls.declares_metric(path, self.module)
@@ -301,6 +301,14 @@ def _with_folds(estimate: Estimate, n_folds: int | None) -> Estimate:
 def of_positive(objectives: Iterable[Objective]) -> tuple[Objective, ...]:
     """The objectives where `data(positive = …)` says which class counts; their texts stay as they are written."""
     return tuple(replace(objective, loss=_of_positive(objective.loss)) for objective in objectives)
+
+
+def limits_of_positive(limits: Iterable[MetricLimit]) -> tuple[MetricLimit, ...]:
+    """The same for requirements on metrics."""
+    return tuple(
+        limit if limit.metric.of_positive is None else replace(limit, metric=metric_named(limit.metric.of_positive))
+        for limit in limits
+    )
 
 
 def _of_positive(loss: Loss) -> Loss:

@@ -102,7 +102,7 @@ def _recognise(name: str, texts: pl.Series, known: Iterable[str], decimals: Sequ
         return TypedColumn(name, "symbolic", values)
     message = f"column `{name}` has symbols that the model was not trained on: {listed(unseen)}"
     help = "they are taken as missing; check their spelling"
-    return TypedColumn(name, "symbolic", values, problems=(problem("MSL341", message, help, column=name),))
+    return TypedColumn(name, "symbolic", values, problems=(problem("MSL471", message, help, column=name),))
 
 
 def _known_symbol(text: str, known: frozenset[str], decimals: Sequence[str]) -> str | None:
@@ -169,4 +169,4 @@ def _further_columns(reading: Reading, schema: Schema) -> Iterator[DataProblem]:
     if further:
         names = listed(f"`{name}`" for name in further)
         message = f"{reading.origin} has columns that the model was not trained on: {names}"
-        yield problem("MSL342", message, "they are not used")
+        yield problem("MSL472", message, "they are not used")

@@ -205,7 +205,7 @@ def _left_out(payload: Payload, dialect: Dialect, ragged: list[int], kept: int) 
     lines = listed((f"{line:,}" for line in ragged), shown=5)
     rows = f"{len(ragged):,} of {len(ragged) + kept:,} rows of {payload.path} do not have {dialect.width} fields"
     help = f"a field that has a {dialect.separator!r} in it wants quotes around it"
-    return (problem("MSL343", f"{rows} and are left out: line{'s' * (len(ragged) > 1)} {lines}", help),)
+    return (problem("MSL473", f"{rows} and are left out: line{'s' * (len(ragged) > 1)} {lines}", help),)
 
 
 def _ragged(payload: Payload, dialect: Dialect, row: list[str], line: int) -> DataError:

@@ -56,10 +56,6 @@ MEANINGS: dict[str, str] = {
     "MSL337": "a column is taken as symbolic though it is one of numbers, but for a few texts or signs around them",
     "MSL338": "a symbol looks like a missing value",
     "MSL339": "some columns have decimal commas, others decimal points",
-    "MSL340": "a class has a single row",
-    "MSL341": "a column has symbols that the model was not trained on",
-    "MSL342": "a table has columns that the model was not trained on",
-    "MSL343": "rows with more or fewer fields than there are columns are left out",
     "MSL350": "the column of folds cannot be used",
     "MSL360": "the target looks like numbers, but would be taken for classes",
     "MSL361": "the table has more columns than can be read",
@@ -71,6 +67,10 @@ MEANINGS: dict[str, str] = {
     "MSL480": "the order of a column lacks symbols that it holds",
     "MSL481": "the order of the symbols of a column is not plain",
     "MSL390": "the weight of a row is no positive number",
+    "MSL470": "a class has a single row",
+    "MSL471": "a column has symbols that the model was not trained on",
+    "MSL472": "a table has columns that the model was not trained on",
+    "MSL473": "rows with more or fewer fields than there are columns are left out",
 }
 
 

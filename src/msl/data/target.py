@@ -199,4 +199,4 @@ def _tiny_classes(classes: Sequence[Label], codes: pl.Series, name: str) -> tupl
     help = "such a class cannot be both learnt and tested: add rows of it"
     if len(classes) - len(tiny) > 1:
         help += f", or {leave_out}"
-    return (problem("MSL340", message, help, column=name, row=rows[0]),)
+    return (problem("MSL470", message, help, column=name, row=rows[0]),)

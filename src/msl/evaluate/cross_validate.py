@@ -15,7 +15,7 @@ from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
 from msl.evaluate.metrics import model_metric
 from msl.evaluate.model_plan import ModelPlan, ModelPlanner
-from msl.evaluate.outcome import EvaluationLog, FitFigures
+from msl.evaluate.outcome import EvaluationLog, FitFigures, WholeModelFigures
 from msl.evaluate.prefix_cache import PrefixCache
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling
@@ -67,6 +67,7 @@ class EvaluationState:
     figures: dict[Estimate, FitFigures] = field(default_factory=dict)
     gcv: dict[Estimate, GcvResult] = field(default_factory=dict)
     judged: dict[Estimate, tuple[Resampling, list[Floats]]] = field(default_factory=dict)
+    whole: WholeModelFigures = field(default_factory=WholeModelFigures)
     _plan: ModelPlan | None = None
 
     @classmethod

@@ -20,14 +20,24 @@ from msl.evaluate.cross_validate import (
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.fit import Fitter
 from msl.evaluate.kept_outputs import Keeps, pack_outputs
-from msl.evaluate.metrics import load_metric
+from msl.evaluate.metrics import load_metric, model_metric
 from msl.evaluate.model_plan import ModelPlanner, PathFits
-from msl.evaluate.outcome import Effort, EvaluationLog, Failure, FitFigures, Outcome, WarningCapture, failure_of
+from msl.evaluate.outcome import (
+    Effort,
+    EvaluationLog,
+    Failure,
+    FitFigures,
+    Outcome,
+    RequirementBroken,
+    WarningCapture,
+    failure_of,
+)
 from msl.evaluate.prefix_cache import CacheFigures, PrefixCache
 from msl.evaluate.racing import LostRace, Race
 from msl.evaluate.resampling import Resampling, ResamplingPlan
+from msl.evaluate.whole_model import WholeModelMeter, demand
 from msl.space.canonical.digest import model_digest
-from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
+from msl.space.spec import OF_WHOLE_MODEL, Estimate, Metric, MetricLimit, Objective, loss_value, metrics_of
 from msl.space.values import Model
 
 __all__ = ["DEFAULT_CACHE_BYTES", "Evaluator", "Losses"]
@@ -43,6 +53,7 @@ class Losses:
         seed: int,
         trusted: Collection[str],
         cross_validator: CrossValidator,
+        limits: tuple[MetricLimit, ...] = (),
     ) -> None:
         """Raises ValueError when the table cannot be split as the objectives need it, or a metric cannot be loaded."""
         self._dataset, self._objectives, self._trusted = dataset, objectives, trusted
@@ -54,7 +65,13 @@ class Losses:
         for objective in objectives:
             wanted = self._wanted.setdefault(objective.estimate, [])
             wanted.extend(metric for metric in metrics_of(objective.loss) if metric not in wanted)
-        for metric in {metric: None for wanted in self._wanted.values() for metric in wanted}:
+        self._limits = limits
+        if limits:
+            wanted = self._wanted[objectives[0].estimate]
+            wanted.extend(metric for metric in dict.fromkeys(limit.metric for limit in limits) if metric not in wanted)
+        every = [metric for wanted in self._wanted.values() for metric in wanted]
+        self._meter = WholeModelMeter(dataset, every, seed, trusted)
+        for metric in dict.fromkeys(every):
             load_metric(metric, trusted)
 
     @property
@@ -62,18 +79,30 @@ class Losses:
         return self._resamplings.estimates
 
     def of(self, state: EvaluationState) -> tuple[dict[str, float], tuple[float, ...]]:
-        """The metrics of a model and its losses. Raises LostRace, or whatever a block raises."""
+        """The metrics of a model and its losses. Raises LostRace, RequirementBroken, or whatever a block raises."""
+        if self._meter.is_needed:
+            self._measure(state)
         # What another estimate's fit gives comes after it; metrics are named in the order of the objectives.
         estimates = self._resamplings.estimates
         ordered = sorted(estimates, key=lambda estimate: self._resamplings.fitted_by(estimate) is not None)
         by_estimate = {estimate: self._metrics(estimate, state) for estimate in ordered}
         found = {estimate: by_estimate[estimate] for estimate in estimates}
+        demand(self._limits, found[self._objectives[0].estimate])
         losses = []
         for objective in self._objectives:
             with estimator_code:  # an expression of the user's may divide by a metric that is 0
                 value = loss_value(objective.loss, found[objective.estimate])
             losses.append(value if objective.minimize else -value)
         return _named(found), tuple(losses)
+
+    def _measure(self, state: EvaluationState) -> None:
+        """Fits the model on all rows. One that breaks a requirement by what this shows is not cross-validated."""
+        request, plan = state.request, state.plan(self._planner)
+        rows = self._resamplings.rows(request.share, request.repeat)
+        state.whole = self._meter.figures(request.model, rows, plan.learner.name, state.log)
+        figures = FitFigures(whole=state.whole)
+        metrics = {limit.metric: None for limit in self._limits if limit.metric.needs in OF_WHOLE_MODEL}
+        demand(self._limits, {metric.name: model_metric(metric, figures, 0, 1) for metric in metrics})
 
     def complexity(self, state: EvaluationState) -> float:
         """That of the fits of the first estimate, as far as it was computed."""
@@ -134,7 +163,7 @@ class Losses:
         if (fitted_by := self._resamplings.fitted_by(estimate)) is not None:
             figures = state.figures[estimate] = state.figures[fitted_by]
             return self._cross_validator.fitted_gcv_metrics(plan, wanted, figures)
-        figures = state.figures[estimate] = FitFigures()
+        figures = state.figures[estimate] = FitFigures(whole=state.whole)
         resampling = self._resamplings.resampling(estimate, state.stream, request.share, request.repeat)
         if estimate.shortcut == "gcv":
             start = perf_counter()
@@ -197,6 +226,7 @@ class Evaluator:
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         on_step: Callable[[str], None] | None = None,
         keeps: Keeps = "nothing",
+        limits: tuple[MetricLimit, ...] = (),
     ) -> None:
         """Raises ValueError when this table cannot be split as the objectives need it.
 
@@ -205,13 +235,14 @@ class Evaluator:
         outcomes bring along of the outputs that a model was judged by.
         """
         needed = {metric.needs for objective in objectives for metric in metrics_of(objective.loss)}
+        needed |= {limit.metric.needs for limit in limits}
         if "time" in needed:
             cache_bytes = 0
         self._n_objectives, self._on_step = len(objectives), on_step
         self._cache = PrefixCache(cache_bytes, lent=(dataset.X, dataset.y))
         self._fitter = Fitter(dataset, self._cache)
         cross_validator = CrossValidator(self._fitter, keeps=cache_bytes > 0, weighs_all="complexity" in needed)
-        self._losses = Losses(dataset, objectives, seed, trusted, cross_validator)
+        self._losses = Losses(dataset, objectives, seed, trusted, cross_validator, limits)
         self._remembers, self._keeps = cache_bytes > 0, keeps
         self._memo: dict[Hashable, Outcome] = {}
         self._remembered_bytes = 0
@@ -257,6 +288,8 @@ class Evaluator:
             values, losses = self._losses.of(state)
         except LostRace as lost:
             losses, is_bound = (lost.bound,), True
+        except RequirementBroken as broken:
+            values, failure = dict(broken.metrics), Failure("requirement", str(broken))
         except (Exception, SystemExit) as reason:  # an estimator may raise anything; a bug in msl is raised again
             failure = failure_of(reason, state.log.step)
         if failure is None and not all(map(math.isfinite, losses)):

@@ -436,6 +436,14 @@ def fit_time(figures: FitFigures, n_features: int, n_fits: int) -> float:
     return sum(figures.seconds) / n_fits
 
 
+def model_bytes(figures: FitFigures, n_features: int, n_fits: int) -> float:
+    return float(figures.whole.size)
+
+
+def predict_time(figures: FitFigures, n_features: int, n_fits: int, batch: int) -> float:
+    return figures.whole.seconds[batch]
+
+
 # --- bounds of an objective whose metrics are only known to lie in intervals ------------------------------------------
 
 ANYTHING: Interval = (-math.inf, math.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +19,8 @@ class Failure:
 
     Causes: `block` (cannot be built), `exception`, `memory`, `shape` (outputs of the wrong shape), `not a number`
     (outputs or losses that are none), `prediction` (no class, number or probability), `metric` (a metric that raises an
-    exception or returns no number), `estimate` (cannot be estimated in this way).
+    exception or returns no number), `estimate` (cannot be estimated in this way), `requirement` (a metric is not what
+    the spec requires).
     """
 
     cause: str
@@ -71,6 +72,14 @@ class MetricFailed(Exception):
     """A metric that raised an exception or did not return a number."""
 
 
+class RequirementBroken(Exception):
+    """A metric is not what the spec requires; `metrics` are those that were computed."""
+
+    def __init__(self, message: str, metrics: Mapping[str, float]) -> None:
+        super().__init__(message)
+        self.metrics = metrics
+
+
 def is_model_failure(reason: BaseException) -> bool:
     """Whether an exception is the failure of the model that is evaluated; any other is a bug in msl.
 
@@ -107,17 +116,27 @@ def _message(reason: BaseException) -> str:
 # --- what is recorded during an evaluation ----------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class WholeModelFigures:
+    """The bytes of the model that is fitted on all rows, and the seconds of its predictions by the rows of a batch."""
+
+    size: int = 0
+    seconds: Mapping[int, float] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class FitFigures:
     """Figures of the fits of one estimate, one entry per fit; complexities of some or all of them.
 
     `gcv` is the generalised cross-validation of the first fit on its own rows, where that is an estimate of its own.
+    `whole` is about one more fit, on all rows.
     """
 
     features: list[float] = field(default_factory=list)
     complexities: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     gcv: float | None = None
+    whole: WholeModelFigures = field(default_factory=WholeModelFigures)
 
     def add(self, features: float, complexity: float | None, seconds: float) -> None:
         self.features.append(features)

@@ -283,14 +283,19 @@ class ResamplingPlan:
             if len(self._later) >= _MOST_REPEATS * len(self.estimates):
                 del self._later[next(iter(self._later))]
             again = [repeat] if repeat else []
-            rows = None
-            if share < 1.0:
-                rows = self._dataset.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
+            rows = self.rows(share, repeat)
             splits = self._splits(estimate, rows, np.random.default_rng([self._seed, _SPLITS, *again]))
             name = (estimate.name, self.estimates.index(estimate), share, repeat)
             resampling = Resampling.of(estimate, splits, self._dataset.y, name, self._is_generalised(estimate))
             kept[key] = resampling.weighed(self._row_weights[estimate])
         return kept[key]
+
+    def rows(self, share: float, repeat: int) -> Rows | None:
+        """The rows that an evaluation with this share of them is about; None for all."""
+        if share >= 1.0:
+            return None
+        again = [repeat] if repeat else []
+        return self._dataset.population.subsample(share, np.random.default_rng([self._seed, _ROWS, *again]))
 
     def _own(self, estimate: Estimate, stream: int, share: float, repeat: int) -> Resampling:
         rng = np.random.default_rng([self._seed, _OWN, stream, repeat])

@@ -9,13 +9,14 @@ from msl.language import ast
 from msl.language.tokens import FUNCTION_WORDS, is_identifier
 from msl.record import record
 
-SECONDS = {"s": 1, "min": 60, "h": 3600}
+SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3600}
 BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
 UNITS = frozenset(SECONDS) | frozenset(BYTES)
 LONGEST_NUMBER = 200
 
 #: Other spellings of the units.
 _UNIT_SPELLINGS = {
+    "ms": "msec msecs millisecond milliseconds",
     "s": "sec secs second seconds",
     "min": "m mins minute minutes",
     "h": "hr hrs hour hours",
@@ -30,7 +31,7 @@ MEANT_UNIT |= {unit: unit for unit in UNITS} | {"S": "s", "H": "h"}
 _COUNTS = {"k": 10**3, "K": 10**3, "M": 10**6}
 #: Units that MSL does not have, in terms of those that it has.
 _SCALED_UNITS = {
-    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), (0.001, "s")),
+    **dict.fromkeys(("us", "µs", "microsecond", "microseconds"), (0.001, "ms")),
     **dict.fromkeys(("d", "day", "days"), (24, "h")),
     **dict.fromkeys(("w", "week", "weeks"), (168, "h")),
     **dict.fromkeys(("tb", "tib", "terabyte", "terabytes"), (1000, "GB")),
@@ -87,7 +88,7 @@ def _unit_advice(digits: str, value: int | float, suffix: str) -> str:
     if suffix.lower() in _SCALED_UNITS:
         factor, unit = _SCALED_UNITS[suffix.lower()]
         return f"write `{value * factor:.12g}{unit}`"
-    advice = "units are `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`"
+    advice = "units are `ms`, `s`, `min`, `h`, `KB`, `MB`, `GB`, `%`"
     return f"{advice}; a product is written `{digits} * {suffix}`" if suffix.isidentifier() else advice
 
 

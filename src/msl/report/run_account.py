@@ -205,6 +205,7 @@ def _figures(account: Account) -> str:
         lines.append(("best model", f"estimate {_estimates(result['objectives'], result.get('interval'))}{tested}"))
     if result.get("complexity") is not None:
         lines.append(("complexity", _words(result["complexity"])))
+    lines += [("required", f"{each['shown']}: `{each['text']}`") for each in result.get("limits", ())]
     if failure := result.get("test_failure"):
         lines.append(("test", f"the final model cannot predict the test table: {failure}"))
     counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]

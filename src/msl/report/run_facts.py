@@ -190,6 +190,7 @@ _ADVICE = {
     "not a number": "scale or impute before the block that is named, or narrow its domain",
     "prediction": "check the class that is named: it is fitted on class codes 0, 1 …, or on numbers",
     "metric": "use another metric in `minimize` or `maximize`, and tell the authors of this one",
+    "requirement": "loosen the `require`, or narrow the blocks to what meets it",
     "estimate": "choose another estimate in `minimize … by …`, such as `cv(folds = 5)`",
     "timeout": "allow more with `budget(each = …)`, or narrow the block to what is quick enough",
     "memory": "allow more with `budget(memory = …)`, use fewer `--jobs`, or narrow the block",

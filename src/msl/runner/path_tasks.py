@@ -11,15 +11,16 @@ from msl.evaluate.outcome import Outcome
 from msl.evaluate.resampling import draws_own_splits
 from msl.space.best import MOST_TRIED
 from msl.space.paths import path_value, without_path_value
-from msl.space.spec import Objective, metrics_of
+from msl.space.spec import OF_WHOLE_MODEL, Metric, Objective
 from msl.workers.task import failed
 
 
-def may_share_fits(objectives: Sequence[Objective]) -> bool:
-    """Whether models that differ in a path parameter alone are fitted on the same rows, and no fit is timed."""
+def may_share_fits(objectives: Sequence[Objective], metrics: Sequence[Metric]) -> bool:
+    """Whether models that differ in a path parameter alone are fitted on the same rows, and none needs its own fit: to
+    be timed, or to be measured on all rows."""
     estimates = [objective.estimate for objective in objectives]
-    timed = any(metric.needs == "time" for objective in objectives for metric in metrics_of(objective.loss))
-    return not timed and not any(draws_own_splits(each) or each.shortcut == "gcv" for each in estimates)
+    needs_own_fit = any(metric.needs in ("time", *OF_WHOLE_MODEL) for metric in metrics)
+    return not needs_own_fit and not any(draws_own_splits(each) or each.shortcut == "gcv" for each in estimates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from msl.space.best import without_best
 from msl.space.canonical.digest import run_digest, space_digest
 from msl.space.condition_text import requirement_to_text
 from msl.space.nodes import BlockUse, Choice, Node, Param, Symbol, blocks_in, bottom_up
-from msl.space.spec import MODELS, Call, Objective, Space, Spec, metrics_of
+from msl.space.spec import MODELS, Call, Metric, MetricLimit, Objective, Space, Spec, metrics_of
 from msl.space.to_text import node_to_text, value_to_text
 from msl.space.values import BlockType, Model
 from msl.store.evaluation import KEY_FORMAT
@@ -93,7 +93,16 @@ def make_plan(spec: Spec, table: Table, trusted: tuple[str, ...] = (), cache_byt
     limits = EvaluationLimits.of(spec.budget)
     memory = {} if cache_bytes is None else {"cache_bytes": cache_bytes}
     keeps = needed_outputs(spec.objectives, spec.ensemble is not None) if spec.budget.most_outputs else "nothing"
-    job = Job(Dataset.of(table), spec.objectives, spec.seed, trusted, limits=limits, keeps=keeps, **memory)
+    job = Job(
+        Dataset.of(table),
+        spec.objectives,
+        spec.seed,
+        trusted,
+        limits=limits,
+        keeps=keeps,
+        required=spec.limits,
+        **memory,
+    )
     search_limits = Limits(spec.budget.evaluations, _good_enough(spec))
     return Plan(spec, table, tuple(search_spaces), tuple(stages), search_limits, job, _digests(spec, table))
 
@@ -106,7 +115,10 @@ def _good_enough(spec: Spec) -> float | None:
 
 def _digests(spec: Spec, table: Table) -> Digests:
     space = space_digest(spec.space)
-    evaluation = run_digest({"objectives": [_objective_record(objective) for objective in spec.objectives]})
+    protocol: dict[str, object] = {"objectives": [_objective_record(objective) for objective in spec.objectives]}
+    if spec.limits:
+        protocol["required"] = [_limit_record(limit) for limit in spec.limits]
+    evaluation = run_digest(protocol)
     search = run_digest(
         {
             "stages": [_stage_record(stage) for stage in spec.search],
@@ -166,14 +178,22 @@ def _objective_record(objective: Objective) -> Mapping[str, object]:
         "estimate": objective.estimate.name,
         "options": _options(_without_later(objective.estimate)),
         "minimize": objective.minimize,
-        **_of_other_packages(objective),
+        **_of_other_packages(metrics_of(objective.loss), objective.estimate.target),
     }
 
 
-def _of_other_packages(objective: Objective) -> Mapping[str, object]:
+def _limit_record(limit: MetricLimit) -> Mapping[str, object]:
+    return {
+        "metric": limit.metric.name,
+        "operation": limit.operation,
+        "value": limit.value,
+        **_of_other_packages((limit.metric,)),
+    }
+
+
+def _of_other_packages(metrics: tuple[Metric, ...], *others: str) -> Mapping[str, object]:
     """The versions of packages that metrics or the estimate come from, because results depend on them."""
-    metrics = metrics_of(objective.loss)
-    targets = [objective.estimate.target, *(metric.function for metric in metrics)]
+    targets = [*others, *(metric.function for metric in metrics)]
     targets += [metric.row_function for metric in metrics if metric.row_function is not None]
     packages = frozenset(target.partition(":")[0].partition(".")[0] for target in targets) - {"msl"}
     # The name of a metric that a spec declares does not stand for one function.
@@ -241,10 +261,10 @@ def learners_without_weights(space: Space, task: str, trusted: Collection[str] =
     return [name for name, block in named.items() if not class_takes_weights(load_class(block, task, trusted))]
 
 
-def metric_problems(objectives: Iterable[Objective], trusted: Collection[str] = ()) -> list[UnusableBlock]:
+def metric_problems(metrics: Iterable[Metric], trusted: Collection[str] = ()) -> list[UnusableBlock]:
     """The metrics that a spec declares whose functions cannot be loaded or called, each once."""
     problems: dict[str, UnusableBlock] = {}
-    for metric in (metric for objective in objectives for metric in metrics_of(objective.loss)):
+    for metric in metrics:
         if metric.declared_in is None or metric.name in problems:
             continue
         try:

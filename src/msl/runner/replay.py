@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from msl.runner.loop import Progress
+from msl.runner.plan import Plan
 from msl.runner.session import NoModel, RunRequest, run_plan
-from msl.store.evaluation import StoredQuery, is_same_query
+from msl.store.evaluation import Evaluation, StoredQuery, is_same_query
 from msl.store.store import Store
 from msl.store.stored_run import Digests, Run
 
@@ -32,6 +33,11 @@ class Difference:
     now: object
 
 
+def measures_time(plan: Plan) -> bool:
+    """Whether what a model is judged by is partly a time, so that evaluations cannot be repeated exactly."""
+    return any(metric.unit == "time" for metric in plan.spec.metrics)
+
+
 def changed_digests(run: Digests, now: Digests) -> list[str]:
     """The digests that differ, in the order in which they depend on each other."""
     return [
@@ -47,10 +53,18 @@ def repeat_run(
     on: Any = "inprocess",
     workers: int | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
+    kept: Sequence[Evaluation] = (),
 ) -> Difference | None:
-    """Runs a request again with an empty store, as far as the run got; None if nothing differs."""
+    """Runs a request again with an empty store, as far as the run got; None if nothing differs.
+
+    `kept` are evaluations that are taken as they are stored: those of a run that measures time, which no two
+    evaluations need alike.
+    """
     cut = run.status == "interrupted" or run.result.get("ending") in _CUT
     with tempfile.TemporaryDirectory(prefix="msl-replay-") as folder:
+        if kept:
+            with Store.open(Path(folder)) as store:
+                store.evaluations.write(kept)
         try:
             result = run_plan(
                 _without_clock(request),

@@ -119,7 +119,7 @@ class QueryEvaluator:
         self._answers: dict[Model, tuple[Result, Model]] = {}
         self._membership = Membership(plan.spec.space)
         #: The task, where models of one path may share their fits.
-        self._path_task = plan.job.dataset.task if may_share_fits(plan.objectives) else None
+        self._path_task = plan.job.dataset.task if may_share_fits(plan.objectives, plan.spec.metrics) else None
         #: The seconds that evaluations on a path would have taken alone, at most, by their keys.
         self._seconds_alone: dict[str, float] = {}
 

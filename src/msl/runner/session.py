@@ -18,6 +18,7 @@ from msl.diagnostics.source import Source
 from msl.diagnostics.user_error import UserError
 from msl.evaluate.outcome import Failure, WarningCapture
 from msl.report.run_facts import FailureGroup, best_models, failure_groups, failures_to_text
+from msl.report.search_importance import save_facts
 from msl.runner.choose_winner import choose_winner
 from msl.runner.corrected_estimate import correct_estimate
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
@@ -190,7 +191,7 @@ def run_plan(
     plan = request.plan
     limit = TimeLimit(plan.spec.budget.time, monotonic() if started is None else started)
     unusable = block_problems(plan.spec.space, plan.table.task, plan.job.trusted)
-    unusable += metric_problems(plan.spec.objectives, plan.job.trusted)
+    unusable += metric_problems(plan.spec.metrics, plan.job.trusted)
     if unusable:
         raise UserError("\n".join(f"{each.message}; {each.help}" for each in unusable))
     with Store.open(folder) as store:
@@ -200,6 +201,7 @@ def run_plan(
             with _interrupted_on_error(store, run):
                 if not resumed:
                     save_rows(store.files, run, plan.table)
+                    save_facts(store.files, run, plan.table.facts)
                 began(RunStart(run, resumed, stored))
                 found = search(
                     plan,

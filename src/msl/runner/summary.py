@@ -20,6 +20,7 @@ from msl.blocks.base.block import Floats
 from msl.data.table import Table
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import confusion
+from msl.evaluate.whole_model import shown_metric
 from msl.runner.choice_counts import count_choices
 from msl.runner.choose_winner import Candidate, Verdict, candidates_of, test_metrics
 from msl.runner.confidence_intervals import HeldOut, intervals
@@ -124,6 +125,12 @@ def _about_winner(plan: Plan, found: SearchResult, verdict: Verdict, finished: F
         "interval": intervals(plan, metrics, signed_losses(plan, best.losses), finished.held),
         "preferred": [asdict(one) for one in count_choices(plan, models, candidates)],
     }
+    if plan.spec.limits:
+        record["limits"] = [
+            {"text": limit.text, "value": metrics[name], "shown": shown_metric(limit.metric, metrics[name])}
+            for limit in plan.spec.limits
+            if (name := limit.metric.name) in metrics
+        ]
     if finished.failures:
         record["not_fitted"] = [failure.message for failure in finished.failures]
     if verdict.front:

@@ -24,7 +24,9 @@ Interval = tuple[float, float]
 #: The row function of metrics that generalised cross-validation can estimate.
 SQUARED_ERROR = "msl.evaluate:squared_error"
 #: What of a fit a metric may look at, instead of the outputs for rows.
-OF_MODEL = ("features", "complexity", "time")
+OF_MODEL = ("features", "complexity", "time", "size", "prediction")
+#: What of these only the model that is fitted on all rows has: its bytes, and the time of its predictions.
+OF_WHOLE_MODEL = ("size", "prediction")
 
 
 @record
@@ -83,6 +85,11 @@ class Metric:
     def of_model(self) -> bool:
         """Whether it describes the fitted model itself and not its outputs."""
         return self.needs in OF_MODEL
+
+    @property
+    def unit(self) -> str | None:
+        """What its values are, if they have a unit: `time` (seconds) or `size` (bytes)."""
+        return {"time": "time", "prediction": "time", "size": "size"}.get(self.needs)
 
     @property
     def range(self) -> Interval:
@@ -278,6 +285,31 @@ class Objective:
 
 
 @record
+class MetricLimit:
+    """A requirement on a metric, `require predict_time <= 5ms`: a model that breaks it fails when it is evaluated.
+
+    It says nothing about what is in the space, whose models have no metrics before they are fitted. The metric is that
+    of the estimate of the first objective. `value` is in seconds or bytes where the metric has a unit.
+    """
+
+    text: str
+    metric: Metric
+    operation: str
+    value: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a model with this value of the metric meets it; one whose metric is not known does not."""
+        match self.operation:
+            case "<":
+                return value < self.value
+            case "<=":
+                return value <= self.value
+            case ">":
+                return value > self.value
+        return value >= self.value
+
+
+@record
 class Stage:
     """One strategy of a search; the rest is what some strategies take beside their options.
 
@@ -354,6 +386,13 @@ class Spec:
     budget: Budget = field(default_factory=Budget)
     data: DataStatement = field(default_factory=DataStatement)
     seed: int = 0
+    limits: tuple[MetricLimit, ...] = ()
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is measured of each model: the metrics of objectives and of requirements, each once."""
+        of_objectives = [metric for objective in self.objectives for metric in metrics_of(objective.loss)]
+        return tuple(dict.fromkeys([*of_objectives, *(limit.metric for limit in self.limits)]))
 
 
 # --- the space ---

@@ -15,7 +15,7 @@ from msl.evaluate.evaluator import DEFAULT_CACHE_BYTES, Evaluator
 from msl.evaluate.final_fits import FinalFitter, FitRequest, OutputsRequest
 from msl.evaluate.kept_outputs import Keeps
 from msl.evaluate.outcome import Effort, Failure, Outcome
-from msl.space.spec import Budget, Objective
+from msl.space.spec import Budget, MetricLimit, Objective
 from msl.space.values import BlockValue, Branches, Model, PipelineValue, Step, SymbolValue, Value
 
 #: One evaluation: a model, and the other arguments of `Evaluator.evaluate`.
@@ -78,6 +78,8 @@ class Job:
     threads: int = 1
     #: What outcomes bring along of the outputs that models were judged by.
     keeps: Keeps = "nothing"
+    #: What the spec requires of metrics.
+    required: tuple[MetricLimit, ...] = ()
 
     def __post_init__(self) -> None:
         if self.threads < 1:
@@ -90,7 +92,16 @@ class Job:
 
     def evaluator(self, on_step: Callable[[str], None] | None = None) -> Evaluator:
         """Raises ValueError when the rows cannot be split as the objectives ask."""
-        return Evaluator(self.dataset, self.objectives, self.seed, self.trusted, self.cache_bytes, on_step, self.keeps)
+        return Evaluator(
+            self.dataset,
+            self.objectives,
+            self.seed,
+            self.trusted,
+            self.cache_bytes,
+            on_step,
+            self.keeps,
+            self.required,
+        )
 
     def final_fitter(self) -> FinalFitter:
         """For what a run asks of its last models."""

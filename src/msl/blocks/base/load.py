@@ -143,6 +143,18 @@ def _finders() -> list[LocalModules]:
 
 # --- Why a block cannot be built --------------------------------------------------------------------------------------
 
+#: Every code for classes and functions of blocks, in one line.
+MEANINGS: dict[str, str] = {
+    "MSL391": "a class takes the columns as they are in the table, and they do not reach it like that",
+    "MSL401": "the code of a block is not trusted",
+    "MSL402": "the module of a block cannot be imported, or has no such class",
+    "MSL403": "the target of a block is no class of its role",
+    "MSL404": "a class or function does not take a parameter that its declaration has",
+    "MSL405": "a model cannot be estimated in this way",
+    "MSL406": "a model keeps only columns of a kind that the table does not have",
+    "MSL407": "a model has no learner",
+}
+
 
 class BlockProblem(UserError):
     """A class cannot be imported, is not trusted, lacks a method or rejects a parameter.

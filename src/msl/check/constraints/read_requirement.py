@@ -33,6 +33,9 @@ class Surroundings(Protocol):
     def is_searched(self, block: BlockType) -> bool:
         """Whether the chain contains the block."""
 
+    def metric_names(self) -> list[str]:
+        """The metrics, which a requirement may be about instead."""
+
     def searched_values(self, block: BlockType, parameter: str) -> list[Node]:
         """What the uses of a block in the chain give to a parameter."""
 
@@ -116,9 +119,11 @@ class RequirementReader(ConditionReader):
                 written = " or ".join(f"`{owner}.{path.text}`" for owner in owners[path.text][:3])
                 self.error("MSL124", path, f"`{path.text}` is a parameter: of which block?", f"write {written}")
                 return
-            close = closest(path.text, [*visible(self.module), *owners, *FACTS], 1)
-            if close and (close[0] in owners or close[0] in FACTS):
-                meant = close[0] if close[0] in FACTS else f"{owners[close[0]][0]}.{close[0]}"
+            metrics = self.around.metric_names()
+            close = closest(path.text, [*visible(self.module), *owners, *FACTS, *metrics], 1)
+            if close and (close[0] in owners or close[0] in FACTS or close[0] in metrics):
+                is_own = close[0] in owners and close[0] not in FACTS
+                meant = f"{owners[close[0]][0]}.{close[0]}" if is_own else close[0]
                 message = f"`{path.text}` is not a block, part or parameter"
                 self.error("MSL021", path, message, f"did you mean `{meant}`?")
                 return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import reduce
@@ -175,11 +175,15 @@ class Required:
     module: Module
 
 
-def read(module: Module, report: Report, around: Surroundings) -> tuple[list[Required], list[Declaration]]:
-    """The requirements of a file that can be read, and the parts that they name."""
+def read(
+    module: Module, report: Report, around: Surroundings, others: Sequence[ast.Require] = ()
+) -> tuple[list[Required], list[Declaration]]:
+    """The requirements of a file that can be read, without `others`, and the parts that they name."""
     reader = RequirementReader(module, report, around)
     found = []
     for statement in module.statements(ast.Require):
+        if any(statement is other for other in others):
+            continue
         condition = reader.condition(statement.condition)
         when = None if statement.when is None else reader.condition(statement.when)
         if condition is None or (statement.when is not None and when is None):

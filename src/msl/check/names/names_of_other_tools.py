@@ -403,7 +403,9 @@ _NAMES = {
     "mae": "mean_absolute_error neg_mean_absolute_error absolute_error l1 MAE",
     "r2": "r2_score R2 r_squared rsquared",
     "features": "n_features number_of_features",
-    "fit_time": "time training_time",
+    "fit_time": "time training_time train_time",
+    "predict_time": "latency inference_time prediction_time scoring_time score_time pred_time",
+    "model_bytes": "model_size memory_size disk_size size_of_model bytes",
 }
 _OURS = {name: ours for ours, names in _NAMES.items() for name in names.split()}
 #: Metrics that do not exist here, and the closest one.

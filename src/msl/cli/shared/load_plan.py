@@ -190,7 +190,7 @@ def _unusable_blocks(loaded: Loaded, trusted: Trusted) -> list[Diagnostic]:
 
     assert loaded.table is not None
     blocks = block_problems(loaded.spec.space, loaded.table.task, trusted)
-    problems = [*blocks, *metric_problems(loaded.spec.objectives, trusted)]
+    problems = [*blocks, *metric_problems(loaded.spec.metrics, trusted)]
     return told_of_blocks(problems, loaded.source, loaded.checked.sources)
 
 

@@ -66,6 +66,7 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     rows += [("not fitted", message) for message in summary.get("not_fitted", ())]
     rows += metric_notes([*used.objectives, *used.test])
     rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
+    rows += [("required", f"{each['shown']}: `{each['text']}`") for each in summary.get("limits", ())]
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))

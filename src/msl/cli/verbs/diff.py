@@ -144,6 +144,7 @@ def _other_changes(before: Loaded, after: Loaded) -> list[Changed]:
         ("priors", *_beside(before, after, priors_to_text)),
         ("orders", *_beside(before, after, orders_to_text)),
         ("objectives", _objectives(before), _objectives(after)),
+        ("limits", _limits(before), _limits(after)),
         *_searching(before, after),
         ("ensemble", _call(before.spec.ensemble), _call(after.spec.ensemble)),
         ("budget", _options(before.spec.budget), _options(after.spec.budget)),
@@ -159,6 +160,10 @@ def _objectives(loaded: Loaded) -> str:
         for objective in loaded.spec.objectives
     ]
     return ", ".join(words) or "default"
+
+
+def _limits(loaded: Loaded) -> str:
+    return "; ".join(limit.text for limit in loaded.spec.limits) or "none"
 
 
 def _searching(before: Loaded, after: Loaded) -> list[Changed]:

@@ -58,6 +58,7 @@ def _as_json(loaded: Loaded, size: Count, layout: Layout, digest: str) -> str:
         "encoding": layout.encoding,
         "layout": [_row(meaning) for meaning in layout.meanings],
         "requirements": [requirement.text for requirement in loaded.spec.space.requirements],
+        "limits": [limit.text for limit in loaded.spec.limits],
         "removed": [f"{removal.what}: {removal.why}" for removal in loaded.checked.removals],
         "digest": digest,
     }
@@ -96,6 +97,7 @@ def _as_text(loaded: Loaded, size: Count, layout: Layout, digest: str) -> str:
     lines.append(f"digest       {digest}")
     lines += [f"left out     {removal.what}: {removal.why}" for removal in loaded.checked.removals]
     lines += [requirement.text for requirement in loaded.spec.space.requirements]
+    lines += [f"{limit.text}   (measured of each model that is evaluated: not counted)" for limit in loaded.spec.limits]
     table_of_slots = f"\n{_layout_table(layout)}" if layout.meanings else ""
     return "\n".join(lines) + "\n" + table_of_slots
 

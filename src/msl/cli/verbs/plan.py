@@ -103,6 +103,7 @@ def _as_json(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
         "structures": size.structures,
         "exact": size.exact,
         "objectives": plan.objective_names(),
+        "limits": [limit.text for limit in plan.spec.limits],
         "stages": [
             {"strategy": stage.call.name, "dimensions": search_space.n_dimensions, "evaluations": most}
             for stage, search_space, most in zip(
@@ -140,6 +141,7 @@ def _as_text(plan: Plan, size: Count, stored: StoredEvaluations, expected: Forec
         ("models", shown_number(size.models, size.exact) if size.models is not None else size.reason),
         ("structures", shown_number(size.structures, size.structures_interval is None)),
         ("objectives", ", ".join(_objectives(plan))),
+        *(("required", limit.text.removeprefix("require ")) for limit in plan.spec.limits),
         *(("search", text) for text in _stages(plan)),
         ("budget", _budget(plan)),
         ("stored", _stored(stored)),

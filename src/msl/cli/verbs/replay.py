@@ -55,15 +55,19 @@ def replay(
     """Repeat a run from its stored sources, without its stored evaluations, and compare every step."""
     from msl.cli.shared.load_run import opened_run
     from msl.cli.shared.progress_display import Interrupts, open_display
-    from msl.runner.replay import repeat_run
+    from msl.runner.replay import measures_time, repeat_run
 
     with opened_run(run, store) as (opened, identity):
         known, sources = opened.runs.get(identity), opened.runs.sources(identity)
         asks = opened.runs.queries(identity)
+        evaluations = list(opened.evaluations.read(each.key for each in asks if each.key is not None).values())
     if not asks:
         raise UserError(f"the run {identity} has evaluated nothing yet", "continue it with `msl run`")
     request = _commission(known, sources, data, Trusted(trust))
     _tell_versions(known)
+    is_timed = measures_time(request.plan)
+    if is_timed:
+        tell("note: models are judged by times, which are never measured twice alike: the stored evaluations are used")
     display = open_display(request.plan, quiet or json)
     with Interrupts(_stop_at_once, _stop_at_once), display:
         difference = repeat_run(
@@ -73,6 +77,7 @@ def replay(
             on="inprocess" if jobs is None else "local",
             workers=jobs,
             progress=display.show,
+            kept=evaluations if is_timed else (),
         )
     write_exactly(_as_json(known, asks, difference)) if json else write(_as_text(known, asks, difference))
     return Exit.FINE if difference is None else Exit.FAILED

@@ -1,0 +1,455 @@
+"""What mattered in a search: how much each choice and parameter decides whether a model is among the best quarter.
+
+The measure is local, and conditional on activity, after PED-ANOVA (Watanabe et al., 2023) and its conditional form
+(Baba et al., 2026): the Pearson divergence between the density of a parameter among the good models and among all
+models, among those alone in which it is active, and then weighted by how many these are. Stated as an analysis of
+variance, it is the share of the variance of "is among the best quarter" that the parameter explains by itself.
+
+Searches do not draw evenly, and a parameter that a swarm has settled early varies little among the models that it
+evaluated. So the densities are not those of the evaluated models: boosted trees fitted to these predict the losses of
+models drawn as the space draws them, and the densities are of those. The trees are fitted to bootstrap samples, whose
+spread is the interval, and to permuted losses, which is chance. What trees say counts as far as they foresee the
+losses of models that they were not fitted to.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msl.diagnostics.user_error import UserError
+from msl.encode.codec import Codec, space_to_codec
+from msl.encode.layout import Meaning
+from msl.encode.sample import sample
+from msl.report.run_facts import check_stored
+from msl.space.best import without_best
+from msl.space.formulas import Facts
+from msl.space.membership import NotInSpace
+from msl.space.spec import Space, Spec
+from msl.space.values import Model
+from msl.store.evaluation import Evaluation
+from msl.store.store import Files, Store, write_atomically
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+#: The share of the models that count as good.
+GOOD = 0.25
+FEWEST = 20
+_DRAWS, _BOOTSTRAPS, _PERMUTATIONS, _MOST_MODELS = 2048, 12, 20, 1000
+_BINS = 8
+#: A stream of random numbers, so that no two uses of one seed draw the same.
+_STREAM = 11
+_SUFFIX = ".facts.json"
+
+
+# --- the facts about the table that the bounds of a space depend on, kept with each run -------------------------------
+
+
+def save_facts(files: Files, run: str, facts: Facts) -> None:
+    """Keeps what the space of a run depends on, so that its models can be looked at without the table."""
+    write_atomically(files.model(run, _SUFFIX), json.dumps(asdict(facts), ensure_ascii=False) + "\n")
+
+
+def read_facts(files: Files, run: str) -> Facts | None:
+    """What was kept; None for a run of an older version."""
+    try:
+        record = json.loads(files.model(run, _SUFFIX).read_text(encoding="utf-8"))
+        known = {field.name for field in fields(Facts)}
+        values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        return Facts(**{name: value for name, value in values.items() if name in known})
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+# --- the evaluated models of a run as a table -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluatedModels:
+    """The models of a run as points of a cube with one dimension for every decision, and what each came to.
+
+    `losses` has a column for each objective, infinite for a failure; `bound` says that a loss is a lower bound.
+    """
+
+    spec: Spec
+    codec: Codec
+    models: tuple[Model, ...]
+    evaluations: tuple[Evaluation, ...]
+    shares: Floats
+    active: Flags
+    losses: Floats
+    bound: Flags
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    @property
+    def meanings(self) -> tuple[Meaning, ...]:
+        """What each dimension means; with an encoding that shares none, that is one thing."""
+        return tuple(dimension.meanings[0] for dimension in self.codec.dimensions)
+
+    @property
+    def failed(self) -> Flags:
+        return np.array([one.failure is not None for one in self.evaluations], dtype=np.bool_)
+
+
+def evaluated_models(store: Store, run: str, facts: Facts | None = None) -> EvaluatedModels:
+    """The models that a run evaluated on all rows, each once; raises UserError where they cannot be read."""
+    found = store.runs.get(run)
+    facts = facts or read_facts(store.files, run)
+    checked = check_stored(found, store.runs.sources(run), facts)
+    if checked.spec is None:
+        raise UserError("this version of msl does not accept the spec of the run any more", "run the spec again")
+    spec = checked.spec
+    searched, _ = without_best(spec.space)
+    codecs = {name: _codec(searched, name) for name in {_encoding(stage) for stage in spec.search}}
+    whole = _codec(searched, "separate")
+    queries = [query for query in store.runs.queries(run) if query.key is not None and query.vector is not None]
+    stored = store.evaluations.read(query.key for query in queries if query.key is not None)
+    rows: dict[str, tuple[Model, Evaluation, Floats]] = {}
+    for query in queries:
+        one = stored.get(str(query.key))
+        if one is None or one.inputs.share != 1.0 or one.inputs.repeat != 0 or one.key in rows:
+            continue
+        codec = codecs[_encoding(spec.search[min(query.stage, len(spec.search) - 1)])]
+        if len(query.vector or ()) != codec.n_dimensions:
+            raise UserError("the space of the run cannot be rebuilt without its table", "name the table of the run")
+        model = codec.decode(np.array([query.vector]))[0]
+        if isinstance(model, Model) and (vector := _encoded(whole, model)) is not None:
+            rows[one.key] = (model, one, vector)
+    vectors = np.array([vector for _, _, vector in rows.values()]).reshape(len(rows), whole.n_dimensions)
+    batch = whole.decode(vectors)
+    evaluations = tuple(one for _, one, _ in rows.values())
+    objectives = max((len(one.losses) for one in evaluations), default=1)
+    losses = np.array([_losses(one, objectives) for one in evaluations]).reshape(len(rows), objectives)
+    return EvaluatedModels(
+        spec,
+        whole,
+        tuple(model for model, _, _ in rows.values()),
+        evaluations,
+        batch.snapped,
+        batch.active,
+        losses,
+        np.array([one.bound for one in evaluations], dtype=np.bool_),
+    )
+
+
+def _encoding(stage: Any) -> Literal["shared", "separate"]:
+    return "separate" if dict(stage.call.options).get("encoding") == "separate" else "shared"
+
+
+def _codec(space: Space, encoding: Literal["shared", "separate"]) -> Codec:
+    try:
+        return space_to_codec(space, encoding)
+    except UserError:
+        raise UserError("the space of the run depends on its table", "name the table of the run") from None
+
+
+def _encoded(codec: Codec, model: Model) -> Floats | None:
+    try:
+        return codec.encode(model)
+    except NotInSpace:
+        return None
+
+
+def _losses(one: Evaluation, objectives: int) -> list[float]:
+    """The loss of each objective; a race says nothing of the others than its own, and a failure of none."""
+    found = [loss if one.failure is None else math.inf for loss in one.losses]
+    return found + [math.inf] * (objectives - len(found))
+
+
+# --- importance -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """How much a choice or parameter matters: the share of what decides about good models that it explains by itself.
+
+    `interval` has 95 % of the bootstrap; `is_certain` says that no permutation of the losses gave any decision as much
+    (20 permutations: p < 0.05 for all decisions together). `best` says where good models lie; `active` is the number
+    of models that have the decision.
+    """
+
+    name: str
+    domain: str
+    importance: float
+    interval: tuple[float, float]
+    is_certain: bool
+    active: int
+    best: str
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """What mattered for one objective, the most important first; or `why` nothing can be said."""
+
+    objective: str
+    models: int
+    decisions: tuple[Decision, ...] = ()
+    why: str = ""
+
+    def to_record(self) -> dict[str, Any]:
+        record = asdict(self)
+        for one in record["decisions"]:
+            one["interval"] = list(one["interval"])
+        record["decisions"] = list(record["decisions"])
+        return record
+
+
+def search_importance(evaluated: EvaluatedModels, seed: int) -> list[Importance]:
+    """What mattered in a search, for each objective."""
+    names = [objective.text for objective in evaluated.spec.objectives] or ["loss"]
+    return [
+        _of_objective(evaluated, place, name, seed)
+        for place, name in enumerate(names)
+        if place < evaluated.losses.shape[1] or evaluated.losses.shape[1] == 0
+    ]
+
+
+def _of_objective(evaluated: EvaluatedModels, place: int, name: str, seed: int) -> Importance:
+    losses = evaluated.losses[:, place]
+    known = np.isfinite(losses)
+    number = int(known.sum())
+    if why := _why_not(losses[known], len(evaluated), evaluated.codec.n_dimensions):
+        return Importance(name, number, why=why)
+    usable = known | evaluated.failed
+    chosen = np.flatnonzero(usable)
+    if len(chosen) > _MOST_MODELS:
+        chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, _MOST_MODELS).round().astype(int))]
+    whole = _with_whole_losses(evaluated, place)
+    # What failed is worse than anything, but not so much that it is all that trees look at.
+    values = np.where(known, whole, float(whole[known].max()))[chosen]
+    shares, active = evaluated.shares[chosen], evaluated.active[chosen]
+    rng = np.random.default_rng([seed, _STREAM, place])
+    space = drawn_models(evaluated.codec, rng)
+    found, chance = measured(shares, active, values, space, rng)
+    good = values <= np.quantile(values, GOOD)
+    units = _units(evaluated.meanings)
+    limit = float(_by_unit(chance, units).max())
+    decisions = []
+    for label, domain, slots in units:
+        here = active[:, slots].any(axis=1)
+        if not here.any():
+            continue
+        of_all = found[:, slots].sum(axis=1)
+        low, high = np.percentile(of_all, [2.5, 97.5])
+        value = float(of_all.mean())
+        meaning = evaluated.meanings[slots[0]]
+        words = _where_good(meaning, shares[here & good][:, slots[0]]) if len(slots) == 1 else ""
+        decisions.append(
+            Decision(
+                label,
+                domain,
+                value,
+                (float(min(low, value)), float(max(high, value))),
+                value > limit,
+                int(here.sum()),
+                words,
+            )
+        )
+    decisions.sort(key=lambda one: (-one.importance, one.name))
+    return Importance(name, number, tuple(decisions))
+
+
+def _with_whole_losses(evaluated: EvaluatedModels, place: int) -> Floats:
+    """The losses, where those of races that were cut short stand for all folds.
+
+    Such a loss is a lower bound just above the cutoff, as if every fold left out had been perfect. Where losses are at
+    least 0, it is what its folds came to as if the others were like them; else the mean of the losses above it.
+    """
+    losses, bound = evaluated.losses[:, place].copy(), evaluated.bound
+    if not bound.any():
+        return losses
+    exact = losses[~bound & np.isfinite(losses)]
+    skipped = np.array([one.folds_skipped for one in evaluated.evaluations], dtype=np.float64)
+    options = dict(evaluated.spec.objectives[place].estimate.options) if evaluated.spec.objectives else {}
+    folds = float(options.get("folds", 0)) * float(options.get("repeats", 1))
+    folds = max(folds, float(skipped[bound].max()) + 1.0)
+    is_positive = len(exact) > 0 and float(exact.min()) >= 0
+    for row in np.flatnonzero(bound):
+        above = exact[exact >= losses[row]]
+        if is_positive and skipped[row] > 0:
+            losses[row] *= folds / (folds - skipped[row])
+        elif len(above):
+            losses[row] = float(above.mean())
+    return losses
+
+
+def _why_not(losses: Floats, models: int, dimensions: int) -> str:
+    if dimensions == 0:
+        return "the space has nothing open"
+    if len(losses) == 0:
+        return f"none of {models} models could be evaluated" if models else "no model was evaluated"
+    if len(losses) < FEWEST:
+        return f"{len(losses)} models with a loss are too few to say what mattered: it takes {FEWEST}"
+    if np.ptp(losses) == 0:
+        return f"all {len(losses)} models have the same loss"
+    return ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnModels:
+    """Models drawn as the space draws them."""
+
+    shares: Floats
+    active: Flags
+    levels: list[int | None]
+
+
+def drawn_models(codec: Codec, rng: np.random.Generator) -> DrawnModels:
+    batch = sample(codec, _DRAWS, rng)
+    return DrawnModels(batch.snapped, batch.active, [dimension.levels for dimension in codec.dimensions])
+
+
+def measured(
+    shares: Floats,
+    active: Flags,
+    losses: Floats,
+    space: DrawnModels,
+    rng: np.random.Generator,
+    permutations: int = _PERMUTATIONS,
+) -> tuple[Floats, Floats]:
+    """The importance of each dimension in each bootstrap sample, and for each permutation of the losses."""
+    rows, everywhere = np.where(active, shares, -1.0), np.where(space.active, space.shares, -1.0)
+    size = len(losses)
+    found = []
+    for is_chance in [False] * _BOOTSTRAPS + [True] * permutations:
+        values = rng.permutation(losses) if is_chance else losses
+        drawn = rng.integers(0, size, size)
+        found.append(_once(rows, values, drawn, everywhere, space, rng))
+    return np.array(found[:_BOOTSTRAPS]), np.array(found[_BOOTSTRAPS:])
+
+
+def _once(
+    rows: Floats, losses: Floats, drawn: NDArray[np.intp], everywhere: Floats, space: DrawnModels, rng: np.random.Generator
+) -> Floats:
+    """What trees fitted to a sample of the models say, weighted by how well they foresee the other models."""
+    from sklearn.ensemble import GradientBoostingRegressor  # only here: reports without this section do without it
+
+    trees = GradientBoostingRegressor(
+        n_estimators=60, max_depth=3, subsample=0.6, min_samples_leaf=2, random_state=int(rng.integers(2**31))
+    )
+    trees.fit(rows[drawn], losses[drawn])
+    others = np.setdiff1d(np.arange(len(losses)), drawn)
+    foreseen = _correlation(trees.predict(rows[others]), losses[others]) if len(others) > 2 else 0.0
+    predicted = trees.predict(everywhere)
+    good = (predicted <= np.quantile(predicted, GOOD)).astype(np.float64)
+    return max(foreseen, 0.0) ** 2 * explained(good, space.shares, space.active, space.levels)
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    """The correlation of the ranks."""
+    from scipy.stats import rankdata
+
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return 0.0
+    return float(np.corrcoef(rankdata(one), rankdata(other))[0, 1])
+
+
+def explained(good: Floats, shares: Floats, active: Flags, levels: Sequence[int | None]) -> Floats:
+    """For each dimension the share of the variance of `good` that it explains where it is active.
+
+    That is the Pearson divergence of its density among the good of these models from that among all of them, times the
+    share of models that are active and the square of how often these are good, as a share of the whole variance. What
+    the bins would explain by chance is taken off.
+    """
+    rate = float(good.mean())
+    whole = rate * (1.0 - rate)
+    found = np.zeros(shares.shape[1])
+    if whole <= 0:
+        return found
+    for slot, level_count in enumerate(levels):
+        here = active[:, slot]
+        if here.sum() < 2 * _BINS:
+            continue
+        bins = level_count if level_count is not None and level_count <= 2 * _BINS else _BINS
+        of = np.minimum((shares[here, slot] * bins).astype(np.intp), bins - 1)
+        own = good[here]
+        counts = np.bincount(of, minlength=bins).astype(np.float64)
+        filled = counts > 1
+        means = np.bincount(of, weights=own, minlength=bins)[filled] / counts[filled]
+        weight = counts[filled] / counts[filled].sum()
+        between = float((weight * (means - own.mean()) ** 2).sum())
+        by_chance = float((weight * means * (1.0 - means) / (counts[filled] - 1.0)).sum())
+        found[slot] = max(between - by_chance, 0.0) * float(here.mean()) / whole
+    return found
+
+
+def _units(meanings: Sequence[Meaning]) -> list[tuple[str, str, list[int]]]:
+    """Dimensions with one meaning together, such as those of a vector, with a name and a domain."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for slot, meaning in enumerate(meanings):
+        found.setdefault((meaning.path, meaning.alternative, meaning.range), []).append(slot)
+    paths = [path for path, _, _ in found]
+    units = []
+    for (path, alternative, domain), slots in found.items():
+        label = path if paths.count(path) == 1 or not alternative else f"{path} ({alternative})"
+        units.append((label, domain, slots))
+    return units
+
+
+def _by_unit(values: Floats, units: Sequence[tuple[str, str, list[int]]]) -> Floats:
+    return np.column_stack([values[:, slots].sum(axis=1) for _, _, slots in units])
+
+
+def level_names(meaning: Meaning) -> list[str] | None:
+    """The names of the levels of a choice, in their order; None where its text does not list them."""
+    if meaning.kind == "bool":
+        return ["false", "true"]
+    text = meaning.range.strip()
+    if meaning.kind not in ("choice", "ordered", "mixed") or meaning.levels is None:
+        return None
+    options: list[str] = []
+    if text.endswith("?") and _splits(text[:-1].strip("()"), "|") is not None:
+        inner = text[:-1]
+        inner = inner[1:-1] if inner.startswith("(") and inner.endswith(")") else inner
+        options = [*(_splits(inner, "|") or []), "none"]
+    else:
+        options = _splits(text, "<" if meaning.kind == "ordered" and "<" in text else "|") or []
+    names = [option.partition(" weight ")[0].strip() for option in options]
+    return names if len(names) == meaning.levels else None
+
+
+def _splits(text: str, operator: str) -> list[str] | None:
+    """The pieces between operators outside all brackets."""
+    pieces, depth, start = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == operator and depth == 0:
+            pieces.append(text[start:place].strip())
+            start = place + 1
+    return [*pieces, text[start:].strip()] if depth == 0 else None
+
+
+def _where_good(meaning: Meaning, shares: Floats) -> str:
+    """Where the good models lie: the most frequent alternatives, or the middle half of a number."""
+    if not len(shares):
+        return "none of the good models has it"
+    if names := level_names(meaning):
+        levels = np.minimum((shares * len(names)).astype(np.intp), len(names) - 1)
+        counts = np.bincount(levels, minlength=len(names))
+        first = int(counts.argmax())
+        return f"{names[first]} in {100 * counts[first] / len(shares):.0f} % of the good"
+    if meaning.ends is None or meaning.kind not in ("int", "real"):
+        return ""
+    return "mostly {} to {}".format(*(value_at(meaning, float(one)) for one in np.percentile(shares, [25, 75])))
+
+
+def value_at(meaning: Meaning, share: float) -> str:
+    """The value of a number at a share of its range."""
+    assert meaning.ends is not None
+    low, high = meaning.ends
+    value = low + share * (high - low)
+    value = 10.0**value if meaning.scale == "log" else value
+    return f"{value:.0f}" if meaning.kind == "int" else f"{value:.3g}"
+
+
+def importance_records(found: Iterable[Importance]) -> list[dict[str, Any]]:
+    return [one.to_record() for one in found]
