@@ -133,3 +133,16 @@ def test_a_message_points_at_the_column_in_the_spec() -> None:
     source = Source("s.msl", text)
     for column, written in {"x": "x", "a b": '"a b"', "other": 'data(target = y, numeric = ["a b", x])'}.items():
         assert source.slice(data_span(source, column)) == written
+
+
+def test_a_message_about_an_order_points_at_its_column() -> None:
+    text = "data(target = y, ordered = [city(Rome < Oslo)])\n"
+    span = data_span(Source("spec.msl", text), "city")
+    assert text[span.start : span.end] == "city"
+
+
+def test_weights_that_are_words_are_told_what_to_name() -> None:
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "w": ["a", "b", "c", "d"], "y": [0, 1, 0, 1]})
+    with pytest.raises(DataError) as wrong:
+        read_table(frame, options=DataOptions(weight="w"))
+    assert "name a column of positive numbers" in wrong.value.problems[0].help

@@ -128,6 +128,7 @@ def test_what_is_wrong_with_an_order_is_told_with_rows_and_what_to_write() -> No
         "MSL480: the order of column `v` lacks 'huge': row 3 holds 'huge', row 5 holds 'huge'; "
         'give each a place in `"lo" < "hi"`, or write missing = ["huge"] if it means nothing'
     )
+    assert "numbers, which have their order already" in problem([3, 1, 2, 5])
     assert "an order needs at least 3" in problem(["lo", "hi", "hi", "lo"])
 
 

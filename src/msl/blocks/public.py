@@ -101,8 +101,9 @@ HOMES: dict[str, str] = {
         (
             "msl.blocks.learners.boosting_libraries",
             "LightGBMClassifier LightGBMRegressor XGBoostClassifier XGBoostRegressor CatBoostClassifier"
-            " CatBoostRegressor HistBoostingClassifier HistBoostingRegressor",
+            " CatBoostRegressor",
         ),
+        ("msl.blocks.learners.boosting", "HistBoostingClassifier HistBoostingRegressor"),
         ("msl.blocks.learners.logitboost", "ShallowTrees"),
         (
             "msl.blocks.similarity.knn",

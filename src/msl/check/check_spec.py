@@ -97,7 +97,8 @@ def data_span(source: Source, column: str | None = None) -> Span:
     if statement is None:
         return Span(0, min(1, len(source.text)))
     values = [argument.value for argument in statement.arguments]
-    written = [item for value in values for item in (value.items if isinstance(value, ast.ListOf) else (value,))]
+    listed = [item for value in values for item in (value.items if isinstance(value, ast.ListOf) else (value,))]
+    written = [item.path if isinstance(item, ast.Call) else item for item in listed]  # `ordered = [size(S < M < L)]`
     named = (item.span for item in written if source.slice(item.span).strip('"') == column)
     return next(named, statement.span)
 

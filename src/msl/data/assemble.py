@@ -80,7 +80,8 @@ def read_folds(reading: Reading, name: str, given: Markers) -> Codes:
 def read_weights(reading: Reading, name: str, given: Markers) -> Floats:
     """How much each row counts."""
     typed = type_column(name, reading.columns[name], "numeric", given, reading.decimals)
-    raise_errors(typed.problems)
+    help = "name a column of positive numbers, or leave `weight` out"
+    raise_errors(replace(each, help=help) if each.code == "MSL317" else each for each in typed.problems)
     return checked_weights(typed.values.to_numpy(), name)
 
 

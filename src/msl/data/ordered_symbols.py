@@ -248,6 +248,9 @@ def _not_plain(name: str, symbols: Sequence[str]) -> DataProblem:
         )
         return problem("MSL481", message, f"take `{name}` out of `ordered`", column=name)
     message = f"the order of the symbols of column `{name}` is not plain: {shown}"
+    if all(re.fullmatch(r"[+-]?[0-9.]+", symbol) for symbol in symbols):
+        message = f"column `{name}` holds numbers, which have their order already: {shown}"
+        return problem("MSL481", message, f"take `{name}` out of `ordered`", column=name)
     help = f"write them from the lowest to the highest: ordered = [{order_in_spec((name, *sorted(symbols)[:8]))}]"
     return problem("MSL481", message, help, column=name)
 

@@ -23,9 +23,8 @@ from msl.blocks.base.load import estimator_code
 from msl.blocks.base.row_weights import counts_rows, fit_with_weights
 from msl.data.read import read_like
 from msl.data.table import Schema
-from msl.export.plain_boosting import needs_more_than_rows
 from msl.export.python_code import EstimatorCode, Unwritable
-from msl.export.python_file import Exportable, is_public_model, pipeline_code
+from msl.export.python_file import Exportable, is_public_model, needs_more_than_rows, pipeline_code
 from msl.runner.trained_model import Trained
 
 #: The rows on which the two forms are compared.

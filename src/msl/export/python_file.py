@@ -26,12 +26,12 @@ from msl.blocks.base.block import Block, Floats
 from msl.blocks.base.chain import Branch, ChainClassifier, ChainRegressor, apply_steps
 from msl.blocks.base.row_weights import routes_weights
 from msl.blocks.learners.boosting import Boosting
+from msl.blocks.learners.boosting_libraries import CatBoostClassifier, CatBoostRegressor
 from msl.blocks.preprocessing.prepare import MOST_COLUMNS, Columns, MergeRare, Passthrough, Prepare, TableColumns
 from msl.blocks.selection.selectors import KeepFeatures
 from msl.blocks.voting_ensemble import CommitteeClassifier, CommitteeRegressor
 from msl.data.derived_columns import DateColumns, Derived
 from msl.export import python_template as texts
-from msl.export.plain_boosting import SymbolsAsWords, plain_learner
 from msl.export.python_code import Code, EstimatorCode, Unwritable, comment, joined, literal, name, template
 
 
@@ -414,3 +414,32 @@ def _is_dense(step: Any, rows: Floats) -> bool:
         return True
     made = step.transform(rows)
     return not sparse.issparse(made) and np.asarray(made).dtype == np.float64
+
+
+# --- boosting blocks as the estimators of their libraries ---------------------------------------------
+
+
+@dataclass(frozen=True)
+class SymbolsAsWords:
+    """The step before CatBoost: symbols at these places become texts, since it takes no others."""
+
+    places: list[int]
+
+
+def plain_learner(chain: Any) -> tuple[list[Any], Any, Mapping[str, Any]]:
+    """The steps of a chain, its learner as an estimator of another package, and what its `fit` takes beside rows and
+    targets."""
+    steps, learner = list(chain.steps), chain.learner
+    if not isinstance(learner, Boosting):
+        return steps, learner, {}
+    if hasattr(learner, "merge_"):
+        steps.append(learner.merge_)
+    if isinstance(learner, CatBoostClassifier | CatBoostRegressor) and learner.symbols:
+        steps.append(SymbolsAsWords(learner.symbols))
+    return steps, *learner.plain()
+
+
+def needs_more_than_rows(chain: Any) -> bool:
+    """Whether the plain form of a model takes more in `fit` than rows and targets, or a function of its file."""
+    steps, _, beside = plain_learner(chain)
+    return bool(beside) or any(isinstance(step, SymbolsAsWords) for step in steps)

@@ -1,4 +1,5 @@
-"""Gradient boosting by other libraries, with what is the same for all: symbols as categories, gaps, early stopping.
+"""Gradient boosting, with what is the same for all libraries: symbols as categories, gaps, early stopping; and
+scikit-learn's.
 
 Early stopping holds some of the training rows out, counts the rounds after which the loss on them is lowest, and then
 fits that many rounds on all training rows. So no row is lost to the model, and an exported model is one of the library
@@ -14,11 +15,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from msl.blocks.base.block import BlockLearner, Floats
+from msl.blocks.base.block import BlockLearner, BlockRegressor, Floats, ProbabilisticClassifier
+from msl.blocks.base.learner_paths import learner_path
 from msl.blocks.numerics.class_statistics import balanced_weights, present_classes, probabilities_of_all
+from msl.blocks.preprocessing.prepare import MergeRare
+from msl.blocks.public import public
 from msl.diagnostics.user_error import UserError
 
 #: Which rows are held out.
@@ -215,3 +220,103 @@ class SavedByLibrary(Boosting):
         super().__setstate__({name: value for name, value in state.items() if name != "saved_"})
         if (saved := state.get("saved_")) is not None:
             self.model_ = self._read(bytes(saved))
+
+
+# --- Scikit-learn's ---------------------------------------------------------------------------------------------------
+
+
+class _HistBoosting(Boosting):
+    """Scikit-learn's histogram boosting, after LightGBM (Ke et al., 2017)."""
+
+    rounds = "max_iter"
+
+    def __init__(
+        self,
+        max_iter: int = 100,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int = 31,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        max_features: float = 1.0,
+        max_bins: int = 255,
+        class_weight: str | None = None,
+        early_stopping: int | None = None,
+        validation_share: float = 0.15,
+        symbolic_columns: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_share = validation_share
+        self.symbolic_columns = symbolic_columns
+        self.random_state = random_state
+
+    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
+        self.merge_ = MergeRare(self.symbols, self.max_bins)
+        self.merge_.fit_arrays(X, y, n_classes)
+        super()._fit(self.merge_.transform_arrays(X), y, n_classes, weights)
+
+    def _new(self, **stopping: Any) -> Any:
+        kind = HistGradientBoostingClassifier if self.n_classes_ else HistGradientBoostingRegressor
+        weight = {"class_weight": self.class_weight} if self.class_weight is not None else {}
+        symbols = {"categorical_features": self.symbols} if self.symbols else {}
+        rest = {name: getattr(self, name) for name in _HIST}
+        stopping = stopping or {"early_stopping": False}
+        return kind(max_iter=self.rounds_, random_state=self.seed_, **rest, **symbols, **weight, **stopping)
+
+    def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
+        return self._new().fit(X, y, sample_weight=weights)
+
+    def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
+        """Scikit-learn holds rows out itself, with the share and the seed that it is given."""
+        if self.n_kinds and np.bincount(y).min() < 2:
+            return self.rounds_
+        share = self.validation_share
+        found = self._new(early_stopping=True, validation_fraction=share, n_iter_no_change=patience, tol=0.0)
+        found.fit(X, y, sample_weight=weights)
+        return int(np.argmax(found.validation_score_))
+
+    def _predicted(self, X: Floats) -> Any:
+        merged = self.merge_.transform_arrays(X)
+        return self.model_.predict_proba(merged) if self.n_classes_ else self.model_.predict(merged)
+
+    def _leaves_of_trees(self) -> list[int]:
+        return [tree.get_n_leaf_nodes() for trees in self.model_._predictors for tree in trees]
+
+    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
+        if self.model_ is None:
+            return super().path_outputs(X)
+        merged = self.merge_.transform_arrays(X)
+        path = learner_path(self.model_, "max_iter", merged)
+        assert path is not None
+
+        def outputs(smaller: Self) -> Floats:
+            model: Any = path.at(smaller.rounds_)
+            return smaller._completed(model.predict_proba(merged) if smaller.n_classes_ else model.predict(merged))
+
+        return outputs
+
+    def plain(self) -> tuple[Any, dict[str, Any]]:
+        return self._new(), {}
+
+
+_HIST = "learning_rate max_leaf_nodes max_depth min_samples_leaf l2_regularization max_features max_bins".split()
+
+
+@public
+class HistBoostingClassifier(_HistBoosting, ProbabilisticClassifier):
+    """Scikit-learn's histogram boosting for classes."""
+
+
+@public
+class HistBoostingRegressor(_HistBoosting, BlockRegressor):
+    """Scikit-learn's histogram boosting for numbers."""

@@ -1,4 +1,4 @@
-"""The boosting of LightGBM, XGBoost, CatBoost and scikit-learn as blocks: repeatable, silent, on one thread.
+"""The boosting of LightGBM, XGBoost and CatBoost as blocks: repeatable, silent, on one thread.
 
 The libraries are called without their scikit-learn classes, which spend a tenth of the time of a small fit on checks of
 arguments; what is fitted is the same, and `plain` gives the class that would fit it.
@@ -7,18 +7,14 @@ arguments; what is fitted is the same, and `plain` gives the class that would fi
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from msl.blocks.base.block import BlockRegressor, Floats, ProbabilisticClassifier
-from msl.blocks.base.learner_paths import learner_path
-from msl.blocks.learners.boosting import Boosting, Held, Patience, SavedByLibrary
-from msl.blocks.preprocessing.prepare import MergeRare
+from msl.blocks.learners.boosting import Held, Patience, SavedByLibrary
 from msl.blocks.public import public
 
 
@@ -407,100 +403,3 @@ class CatBoostClassifier(_CatBoost, ProbabilisticClassifier):
 @public
 class CatBoostRegressor(_CatBoost, BlockRegressor):
     """CatBoost for numbers."""
-
-
-class _HistBoosting(Boosting):
-    """Scikit-learn's histogram boosting, after LightGBM (Ke et al., 2017)."""
-
-    rounds = "max_iter"
-
-    def __init__(
-        self,
-        max_iter: int = 100,
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        l2_regularization: float = 0.0,
-        max_features: float = 1.0,
-        max_bins: int = 255,
-        class_weight: str | None = None,
-        early_stopping: int | None = None,
-        validation_share: float = 0.15,
-        symbolic_columns: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_share = validation_share
-        self.symbolic_columns = symbolic_columns
-        self.random_state = random_state
-
-    def _fit(self, X: Floats, y: NDArray[Any], n_classes: int, weights: Floats | None) -> None:
-        self.merge_ = MergeRare(self.symbols, self.max_bins)
-        self.merge_.fit_arrays(X, y, n_classes)
-        super()._fit(self.merge_.transform_arrays(X), y, n_classes, weights)
-
-    def _new(self, **stopping: Any) -> Any:
-        kind = HistGradientBoostingClassifier if self.n_classes_ else HistGradientBoostingRegressor
-        weight = {"class_weight": self.class_weight} if self.class_weight is not None else {}
-        symbols = {"categorical_features": self.symbols} if self.symbols else {}
-        rest = {name: getattr(self, name) for name in _HIST}
-        stopping = stopping or {"early_stopping": False}
-        return kind(max_iter=self.rounds_, random_state=self.seed_, **rest, **symbols, **weight, **stopping)
-
-    def _trained(self, X: Floats, y: NDArray[Any], weights: Floats | None) -> Any:
-        return self._new().fit(X, y, sample_weight=weights)
-
-    def _stopped(self, X: Floats, y: NDArray[Any], weights: Floats | None, held: Held, patience: int) -> int:
-        """Scikit-learn holds rows out itself, with the share and the seed that it is given."""
-        if self.n_kinds and np.bincount(y).min() < 2:
-            return self.rounds_
-        share = self.validation_share
-        found = self._new(early_stopping=True, validation_fraction=share, n_iter_no_change=patience, tol=0.0)
-        found.fit(X, y, sample_weight=weights)
-        return int(np.argmax(found.validation_score_))
-
-    def _predicted(self, X: Floats) -> Any:
-        merged = self.merge_.transform_arrays(X)
-        return self.model_.predict_proba(merged) if self.n_classes_ else self.model_.predict(merged)
-
-    def _leaves_of_trees(self) -> list[int]:
-        return [tree.get_n_leaf_nodes() for trees in self.model_._predictors for tree in trees]
-
-    def path_outputs(self, X: Floats, query: Any = None) -> Callable[[Self], Floats]:
-        if self.model_ is None:
-            return super().path_outputs(X)
-        merged = self.merge_.transform_arrays(X)
-        path = learner_path(self.model_, "max_iter", merged)
-        assert path is not None
-
-        def outputs(smaller: Self) -> Floats:
-            model: Any = path.at(smaller.rounds_)
-            return smaller._completed(model.predict_proba(merged) if smaller.n_classes_ else model.predict(merged))
-
-        return outputs
-
-    def plain(self) -> tuple[Any, dict[str, Any]]:
-        return self._new(), {}
-
-
-_HIST = "learning_rate max_leaf_nodes max_depth min_samples_leaf l2_regularization max_features max_bins".split()
-
-
-@public
-class HistBoostingClassifier(_HistBoosting, ProbabilisticClassifier):
-    """Scikit-learn's histogram boosting for classes."""
-
-
-@public
-class HistBoostingRegressor(_HistBoosting, BlockRegressor):
-    """Scikit-learn's histogram boosting for numbers."""
