@@ -136,7 +136,9 @@ def wrong_pairs(said: NDArray[np.float64], true: NDArray[np.float64]) -> int:
 def searched(space: str, way: str, seed: int) -> tuple[Codec, NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The models that a search evaluated, as points with one dimension for each decision, and their losses."""
     text, loss = SPACES[space]
-    spec = check_source(Source("made-up", f"{text}minimize ber by cv(folds = 5)\nsearch {SEARCHES[way]}\n"), _FACTS).spec
+    spec = check_source(
+        Source("made-up", f"{text}minimize ber by cv(folds = 5)\nsearch {SEARCHES[way]}\n"), _FACTS
+    ).spec
     assert spec is not None
     points = space_to_search_space(spec.space)
     call = spec.search[0].call
@@ -206,7 +208,9 @@ def report(records: Sequence[Record]) -> Report:
         "right if no decision stands above one that matters at least twice as much; below 2 % of the variance a "
         "decision counts as without effect."
     )
-    return Report("importance", "Is what is said to matter in the right order?", ran, (table,), claims, made_by(records))
+    return Report(
+        "importance", "Is what is said to matter in the right order?", ran, (table,), claims, made_by(records)
+    )
 
 
 def _right(records: Sequence[Record]) -> int:

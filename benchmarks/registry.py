@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import columns, first_steps, honesty, importance, peers, portfolio, tables
+from benchmarks import columns, first_steps, honesty, importance, peers, portfolio, suggestions, tables
 from benchmarks.benchmark import Benchmark
 from benchmarks.papers import challenge, hermite, kms, kms_classifiers, kms_consensus, mopso, psms, psms_settings, sbm
 
@@ -25,5 +25,6 @@ BENCHMARKS: dict[str, Benchmark] = {
         portfolio.BENCHMARK,
         honesty.BENCHMARK,
         importance.BENCHMARK,
+        suggestions.BENCHMARK,
     )
 }

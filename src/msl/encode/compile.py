@@ -365,7 +365,8 @@ class _Compiler:
         self.is_steered = self.is_steered or steer is not None
         own = place.under(part) if part else place
         kind: Kind = "ordered" if is_ordered(node) else "choice"
-        meaning = self._meaning(slot, own, kind, self._text(node), levels)
+        options = tuple("none" if isinstance(option, Empty) else self._text(option) for option in node.options)
+        meaning = self._meaning(slot, own, kind, self._text(node), levels, options=options)
         plans: list[DecodePlan] = []
         start = end = _after(slot)
         for option in node.options:
@@ -429,6 +430,7 @@ class _Compiler:
         width: Slot = 1,
         unit: int | None = None,
         ends: tuple[float, float] | None = None,
+        options: tuple[str, ...] = (),
     ) -> Meaning:
         if slot is not None and slot + (width or 0) > MOST_DIMENSIONS:
             raise UserError(f"the space has more than {MOST_DIMENSIONS:,} dimensions")
@@ -450,6 +452,7 @@ class _Compiler:
             place.names,
             unit,
             ends,
+            options,
         )
         self.meanings.append(meaning)
         return meaning

@@ -111,6 +111,8 @@ class Meaning:
     names: frozenset[str]
     unit: int | None = None
     ends: tuple[float, float] | None = None
+    #: The alternatives of a choice, in the order of their levels.
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,7 @@ def _of_objective(evaluated: EvaluatedModels, place: int, name: str, seed: int) 
     chosen = np.flatnonzero(usable)
     if len(chosen) > _MOST_MODELS:
         chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, _MOST_MODELS).round().astype(int))]
-    whole = _with_whole_losses(evaluated, place)
+    whole = with_whole_losses(evaluated, place)
     # What failed is worse than anything, but not so much that it is all that trees look at.
     values = np.where(known, whole, float(whole[known].max()))[chosen]
     shares, active = evaluated.shares[chosen], evaluated.active[chosen]
@@ -258,7 +258,7 @@ def _of_objective(evaluated: EvaluatedModels, place: int, name: str, seed: int) 
     return Importance(name, number, tuple(decisions))
 
 
-def _with_whole_losses(evaluated: EvaluatedModels, place: int) -> Floats:
+def with_whole_losses(evaluated: EvaluatedModels, place: int) -> Floats:
     """The losses, where those of races that were cut short stand for all folds.
 
     Such a loss is a lower bound just above the cutoff, as if every fold left out had been perfect. Where losses are at
@@ -328,7 +328,12 @@ def measured(
 
 
 def _once(
-    rows: Floats, losses: Floats, drawn: NDArray[np.intp], everywhere: Floats, space: DrawnModels, rng: np.random.Generator
+    rows: Floats,
+    losses: Floats,
+    drawn: NDArray[np.intp],
+    everywhere: Floats,
+    space: DrawnModels,
+    rng: np.random.Generator,
 ) -> Floats:
     """What trees fitted to a sample of the models say, weighted by how well they foresee the other models."""
     from sklearn.ensemble import GradientBoostingRegressor  # only here: reports without this section do without it
@@ -400,32 +405,10 @@ def _by_unit(values: Floats, units: Sequence[tuple[str, str, list[int]]]) -> Flo
 
 
 def level_names(meaning: Meaning) -> list[str] | None:
-    """The names of the levels of a choice, in their order; None where its text does not list them."""
+    """The names of the levels of a choice, in their order; None for a number."""
     if meaning.kind == "bool":
         return ["false", "true"]
-    text = meaning.range.strip()
-    if meaning.kind not in ("choice", "ordered", "mixed") or meaning.levels is None:
-        return None
-    options: list[str] = []
-    if text.endswith("?") and _splits(text[:-1].strip("()"), "|") is not None:
-        inner = text[:-1]
-        inner = inner[1:-1] if inner.startswith("(") and inner.endswith(")") else inner
-        options = [*(_splits(inner, "|") or []), "none"]
-    else:
-        options = _splits(text, "<" if meaning.kind == "ordered" and "<" in text else "|") or []
-    names = [option.partition(" weight ")[0].strip() for option in options]
-    return names if len(names) == meaning.levels else None
-
-
-def _splits(text: str, operator: str) -> list[str] | None:
-    """The pieces between operators outside all brackets."""
-    pieces, depth, start = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == operator and depth == 0:
-            pieces.append(text[start:place].strip())
-            start = place + 1
-    return [*pieces, text[start:].strip()] if depth == 0 else None
+    return list(meaning.options) if len(meaning.options) == meaning.levels else None
 
 
 def _where_good(meaning: Meaning, shares: Floats) -> str:

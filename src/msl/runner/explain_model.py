@@ -49,7 +49,8 @@ _TOGETHER, _MOST_COMPARED, _MOST_COMPARED_ROWS = 0.8, 200, 5000
 class ColumnImportance:
     """How much the loss grows on held-out rows if the values of one column, or of several together, are shuffled.
 
-    `is_certain`: it is above 0 beyond chance (p < 0.05, for all columns together by Holm's method).
+    `is_certain`: it is above 0, and above the luck in the choice of the model, beyond chance (p < 0.05, for all columns
+    together by Holm's method).
     """
 
     columns: tuple[str, ...]
@@ -108,12 +109,16 @@ class ModelExplanation:
         return dict(asdict(self))
 
 
-def explain_model(plan: Plan, model: Model, repeat: int = 0) -> ModelExplanation:
-    """Fits a model on each split that it was evaluated on and asks it; raises UserError if it cannot be fitted."""
+def explain_model(plan: Plan, model: Model, repeat: int = 0, luck: float = 0.0) -> ModelExplanation:
+    """Fits a model on each split that it was evaluated on and asks it; raises UserError if it cannot be fitted.
+
+    `luck` is by how much its loss on these rows is too low because they helped to choose it. Shuffling any column, even
+    one of noise, can undo that much.
+    """
     try:
         with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
             warnings.simplefilter("ignore")  # the run has told them
-            return _Explainer(plan, model, repeat).explanation()
+            return _Explainer(plan, model, repeat, max(luck, 0.0)).explanation()
     except MetricFailed as failed:
         raise UserError(f"the held-out rows cannot be scored: {failed}") from None
     except Exception as reason:
@@ -133,8 +138,8 @@ class _HeldOutRows:
 
 
 class _Explainer:
-    def __init__(self, plan: Plan, model: Model, repeat: int) -> None:
-        self._plan, self._model, self._repeat = plan, model, repeat
+    def __init__(self, plan: Plan, model: Model, repeat: int, luck: float) -> None:
+        self._plan, self._model, self._repeat, self._luck = plan, model, repeat, luck
         self._table, self._dataset = plan.table, plan.job.dataset
         self._metric = row_metric(plan)
         self._sign = -1.0 if self._metric.larger_is_better else 1.0
@@ -149,7 +154,9 @@ class _Explainer:
         columns = self._important(units)
         together = [names for names in associated_columns(self._table) if len(names) > 1]
         joint = self._important([(names, [s for n, s in units if n[0] in names for s in s]) for names in together])
-        effects = [self._effect(units, one) for one in columns[:_MOST_EFFECTS]]
+        effects = [
+            self._effect(units, one) for place, one in enumerate(columns[:_MOST_EFFECTS]) if one.is_certain or not place
+        ]
         return ModelExplanation(
             model_to_text(self._model),
             self._metric.name,
@@ -232,7 +239,7 @@ class _Explainer:
             value = float(np.mean([self._loss(one, None) for one in shuffled])) - base
             drawn = np.array([self._loss(shuffled[n % repeats], one) for n, one in enumerate(self._drawn)])
             found.append((names, value, drawn - of_draws))
-        certain = _certain([value for _, value, _ in found], [drawn for _, _, drawn in found])
+        certain = _certain([value - self._luck for _, value, _ in found], [drawn for _, _, drawn in found])
         rows = [
             ColumnImportance(names, value, _interval(value, drawn), is_certain)
             for (names, value, drawn), is_certain in zip(found, certain, strict=True)
@@ -310,6 +317,11 @@ class _Explainer:
             yield WorstRow(row + 1, truth[place], predicted[place], float(off[place]), values)
 
     def _about_rows(self) -> Iterator[str]:
+        if self._luck > 0:
+            yield (
+                f"these rows helped to choose the model, which makes its {self._metric.name} about {self._luck:.2g} too "
+                "good; columns whose shuffling costs no more than that are not told apart from chance"
+            )
         if self._table.n_sampled_from:
             yield f"rows are numbered among the {len(self._table):,} that were drawn from the table"
         elif self._table.n_dropped:

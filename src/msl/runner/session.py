@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msl.data.table import Table
 from msl.diagnostics.source import Source
@@ -36,6 +36,9 @@ from msl.store.store import Store
 from msl.store.store_error import StoreError
 from msl.store.stored_run import NewRun
 from msl.workers.local import open_executor
+
+if TYPE_CHECKING:
+    from msl.runner.look_back import Explained, Suggested
 
 #: The most kinds of failures in the message that no model could be evaluated.
 _MOST_CAUSES = 5
@@ -95,6 +98,9 @@ class Result:
     #: The model of each evaluation, and whether the first objective is minimised.
     models: Sequence[Model] = ()
     minimizes: bool = True
+    #: What `why` and `suggest` look at: the plan with its table, and the folder of the store.
+    plan: Plan | None = None
+    folder: Path | None = None
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name} = {value:.4g}" for name, value in self.objectives.items())
@@ -140,6 +146,25 @@ class Result:
     def top(self) -> Sequence[Mapping[str, Any]]:
         """The best models of the run, the best first, as `msl top` shows them."""
         return best_models(self.summary)
+
+    def why(self) -> Explained:
+        """What mattered in the search and what the best model looks at, as `msl why` shows it; fits the model again."""
+        from msl.runner.look_back import why
+
+        with self._store() as store:
+            return why(store, self.run, self.plan)
+
+    def suggest(self) -> Suggested:
+        """Edits of the spec with their evidence, as `msl suggest` shows them."""
+        from msl.runner.look_back import suggest
+
+        with self._store() as store:
+            return suggest(store, self.run, None if self.plan is None else self.plan.table.facts)[0]
+
+    def _store(self) -> Store:
+        if self.folder is None or not self.folder.is_dir():
+            raise UserError("the store of this run is gone", "run it with `store=…`, a folder that stays")
+        return Store.open(self.folder, read_only=True)
 
     @property
     def failures(self) -> int:
@@ -293,7 +318,7 @@ def _finish_run(
     store.runs.end(run, "interrupted" if interrupted else "finished", summary)
     evaluated = found.evaluator.evaluated.values()
     rows, models = [_row(plan, evaluation) for _, evaluation in evaluated], [model for model, _ in evaluated]
-    return Result(summary, finished.used, rows, models, plan.objectives[0].minimize)
+    return Result(summary, finished.used, rows, models, plan.objectives[0].minimize, plan, store.folder)
 
 
 def _row(plan: Plan, evaluation: Evaluation) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from msl.cli.shared.console import Exit, report, tell
 from msl.cli.shared.load_run import Trusted
 from msl.cli.shared.load_spec import STANDARD_INPUT, Loaded, load
 from msl.diagnostics.diagnostic import Diagnostic, Label, Severity
-from msl.diagnostics.source import Span
+from msl.diagnostics.source import Source, Span
 from msl.diagnostics.terminal import safe
 from msl.diagnostics.user_error import UserError
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from msl.data.data_errors import DataProblem
     from msl.data.options import DataOptions
     from msl.data.table import Table
-    from msl.diagnostics.source import Source
     from msl.language.override import Override
     from msl.runner.plan import Plan, UnusableBlock
     from msl.space.spec import DataStatement
+    from msl.store.stored_run import Run
 
 
 def read_for(
@@ -150,6 +151,21 @@ def plan_of(loaded: Loaded, trusted: Trusted) -> Plan:
         raise SystemExit(int(report(problems)))
     trusted.tell_of_file()
     return make_plan(loaded.spec, loaded.table, tuple(trusted))
+
+
+def plan_of_run(run: Run, sources: Mapping[str, str], path: str, trusted: Trusted) -> Plan:
+    """The plan of a stored run, from its stored sources, on a table that may have changed since."""
+    from msl.cli.shared.load_spec import load_source
+
+    texts = {normpath(name): text for name, text in sources.items()}
+
+    def stored(name: str) -> str:
+        if normpath(name) not in texts:
+            raise UserError("the store does not have it")
+        return texts[normpath(name)]
+
+    source = Source(run.spec, sources[run.spec], None if run.spec.startswith("<") else run.spec)
+    return plan_of(load_source(source, path, run.options.get("chain"), stored), trusted)
 
 
 def read_test(plan: Plan, path: str) -> Table:

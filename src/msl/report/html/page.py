@@ -12,6 +12,7 @@ from importlib import resources
 from msl import __version__
 from msl.report.html.effort import failures_section, timings_section
 from msl.report.html.headline import data_words, figures, header, winner_section
+from msl.report.html.insight_sections import importance_section, leaders_section, model_section
 from msl.report.html.markup import (
     Content,
     Html,
@@ -92,6 +93,12 @@ def _commands(record: Record) -> Iterator[str]:
         yield "# use the final model: predict a table, or export Python code"
         yield shlex.join(["msl", "predict", run.id, "TABLE", *store])
         yield shlex.join(["msl", "export", run.id, "-o", "model.py", *store])
+        yield ""
+        yield "# what mattered in the search, and what the model looks at; then this page shows it too"
+        yield shlex.join(["msl", "why", run.id, *store])
+        yield ""
+        yield "# edits of the spec that the run suggests, with their evidence"
+        yield shlex.join(["msl", "suggest", run.id, *store])
     yield ""
     yield "# this page"
     yield shlex.join(["msl", "report", run.id, *store])
@@ -114,7 +121,10 @@ _SECTIONS = (
     search_section,
     front_section,
     comparison_section,
+    leaders_section,
     preferred_section,
+    importance_section,
+    model_section,
     mistakes_section,
     failures_section,
     timings_section,
