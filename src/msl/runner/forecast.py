@@ -16,7 +16,7 @@ from msl.check.names.library import ReadFile
 from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
-from msl.evaluate.resampling import ResamplingPlan
+from msl.evaluate.resampling import ResamplingPlan, can_halve
 from msl.runner.plan import Plan
 from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
@@ -247,6 +247,8 @@ class TimeReserve:
         self._budget, self._workers = plan.spec.budget.time, workers
         self._members = _most_members(plan)
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
+        #: The fits on halves of the rows, for the corrected estimate.
+        self._halves = 1.0 if has_halves(plan) else 0.0
         #: The losses of the best models so far (of the first objective), sorted, with the seconds of their evaluations.
         self._best: list[tuple[float, float]] = []
         self._known: set[str] = set()
@@ -268,7 +270,7 @@ class TimeReserve:
     def _needed(self, budget: float) -> float:
         best, *others = [seconds for _, seconds in self._best]
         both = 1.0 + self._factor  # held-out outputs, which take as long as the evaluation, and the fit on all rows
-        of_best = best * (max(1.0, self._factor) if self._workers > 1 else both)
+        of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
         of_others = min(sum(others) * both / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
         return _SAFETY_FACTOR * of_best + of_others + max(_CLOSING_SHARE * budget, _CLOSING_SECONDS)
 
@@ -278,6 +280,12 @@ def fit_factor(plan: Plan) -> float:
     resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     splits = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
+
+
+def has_halves(plan: Plan) -> bool:
+    """Whether the winner is fitted on halves of the rows too, so that its estimate can be corrected."""
+    estimate = plan.objectives[0].estimate
+    return plan.job.keeps != "nothing" and can_halve(estimate, plan.job.dataset.population)
 
 
 def _most_members(plan: Plan) -> int:

@@ -264,7 +264,7 @@ def _finish_run(
                 save_trained(store.files, run, finished.best_alone, BEST_ALONE)
         correction, top = None, []
         if isinstance(finished, Finished):
-            correction = correct_estimate(plan, store, found, verdict, finished.best)
+            correction = correct_estimate(plan, store, found, verdict, finished.best, finished.halves)
             top = leaderboard(plan, store, found, correction)
         summary = summarize(
             plan,
