@@ -28,7 +28,7 @@ on either side, so that no mistake among few rows leaves a width.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -74,6 +74,8 @@ class CorrectedEstimate:
 
     objectives: Mapping[str, float]
     interval: Mapping[str, tuple[float, float]]
+    #: The interval for whichever of several runs on the table is kept.
+    of_runs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +105,10 @@ def correct_estimate(
     verdict: Verdict,
     winner: Candidate,
     halves: Mapping[Estimate, HeldOut] = MappingProxyType({}),
+    looks: int = 1,
 ) -> Correction:
-    """The corrected estimate of a search and its winner; `halves` has outputs of the winner by halved fits."""
+    """The corrected estimate of a search and its winner; `halves` has outputs of the winner by halved fits, and `looks`
+    are the runs on the table among which somebody may choose."""
     reason = _why_not(plan)
     if reason:
         return Correction(why=reason)
@@ -115,7 +119,7 @@ def correct_estimate(
     if not any(each.model == winner.model for each in first):
         return Correction(unkept=unkept, why=_WITHOUT_WINNER if first else _WITHOUT_OUTPUTS)
     try:
-        return _Choice(plan, first, finalists(found, judged), halves).corrected(found, verdict, winner, unkept)
+        return _Choice(plan, first, finalists(found, judged), halves, looks).corrected(found, verdict, winner, unkept)
     except MetricFailed as reason:  # a metric of the user's may not be made for every draw of the rows
         return Correction(unkept=unkept, why=f"on rows that were drawn, {reason}")
 
@@ -154,8 +158,9 @@ class _Choice:
         judged: Sequence[Judged],
         confirmed: Sequence[Sequence[Judged]],
         halves: Mapping[Estimate, HeldOut],
+        looks: int = 1,
     ) -> None:
-        self._plan, self._halves, self._winner = plan, halves, 0
+        self._plan, self._halves, self._looks, self._winner = plan, halves, looks, 0
         drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
         estimates = list(dict.fromkeys(objective.estimate for objective in drawn))
         everything = [*judged, *(one for own in confirmed for one in own)]
@@ -341,6 +346,7 @@ class _Choice:
     def _estimate(self, tallies: Sequence[Tally]) -> CorrectedEstimate | None:
         values: dict[str, float] = {}
         intervals: dict[str, tuple[float, float]] = {}
+        of_runs: dict[str, tuple[float, float]] = {}
         pairs = zip(self._plan.objective_names(), self._plan.objectives, tallies, strict=True)
         for place, (name, objective, tally) in enumerate(pairs):
             left_out = np.array(tally.left_out)
@@ -354,9 +360,10 @@ class _Choice:
                 error = self._standard_error(tally, self._share_of_training(objective))
                 smallest = np.bincount(self._plan.job.dataset.y[self.rows]).min() if self._is_classified else 0
                 rows = len(np.unique(self.units.strata)) * int(smallest) or len(self.units.strata)
-                ends = interval_of_loss(value, error, self._first[place].bounds, rows)
-                intervals[name] = ends if objective.minimize else (-ends[1], -ends[0])
-        return CorrectedEstimate(values, intervals)
+                for found, looks in ((intervals, 1), (of_runs, self._looks)):
+                    low, high = interval_of_loss(value, error, self._first[place].bounds, rows, looks)
+                    found[name] = (low, high) if objective.minimize else (-high, -low)
+        return CorrectedEstimate(values, intervals, of_runs if self._looks > 1 else {})
 
     @property
     def _is_classified(self) -> bool:
@@ -452,6 +459,11 @@ def _to_record(estimate: CorrectedEstimate) -> dict[str, Any]:
     return {
         "objectives": dict(estimate.objectives),
         "interval": {name: list(ends) for name, ends in estimate.interval.items()},
+        **(
+            {"interval_of_runs": {name: list(ends) for name, ends in estimate.of_runs.items()}}
+            if estimate.of_runs
+            else {}
+        ),
     }
 
 
