@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as students_t
 
 from msl.blocks.base.block import Floats
 from msl.evaluate.drawn_losses import DrawnLosses
@@ -21,6 +20,7 @@ from msl.evaluate.drawn_metrics import pools_of_models
 from msl.evaluate.metrics import score
 from msl.evaluate.outcome import MetricFailed, Outcome
 from msl.evaluate.splits import Split
+from msl.report.paired_tests import corrected_spread, students_p
 from msl.runner.baselines import SAFETY, baseline_models, baseline_seconds
 from msl.runner.choose_winner import Candidate, ranked_candidates
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
@@ -241,7 +241,7 @@ def compare_with_baselines(
             None if own is None or winner.model not in held else _spread_of_difference(plan, held[winner.model], own)
         )
         row["ahead"] = ahead
-        row["p"] = None if spread is None else _p_value(ahead, *spread)
+        row["p"] = None if spread is None else students_p(ahead, *spread)
         rows.append(row)
     return rows
 
@@ -288,11 +288,6 @@ def _share_tested(splits: Sequence[Split]) -> float:
     return float(np.mean([len(one.test) / max(1, len(one.train)) for one in splits]))
 
 
-def corrected_spread(differences: Floats, share_tested: float) -> float:
-    """The standard error of the mean of differences on splits that share training rows (Nadeau and Bengio, 2003)."""
-    return math.sqrt((1.0 / len(differences) + share_tested) * float(np.var(differences, ddof=1)))
-
-
 def _spread_of_rows(plan: Plan, objective: Objective, one: _Judged, other: _Judged) -> tuple[float, int] | None:
     """From what rows add to both losses. Where every row was tested, by models of each other, the variance is that of
     Nadeau and Bengio with a fold for each unit of rows: about twice that of fresh rows."""
@@ -310,10 +305,3 @@ def _spread_of_rows(plan: Plan, objective: Objective, one: _Judged, other: _Judg
     factor = 1.0 if len(one[1].resampling.splits) == 1 else 2.0
     error = math.sqrt(factor * float(np.square(pulls).sum()))
     return (error, len(pulls) - 1) if len(pulls) > 1 and math.isfinite(error) else None
-
-
-def _p_value(difference: float, error: float, freedom: int) -> float:
-    """Two-sided. Models that are the same on every fold differ by nothing, or for sure."""
-    if error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * students_t.sf(abs(difference) / error, freedom))
