@@ -16,6 +16,8 @@ from winner_cases import CASES, Case, Finished, finished_run
 
 # No test, nor any process that one starts, reads what whoever runs the tests has configured, such as the trust file.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="msl-tests-config-")
+# The models that a run compares its winner with take longer than most of the searches here; tests ask for them.
+os.environ["MSL_BASELINES"] = "off"
 atexit.register(shutil.rmtree, os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
 
 # How long a case takes says nothing on a machine that does other things too, so that none has a deadline. `fast` is for

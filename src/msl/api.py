@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def run(
     store: str | Path | None = None,
     chain: str | None = None,
     trusted: Collection[str] = (),
+    baselines: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Searches the space of a spec on a table, as `msl run` does, and gives the winner, fitted on every row.
@@ -86,6 +88,7 @@ def run(
     store : the folder of the store; by default `.msl` beside the spec, or in this folder for a text
     chain : which one, where the spec has several
     trusted : packages whose classes may be imported, beside msl and scikit-learn
+    baselines : whether models that need no search are evaluated too, to compare the winner with
     progress : called after each evaluation, and after each batch
 
     Raises a `SpecError` for the spec, a `DataError` for the table, a `NoModel` when no model could be evaluated. All of
@@ -97,7 +100,7 @@ def run(
     found, checked = checked_spec(source, table.facts, chain)
     where, workers = executor_choice(jobs, on, found.budget)
     request = RunRequest(
-        make_plan(found, table, tuple(trusted)),
+        replace(make_plan(found, table, tuple(trusted)), baselines=baselines),
         source,
         checked.sources,
         _path(data),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from msl.report.compare_runs import holm, least_p, signed_rank
+from msl.report.paired_tests import holm, least_p, signed_rank
 
 #: Whole numbers make ties and zeros, and their ranks are exact.
 whole = st.lists(st.integers(-6, 6), min_size=1, max_size=9)

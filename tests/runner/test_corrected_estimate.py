@@ -10,11 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from search_cases import SPACE, Searched, commissioned, searched, write_classes, write_numbers
 
+from msl.evaluate.final_fits import OutputsRequest, requested_resamplings
+from msl.evaluate.outcome import EvaluationLog
 from msl.evaluate.resampling import ResamplingPlan
 from msl.runner.choose_winner import Candidate, Verdict
-from msl.runner.confidence_intervals import HeldOut
-from msl.runner.corrected_estimate import Correction, _Choice, _Judged, correct_estimate
-from msl.runner.judged_outputs import judged_outputs
+from msl.runner.confidence_intervals import HeldOut, halves_requests, requested_resampling
+from msl.runner.corrected_estimate import Correction, _Choice, correct_estimate
+from msl.runner.judged_outputs import Judged, judged_models, judged_outputs
 from msl.runner.session import run_plan
 from msl.store.evaluation import Evaluation, EvaluationInputs
 from msl.store.store import Store
@@ -70,10 +72,15 @@ def drawn_at_random(case: Searched, rng: np.random.Generator, models: int) -> Co
         loss = error_rate(plan.job.dataset.y, guess)
         inputs = EvaluationInputs(str(number), {}, "", "", 0)
         held = {objective.estimate: HeldOut(resampling, (guess[resampling.pools[0].rows],))}
-        judged.append(_Judged(number, Evaluation(inputs, "guess", (loss,)), held))  # type: ignore[arg-type]
+        judged.append(Judged(number, Evaluation(inputs, "guess", (loss,)), held))  # type: ignore[arg-type]
     judged.sort(key=lambda one: one.evaluation.losses)
     best = Candidate(judged[0].model, judged[0].evaluation.losses, 0.0)
-    return _Choice(plan, judged, []).corrected(case.found, Verdict(best), best, 0)
+    rows = resampling.pools[0].rows
+    guess = np.eye(2)[rng.integers(0, 2, len(rows))]  # whatever it is fitted on
+    request = OutputsRequest(best.model, objective.estimate, halves=True)
+    (halves,) = requested_resamplings(plan.job.dataset, plan.objectives, 0, request)
+    alike = {objective.estimate: HeldOut(halves, (guess, guess))}
+    return _Choice(plan, judged, [], alike).corrected(case.found, Verdict(best), best, 0)
 
 
 def test_where_all_models_guess_the_interval_holds_one_half_in_about_95_of_100_cases(tmp_path: Path) -> None:
@@ -88,6 +95,60 @@ def test_where_all_models_guess_the_interval_holds_one_half_in_about_95_of_100_c
     assert len(values) == 100
     assert abs(values.mean() - 0.5) < 0.01
     assert 89 <= ((ends[:, 0] <= 0.5) & (ends[:, 1] >= 0.5)).sum() <= 99
+
+
+def test_halved_fits_have_no_training_row_in_common_and_score_the_same_rows(tmp_path: Path) -> None:
+    data = write_classes(tmp_path)
+    for goal in ("cv(folds = 4)", "cv(folds = 3, repeats = 2)", "loo", "cv(folds = 3, shuffle = true)"):
+        plan = commissioned(tmp_path, MANY + f"minimize ber by {goal}\n" + RANDOM, data).plan
+        (objective,) = plan.objectives
+        whole = ResamplingPlan(plan.job.dataset, [objective.estimate], plan.seed).resampling(
+            objective.estimate, 5, 1.0, 0
+        )
+        request = OutputsRequest(None, objective.estimate, 5, halves=True)  # type: ignore[arg-type]
+        (found,) = requested_resamplings(plan.job.dataset, plan.objectives, plan.seed, request)
+        first, second = ([one for one in found.splits if one.pool == number] for number in (0, 1))
+        tested = []
+        for one, other in zip(first, second, strict=True):
+            assert one.test.tolist() == other.test.tolist()
+            tested += one.test.tolist()
+            assert not np.intersect1d(one.train, other.train).size
+            assert sorted([*one.train, *other.train, *one.test]) == list(range(len(plan.table)))
+        assert sorted(tested) == list(range(len(plan.table)))
+        assert [pool.rows.tolist() for pool in found.pools] == [tested, tested]
+        if goal != "loo":
+            assert [one.test.tolist() for one in first] == [one.test.tolist() for one in whole.splits if one.pool == 0]
+
+
+def test_the_more_the_training_rows_matter_the_wider_the_interval(tmp_path: Path) -> None:
+    """Neighbours of noise say what they have seen; where classes are far apart, any half says the same."""
+    goal = "use sbm\nchain m = knn(k = 1)\nminimize ber by cv(folds = 3)\n" + RANDOM
+    for far, least, most in ((0.0, 1.08, 1.25), (9.0, 1.0, 1.0)):
+        rng = np.random.default_rng(4)
+        label = rng.integers(0, 2, 200)
+        rows = [
+            f"{a + far * c},{b},{'no' if c else 'yes'}"
+            for a, b, c in zip(*rng.normal(size=(2, 200)), label, strict=True)
+        ]
+        (tmp_path / f"{far}.csv").write_text("\n".join(["a,b,class", *rows]) + "\n")
+        (tmp_path / str(far)).mkdir()
+        case = searched(tmp_path / str(far), goal, tmp_path / f"{far}.csv")
+        assert case.verdict.best is not None
+        with Store.open(tmp_path / str(far) / ".msl", read_only=True) as store:
+            judged = judged_models(case.plan, store, case.found)
+            (request,) = halves_requests(case.plan, case.verdict.best)
+            outputs = case.plan.job.final_fitter().outputs(request, EvaluationLog())
+            halves = {request.estimate: HeldOut(requested_resampling(case.plan, request), outputs)}
+            widths = []
+            for given in (halves, None):
+                choice = _Choice(case.plan, judged[0], [], halves if given else {})
+                if not given:
+                    choice._share_of_training = lambda objective: 0.0  # type: ignore[method-assign]
+                found = choice.corrected(case.found, case.verdict, case.verdict.best, 0).best
+                assert found is not None
+                low, high = found.interval["ber"]
+                widths.append(high - low)
+        assert least <= widths[0] / widths[1] <= most
 
 
 def test_a_run_tells_it_first_and_python_has_it(tmp_path: Path) -> None:

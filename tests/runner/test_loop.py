@@ -15,6 +15,7 @@ import pytest
 from search_cases import commissioned, write_classes
 
 from msl.evaluate.outcome import Outcome
+from msl.evaluate.racing import Margin
 from msl.runner.forecast import TimeLimit
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.reuse_or_evaluate import RunCounts
@@ -141,7 +142,9 @@ def test_of_two_that_ask_for_one_model_the_one_that_wants_to_know_more_is_evalua
     request, heard = scripted(swarm, asks)
     done = looped(request, tmp_path / "store")
     higher = max(beats, key=lambda cutoff: math.inf if cutoff is None else cutoff)
-    assert [task.cutoff for task in done.evaluated] == [higher]
+    rows = np.array([len(request.plan.table)])
+    stops_at = None if higher is None else Margin.of(request.plan.objectives[0], rows).beyond(higher)
+    assert [task.cutoff for task in done.evaluated] == [stops_at]
     assert done.found.ending == "finished"
     (told,) = heard
     assert 0.001 < told[0].loss == told[1].loss < 0.9, "both are told what the one evaluation came to"

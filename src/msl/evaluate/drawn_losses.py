@@ -49,6 +49,15 @@ class DrawnLosses:
         """A metric alone."""
         return cls(Objective(metric.name, Measured(metric.name, metric), Estimate("", "")), pools, {}, {})
 
+    def of_other_outputs(self, model: int, pools: Sequence[PoolOfModels]) -> DrawnLosses:
+        """The same objective of other outputs; for what is not drawn, the figures of one of these models."""
+        number = len(pools[0].outputs)
+        fixed, scales = (
+            {name: np.repeat(values[model], number) for name, values in known.items()}
+            for known in (self._fixed, self._scales)
+        )
+        return DrawnLosses(self._objective, pools, fixed, scales)
+
     @property
     def bounds(self) -> Interval:
         """What the losses can be at the least and at the most."""

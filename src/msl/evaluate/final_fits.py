@@ -22,12 +22,12 @@ from msl.evaluate.fit import Fitter
 from msl.evaluate.model_plan import ModelPlanner
 from msl.evaluate.outcome import EvaluationLog, FitFigures, failure_of
 from msl.evaluate.prefix_cache import PrefixCache
-from msl.evaluate.resampling import Resampling, ResamplingPlan, cv
+from msl.evaluate.resampling import Resampling, ResamplingPlan, cv, halved
 from msl.space.spec import Estimate, Objective
 from msl.space.values import Model
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
-_COMMON_FOLDS = 3
+_COMMON_FOLDS, _HALVES = 3, 9
 COMMON_FOLDS = Estimate("cv", "msl.evaluate:cv", (("folds", 5), ("repeats", 1)), follows_order=True)
 #: Rows that show whether a model gives probabilities: margins do not sum to one on any of them.
 _SHOWING = 256
@@ -38,7 +38,8 @@ class OutputsRequest:
     """The outputs of a model for rows that it was not fitted on.
 
     The splits are those of an estimate for the model with this `stream`, in so many `repeats` from `repeat` on; or the
-    five folds that are common to all models of a run (`COMMON_FOLDS`), which no estimate uses.
+    five folds that are common to all models of a run (`COMMON_FOLDS`), which no estimate uses. With `halves` there are
+    two pools, of models that were each fitted on one half of the training rows (`halved`).
     """
 
     model: Model
@@ -46,6 +47,7 @@ class OutputsRequest:
     stream: int = 0
     repeat: int = 0
     repeats: int = 1
+    halves: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +82,9 @@ def requested_resamplings(
         splits = cv(dataset.population, dict(COMMON_FOLDS.options), rng)
         return [Resampling.of(COMMON_FOLDS, splits, dataset.y, "common folds").weighed(dataset.weights)]
     resamplings = ResamplingPlan(dataset, (objective.estimate for objective in objectives), seed)
+    if request.halves:
+        whole = resamplings.resampling(request.estimate, request.stream, 1.0, request.repeat)
+        return [halved(whole, dataset.population, np.random.default_rng([seed, _HALVES, request.repeat]))]
     repeats = range(request.repeat, request.repeat + request.repeats)
     return [resamplings.resampling(request.estimate, request.stream, 1.0, repeat) for repeat in repeats]
 

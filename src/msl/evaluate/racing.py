@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -20,6 +21,45 @@ from msl.space.spec import Interval, Metric, Objective, metrics_of
 
 #: Sums in another order differ in the last digits; a race only ends when it is lost by more than that.
 _SLACK = 1e-12
+
+
+#: Standard errors by which a model may be worse than the best and still be the best on rows that are drawn.
+_STILL_CHOSEN = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """How far above its cutoff a loss may be for the model to be evaluated to the end all the same.
+
+    The search has no use for such a model, but what is said of its winner has: on other rows of the kind, as the
+    corrected estimate draws them, this model may have won. Were it cut short, it could not be chosen there, and the
+    estimate would be too good. A loss that is a mean over rows with values in a range has, with a mean of L, a variance
+    of at most (L - low)(high - L) (Bhatia and Davis, 2000); where there is no upper end, a spread like L is assumed.
+    """
+
+    low: float
+    high: float
+    rows: float
+
+    @classmethod
+    def of(cls, objective: Objective, counts: Floats, groups: int | None = None) -> Margin:
+        """`counts` are the rows of each class, or of all in regression; rows of a group count as one."""
+        low, high = loss_bounds(objective.loss, {})
+        if not objective.minimize:
+            low, high = -high, -low
+        present = counts[counts > 0]
+        rows = float(present.sum())
+        if any(metric.additive_over_rows == "class_mean" for metric in metrics_of(objective.loss)):
+            rows = len(present) ** 2 / float((1.0 / present).sum())  # the smallest class says least
+        return cls(low, high, rows if groups is None else min(rows, groups))
+
+    def beyond(self, cutoff: float) -> float:
+        """The cutoff with the margin."""
+        above, below = cutoff - self.low, self.high - cutoff
+        if not (math.isfinite(above) and above > 0.0 and self.rows >= 1.0):
+            return cutoff
+        variance = above * below if math.isfinite(below) else above**2
+        return cutoff + _STILL_CHOSEN * math.sqrt(max(0.0, variance) / self.rows)
 
 
 class LostRace(Exception):

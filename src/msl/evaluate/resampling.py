@@ -27,6 +27,7 @@ from msl.evaluate.splits import (
     Splits,
     SplitsByUnit,
     bootstrap_splits,
+    deal,
     fold_splits,
     given_splits,
     holdout_split,
@@ -212,6 +213,41 @@ def joined(resamplings: Sequence[Resampling]) -> Resampling:
         tuple(pools),
         None,
     )
+
+
+#: Of so many splits each is halved; where there are more, as many folds are dealt instead.
+_MOST_HALVED = 10
+
+
+def can_halve(estimate: Estimate, population: SplitGroups) -> bool:
+    """Whether rows are both tested and trained on, by each other: not in one split, and not along an order."""
+    return estimate.held_out in ("folds", "rows") and not estimate.rows_repeat and population.order is None
+
+
+def halved(resampling: Resampling, population: SplitGroups, rng: np.random.Generator) -> Resampling:
+    """The rows of the first repeat, each scored twice, by models of the two halves of the rows that it was scored by.
+
+    The two have no training row in common, so that where they differ shows how much a loss is about training rows.
+    """
+    rows = np.unique(resampling.pools[0].rows)
+    splits = [split for split in resampling.splits[: _MOST_HALVED + 1] if split.pool == 0]
+    if len(splits) > _MOST_HALVED:
+        splits = [one.of(rows) for one in fold_splits(population.part(rows), _MOST_HALVED, 1, rng)]
+    parts = []
+    for split in splits:
+        half = deal(population.part(split.train), 2, rng)
+        parts += [Split(split.train[half == number], split.test, number) for number in (0, 1)]
+    order = np.concatenate([split.test for split in splits])
+    first = resampling.pools[0]
+    weights = None
+    if first.weights is not None:
+        by_row = np.ones(population.n_rows)
+        by_row[first.rows] = first.weights
+        weights = by_row[order]
+    y = np.empty(population.n_rows, dtype=first.y.dtype)
+    y[first.rows] = first.y
+    pools = tuple(OutputPool(0.5, order, y[order], weights) for _ in (0, 1))
+    return Resampling(resampling.estimate, sorted(parts, key=lambda one: one.pool), pools, None)
 
 
 def _pool_shares(estimate: Estimate, n_pools: int) -> list[float]:

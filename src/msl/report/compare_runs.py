@@ -1,4 +1,4 @@
-"""Compare runs in a table and with paired tests (Wilcoxon, Holm), by fold or by table and seed."""
+"""Compare runs in a table and with paired tests: by table and seed (Wilcoxon's), or by fold (the corrected t-test)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from itertools import combinations
 from pathlib import PurePath
 
 import numpy as np
-from scipy.special import ndtr
-from scipy.stats import rankdata
 
-from msl.blocks.base.block import Floats
 from msl.blocks.base.load import BlockProblem
 from msl.check.names.scoring_declarations import DEFAULT_METRICS, metric_named
 from msl.check.read_model import text_to_model
@@ -24,9 +21,11 @@ from msl.evaluate.dataset import Dataset
 from msl.evaluate.metrics import load_metric, score
 from msl.evaluate.outcome import failure_of
 from msl.evaluate.resampling import Resampling, ResamplingPlan
+from msl.evaluate.splits import Split
 from msl.language import ast
 from msl.language.parser import text_to_ast
 from msl.language.printer import ast_to_text
+from msl.report.paired_tests import SignedRank, holm, least_p, resampled_p, signed_rank
 from msl.report.run_facts import check_stored, read_stored, stored_source
 from msl.report.text_tables import aligned, shown
 from msl.space.spec import Estimate, Metric, Objective, metrics_of
@@ -39,7 +38,10 @@ _USUAL_LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Figures of two competitors, pair by pair, and the test of their differences; `corrected` is p after Holm."""
+    """Figures of two competitors, pair by pair, and the test of their differences.
+
+    `p` is that of Wilcoxon's test, or of the corrected t-test where the pairs are folds; `corrected` is p after Holm.
+    """
 
     one: str
     other: str
@@ -47,6 +49,7 @@ class Pairing:
     ones: tuple[float, ...]
     others: tuple[float, ...]
     test: SignedRank
+    p: float
     corrected: float
 
     @property
@@ -58,8 +61,11 @@ class Pairing:
 Figures = Mapping[str, Mapping[str, Mapping[object, float]]]
 
 
-def paired(figures: Figures) -> list[Pairing]:
-    """Every two competitors that have places in common, figure by figure, corrected for being so many tests."""
+def paired(figures: Figures, share_tested: float | None = None) -> list[Pairing]:
+    """Every two competitors that have places in common, figure by figure, corrected for being so many tests.
+
+    With `share_tested` the places are folds, which share the rows that are fitted on.
+    """
     found: list[tuple[str, str, str, tuple[float, ...], tuple[float, ...]]] = []
     for figure, by_competitor in figures.items():
         for one, other in combinations(by_competitor, 2):
@@ -67,9 +73,15 @@ def paired(figures: Figures) -> list[Pairing]:
             if common:
                 ones, others = (tuple(by_competitor[name][place] for place in common) for name in (one, other))
                 found.append((one, other, figure, ones, others))
-    tests = [signed_rank([a - b for a, b in zip(ones, others, strict=True)]) for *_, ones, others in found]
-    corrected = holm([test.p for test in tests])
-    return [Pairing(*names, test, p) for names, test, p in zip(found, tests, corrected, strict=True)]
+    differences = [[a - b for a, b in zip(ones, others, strict=True)] for *_, ones, others in found]
+    tests = [signed_rank(each) for each in differences]
+    ps = (
+        [test.p for test in tests]
+        if share_tested is None
+        else [resampled_p(each, share_tested) for each in differences]
+    )
+    triples = zip(found, tests, ps, holm(ps), strict=True)
+    return [Pairing(*names, test, p, corrected) for names, test, p, corrected in triples]
 
 
 def figures_by_place(runs: Sequence[Run], labels: Mapping[str, str] | None = None) -> Figures:
@@ -163,7 +175,7 @@ def pairings_table(pairings: Sequence[Pairing]) -> str:
                 str(test.higher),
                 str(test.zeros),
                 shown(each.mean_difference),
-                shown(test.p),
+                shown(each.p),
                 shown(each.corrected),
                 f"{test.effect:+.3f}",
             )
@@ -171,9 +183,11 @@ def pairings_table(pairings: Sequence[Pairing]) -> str:
     return aligned(rows, right=range(2, len(heading)))
 
 
-def too_little(pairings: Sequence[Pairing]) -> str | None:
-    """A note where there are too few pairs for any significant result."""
+def too_little(pairings: Sequence[Pairing], by_folds: bool = False) -> str | None:
+    """A note where there are too few pairs for any significant result, or all are of one table."""
     most = max((len(each.ones) for each in pairings), default=0)
+    if by_folds:
+        return "a single fold says nothing of chance" if most == 1 else None
     if not most or least_p(most) <= _USUAL_LEVEL:
         return None
     pairs = "1 pair" if most == 1 else f"{most} pairs"
@@ -205,12 +219,14 @@ class Winner:
 
 @dataclass(frozen=True, slots=True)
 class FoldLosses:
-    """One metric of every winner on every fold; `by` is the estimate that made the folds."""
+    """One metric of every winner on every fold; `by` is the estimate that made the folds, and `share_tested` are the
+    rows that are tested for one that is fitted on."""
 
     metric: str
     by: str
     seed: int
     losses: Mapping[str, tuple[float, ...]]
+    share_tested: float
 
 
 def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str] = ()) -> FoldLosses:
@@ -229,7 +245,13 @@ def fold_losses(winners: Sequence[Winner], table: Table, trusted: Collection[str
         raise NoFolds(f"{problem.message}; {problem.help}") from None
     trial = ResamplingPlan(dataset, [estimate], first.seed).resampling(estimate, 0, 1.0, 0)
     found = {one.run.id: _losses(one, dataset, trial, metric, trusted) for one in winners}
-    return FoldLosses(metric.name, _written(estimate), first.seed, found)
+    share = float(np.mean([len(split.test) / max(1, len(split.train)) for split in _folds(trial)]))
+    return FoldLosses(metric.name, _written(estimate), first.seed, found, share)
+
+
+def _folds(trial: Resampling) -> list[Split]:
+    """The part of the bootstrap that scores training rows is no fold."""
+    return [split for split in trial.splits if split.pool or not trial.estimate.training_weight]
 
 
 def _objective(winner: Winner, table: Table) -> Objective | None:
@@ -251,10 +273,8 @@ def _losses(
 ) -> tuple[float, ...]:
     model, seed = winning_model(winner), winner.run.seed
     losses = []
-    # The part of the bootstrap that scores training rows is no fold.
-    splits = [split for split in trial.splits if split.pool or not trial.estimate.training_weight]
     fitted = SplitOutputs(dataset, seed, trusted)
-    for split in splits:
+    for split in _folds(trial):
         try:
             outputs = fitted.of(model, split)
         except Exception as reason:
@@ -282,90 +302,3 @@ def _written(estimate: Estimate) -> str:
     named = dict(estimate.options)
     shown = [f"{name} = {named[name]}" for name in ("folds", "repeats", "samples") if named.get(name, 1) != 1]
     return f"{estimate.name}({', '.join(shown)})"
-
-
-# --- Wilcoxon's signed-rank test with its effect size, and Holm's correction for several tests ------------------------
-
-#: Beyond so many pairs the distribution is normal to more digits than anyone reads.
-_MOST_EXACT = 200
-#: Differences that are closer than this, relative to the largest, are equal: they come from sums of rounded shares.
-_DIGITS = 1e-10
-
-
-@dataclass(frozen=True, slots=True)
-class SignedRank:
-    """The test of `n` differences that are not zero; `zeros` pairs were equal and count for nothing, as with Wilcoxon.
-
-    `effect` is the matched-pairs rank-biserial correlation: 1 where every difference is positive, -1 where every one is
-    negative, 0 where their ranks balance.
-    """
-
-    n: int
-    zeros: int
-    #: How many differences are positive, and the sum of their ranks.
-    higher: int
-    rank_sum: float
-    p: float
-    effect: float
-
-    @property
-    def lower(self) -> int:
-        return self.n - self.higher
-
-
-def least_p(pairs: int) -> float:
-    """The lowest two-sided p that so many pairs can give, all of them different and in one direction."""
-    return min(1.0, 2.0 ** (1 - pairs))
-
-
-def signed_rank(differences: Sequence[float]) -> SignedRank:
-    """The two-sided test that differences are symmetric around zero; exact for ranks with and without ties."""
-    given = np.asarray(differences, dtype=np.float64)
-    if not np.isfinite(given).all():
-        raise ValueError("a difference is not a number")
-    levelled = _levelled(given)
-    signed = levelled[levelled != 0.0]
-    if not len(signed):
-        return SignedRank(0, len(given), 0, 0.0, 1.0, 0.0)
-    ranks: Floats = rankdata(np.abs(signed))
-    above, total = float(ranks[signed > 0].sum()), float(ranks.sum())
-    p = _exact_p(ranks, min(above, total - above)) if len(signed) <= _MOST_EXACT else _normal_p(ranks, above)
-    zeros, higher = len(given) - len(signed), int((signed > 0).sum())
-    return SignedRank(len(signed), zeros, higher, above, p, (2 * above - total) / total)
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """The p-values corrected for being several, each at its place; never below the one it corrects."""
-    corrected = [0.0] * len(ps)
-    highest = 0.0
-    for place, index in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
-        highest = max(highest, min(1.0, (len(ps) - place) * ps[index]))
-        corrected[index] = highest
-    return corrected
-
-
-def _levelled(differences: Floats) -> Floats:
-    """Rounds differences, so that those that differ in their last digits alone are equal."""
-    largest = np.abs(differences).max(initial=0.0)
-    if largest == 0.0:
-        return differences
-    unit = largest * _DIGITS
-    steps: Floats = np.rint(differences / unit)
-    return steps
-
-
-def _exact_p(ranks: Floats, least: float) -> float:
-    """Of all ways to give the ranks their signs, the share with a rank sum as far out as this one."""
-    doubled = np.rint(2 * ranks).astype(np.int64)  # the ranks of ties are halves
-    shares = np.zeros(int(doubled.sum()) + 1)
-    shares[0] = 1.0
-    for rank in doubled:
-        shares[rank:] = 0.5 * (shares[rank:] + shares[:-rank])
-        shares[:rank] *= 0.5
-    return min(1.0, 2.0 * float(shares[: round(2 * least) + 1].sum()))
-
-
-def _normal_p(ranks: Floats, above: float) -> float:
-    """The variance of a sum of ranks with random signs is a quarter of the sum of their squares, ties or not."""
-    spread = math.sqrt(float((ranks**2).sum()) / 4)
-    return min(1.0, 2.0 * float(ndtr(-abs(above - ranks.sum() / 2) / spread)))

@@ -15,14 +15,19 @@ from msl.report.run_facts import (
     FailureGroup,
     UsedModel,
     as_found_words,
+    baseline_words,
     corrected_estimate,
     failure_groups,
     failures_to_record,
     failures_to_text,
+    ledger_words,
+    look_words,
     metric_notes,
+    not_ahead,
     repeats_words,
     run_command,
     store_words,
+    test_label,
     used_model,
 )
 from msl.report.text_tables import aligned, finite, named_figures, shown
@@ -188,7 +193,8 @@ def _winner(account: Account) -> str:
     best = account.result.get("best")
     if best is None:
         return "" if not account.result else "no model could be evaluated\n"
-    return f"winner\n    {best}\n"
+    warned = not_ahead(account.result)
+    return (f"{warned}\n\n" if warned else "") + f"winner\n    {best}\n"
 
 
 def _figures(account: Account) -> str:
@@ -198,7 +204,12 @@ def _figures(account: Account) -> str:
     if result.get("best") is not None:
         lines.append(("final model", used.words))
     lines += _about_estimate(result, used)
-    lines += [(name, _words(value)) for name, value in (("test", used.test), ("test gap", used.gap)) if value]
+    if used.test:
+        lines.append((test_label(result), _words(used.test)))
+        lines += [("", words) for words in [look_words(result)] if words]
+    if used.gap:
+        lines.append(("test gap", _words(used.gap)))
+    lines += [("looks" if not place else "", words) for place, words in enumerate(ledger_words(result))]
     lines += metric_notes([*used.objectives, *used.test])
     if used.is_ensemble and result.get("objectives"):
         tested = f", test {_words(result['test'])}" if result.get("test") else ""
@@ -208,6 +219,7 @@ def _figures(account: Account) -> str:
     lines += [("required", f"{each['shown']}: `{each['text']}`") for each in result.get("limits", ())]
     if failure := result.get("test_failure"):
         lines.append(("test", f"the final model cannot predict the test table: {failure}"))
+    lines += [("baselines" if not place else "", words) for place, words in enumerate(baseline_words(result))]
     counts = [f"{shown(result[what])} {word}" for what, word in _COUNTED.items() if result.get(what)]
     failed = sum(group.count for group in account.failures)
     counts += [f"{shown(failed)} failed"] if failed else []

@@ -95,6 +95,88 @@ def as_found_words(result: Mapping[str, Any]) -> str:
     return "the best that the search found, which is partly luck"
 
 
+# --- How often the rows were looked at --------------------------------------------------------------------------------
+
+
+def ledger_words(result: Mapping[str, Any]) -> list[str]:
+    """That others have run on these rows before, and what that does to the interval; empty for the first run."""
+    known = result.get("ledger") or {}
+    runs = int(known.get("runs") or 0)
+    if not runs:
+        return []
+    others = "1 other run" if runs == 1 else f"{runs:,} other runs"
+    protocols = int(known.get("protocols") or 1)
+    how = f", with {protocols} protocols" if protocols > 1 else ""
+    words = f"{others} of this store looked at these rows before ({known.get('evaluations', 0):,} evaluations{how})"
+    wide = (result.get("corrected") or {}).get("interval_of_runs") or {}
+    ends = ", ".join(f"{name} {low:.4g} … {high:.4g}" for name, (low, high) in wide.items())
+    return [words, *([f"whichever run is kept, the 95 % interval is {ends}"] if ends else [])]
+
+
+def test_label(result: Mapping[str, Any]) -> str:
+    """`test` for the first run that is scored on a test table, `look 2` for the next one."""
+    look = int((result.get("test_table") or {}).get("look") or 1)
+    return "test" if look == 1 else f"look {look}"
+
+
+def look_words(result: Mapping[str, Any]) -> str | None:
+    """What a later look at a test table is not."""
+    look = int((result.get("test_table") or {}).get("look") or 1)
+    if look == 1:
+        return None
+    before = "another run was" if look == 2 else f"{look - 1:,} other runs were"
+    return f"no test any more: {before} scored on this table, and who chooses among them chooses by it"
+
+
+# --- Models that need no search ---------------------------------------------------------------------------------------
+
+_USUAL_LEVEL = 0.05
+
+
+def baseline_words(result: Mapping[str, Any]) -> list[str]:
+    """A line for each model that needed no search: its estimate, how far the winner is ahead, and whether that is
+    luck."""
+    return [_about_baseline(one) for one in result.get("baselines") or ()]
+
+
+def not_ahead(result: Mapping[str, Any]) -> str | None:
+    """That a run has found nothing better than what needs no search; None if it has."""
+    compared = [one for one in result.get("baselines") or () if one.get("ahead") is not None]
+    if not compared:
+        return None
+    best = min(compared, key=lambda one: float(one["ahead"]))
+    if best["ahead"] > 0.0:
+        return None
+    corrected = corrected_estimate(result).objectives
+    name, value = next(iter(best["objectives"].items()))
+    own = corrected.get(name) if corrected else (result.get("objectives") or {}).get(name)
+    told = "" if own is None else f", the winner {own:.4g}{' (corrected)' if corrected else ''}"
+    return f"the search found nothing better than {_baseline_name(best)}: that has {name} = {value:.4g}{told}"
+
+
+def _baseline_name(one: Mapping[str, Any]) -> str:
+    return {
+        "no features": "a model that sees no feature",
+        "linear": "a linear model",
+        "boosting": "boosting as it comes",
+        "forest": "a forest as it comes",
+    }.get(str(one["name"]), str(one["name"]))
+
+
+def _about_baseline(one: Mapping[str, Any]) -> str:
+    if not one.get("objectives"):
+        return f"{_baseline_name(one)}: not evaluated, {one.get('why')}"
+    figures = ", ".join(f"{name} = {value:.4g}" for name, value in one["objectives"].items() if value is not None)
+    ahead, p = one.get("ahead"), one.get("p")
+    if ahead is None:
+        return f"{_baseline_name(one)}: {figures}"
+    chance = "" if p is None else f"p = {p:.2g}"
+    if ahead > 0.0:
+        luck = f"which may be luck ({chance})" if p is not None and p > _USUAL_LEVEL else chance
+        return f"{_baseline_name(one)}: {figures}; the winner is ahead by {ahead:.4g}" + (f", {luck}" if luck else "")
+    return f"{_baseline_name(one)}: {figures}; the winner is not better" + (f" ({chance})" if chance else "")
+
+
 # --- Metrics whose names say too little -------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from msl.blocks.base.block import Floats
 from msl.evaluate.dataset import Dataset
 from msl.evaluate.final_fits import OutputsRequest, request_stream, requested_resamplings
 from msl.evaluate.metrics import confusion, score
-from msl.evaluate.resampling import Resampling, joined
+from msl.evaluate.resampling import Resampling, can_halve, joined
 from msl.runner.choose_winner import Candidate
 from msl.runner.plan import Plan
 from msl.space.spec import Estimate, Metric, Objective, loss_value, metrics_of
@@ -157,6 +157,18 @@ class HeldOut:
 def outputs_request(model: Model, estimate: Estimate, scored: Candidate) -> OutputsRequest:
     """A request for the outputs of a model on the splits that the candidate `scored` was evaluated on."""
     return OutputsRequest(model, estimate, request_stream(scored.model), scored.repeat, scored.repeats)
+
+
+def halves_requests(plan: Plan, scored: Candidate) -> list[OutputsRequest]:
+    """Requests for the outputs of halved fits of a winner, where rows are scored by models of each other and its
+    estimate will be corrected."""
+    if plan.job.keeps == "nothing":
+        return []
+    return [
+        OutputsRequest(scored.model, estimate, request_stream(scored.model), scored.repeat, halves=True)
+        for estimate in row_estimates(plan)
+        if can_halve(estimate, plan.job.dataset.population)
+    ]
 
 
 def requested_resampling(plan: Plan, request: OutputsRequest) -> Resampling:

@@ -9,14 +9,27 @@ The 2.5 and 97.5 % quantiles of the draws, which the paper proposes as an interv
 are about as good: they are about one choice on a part of the rows, and the estimate is a mean over choices. Here the
 standard error follows from the draws by the delta method, as Efron and Tibshirani (1997) do for the bootstrap: what a
 row adds to the estimate is what it adds to the loss of the models that are chosen without it, and how its weight
-changes the choice. For losses between 0 and 1 the interval is that of a beta distribution with this standard error and
-half a mistake more on either side, so that no mistake among few rows leaves a width.
+changes the choice.
+
+That takes the losses of rows for independent, and by cross-validation they are not: a row is tested by models of other
+rows, which in turn were tested by models of it. Of the variance v of a row's loss let s be the share that is about
+which training rows a model has got. It is measured: the winner is fitted on two halves of its training rows, which
+have no row in common, and s is half the mean square of the differences of what rows then add, relative to v. By
+Hoeffding's decomposition the estimate has the variance v(1 + rs) / n, where r, between 0 and 1, says how far the pull
+of one row on the loss of another is returned: 1 for learners that are symmetric in two rows, as linear and kernel
+ones, and 0 where it goes one way. No estimate of r without bias exists (Bengio and Grandvalet, 2004). Its middle, one
+half, is assumed, so that the standard error is at most 13 % too small and 22 % too large whatever the learner is.
+Where there was no time for the halves, s is taken for 1.
+
+For losses between 0 and 1 the interval is that of a beta distribution with this standard error and half a mistake more
+on either side, so that no mistake among few rows leaves a width.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,16 +39,15 @@ from msl.blocks.base.block import Floats
 from msl.evaluate.drawn_losses import DrawnLosses
 from msl.evaluate.drawn_metrics import pools_of_models
 from msl.evaluate.outcome import MetricFailed
+from msl.evaluate.resampling import can_halve
 from msl.runner.choose_winner import Candidate, Verdict
 from msl.runner.confidence_intervals import HeldOut, uses_held_out_rows
 from msl.runner.drawn_units import DrawnUnits, Ranking, Tally, interval_of_loss
-from msl.runner.judged_outputs import judged_outputs
+from msl.runner.judged_outputs import Judged, competing_models, finalists, judged_models
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
-from msl.search.base import CONFIRMED, FIRST_CONFIRMING_REPEAT
-from msl.space.spec import Estimate, metrics_of
-from msl.space.values import Model
-from msl.store.evaluation import Evaluation
+from msl.search.base import CONFIRMED
+from msl.space.spec import Estimate, Objective, metrics_of
 from msl.store.store import Store
 
 #: A stream of random numbers, so that no two uses of one seed draw the same.
@@ -49,6 +61,8 @@ _SLOW_PER_SECOND = 16_000_000
 MOST_PLACES = 30
 #: Numbers of a table of draws that are in memory at once.
 _AT_ONCE = 4_000_000
+#: How far the pull of one row on the loss of another is returned: the middle of what is possible; see the text on top.
+_RETURNED = 0.5
 #: Draws after which models that are never near the best are left out where metrics take long, and how many standard
 #: deviations away that is.
 _FIRST_DRAWS, _FAR = 50, 6.0
@@ -60,6 +74,8 @@ class CorrectedEstimate:
 
     objectives: Mapping[str, float]
     interval: Mapping[str, tuple[float, float]]
+    #: The interval for whichever of several runs on the table is kept.
+    of_runs: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +98,28 @@ class Correction:
     why: str = ""
 
 
-def correct_estimate(plan: Plan, store: Store, found: SearchResult, verdict: Verdict, winner: Candidate) -> Correction:
-    """The corrected estimate of a search and its winner."""
+def correct_estimate(
+    plan: Plan,
+    store: Store,
+    found: SearchResult,
+    verdict: Verdict,
+    winner: Candidate,
+    halves: Mapping[Estimate, HeldOut] = MappingProxyType({}),
+    looks: int = 1,
+) -> Correction:
+    """The corrected estimate of a search and its winner; `halves` has outputs of the winner by halved fits, and `looks`
+    are the runs on the table among which somebody may choose."""
     reason = _why_not(plan)
     if reason:
         return Correction(why=reason)
-    judged = _judged(plan, store, found)
+    judged = judged_models(plan, store, found)
     wanted = sum(not one.bound and one.failure is None for _, one in found.evaluator.compared.values())
     unkept = wanted - sum(map(len, judged.values()))
-    first = _competing(judged)
+    first = competing_models(judged)
     if not any(each.model == winner.model for each in first):
         return Correction(unkept=unkept, why=_WITHOUT_WINNER if first else _WITHOUT_OUTPUTS)
     try:
-        return _Choice(plan, first, _finalists(found, judged)).corrected(found, verdict, winner, unkept)
+        return _Choice(plan, first, finalists(found, judged), halves, looks).corrected(found, verdict, winner, unkept)
     except MetricFailed as reason:  # a metric of the user's may not be made for every draw of the rows
         return Correction(unkept=unkept, why=f"on rows that were drawn, {reason}")
 
@@ -121,77 +146,24 @@ def _why_not(plan: Plan) -> str:
     return ""
 
 
-# --- the models that could be chosen ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Judged:
-    """A model with an exact loss, and the outputs that it was judged by."""
-
-    model: Model
-    evaluation: Evaluation
-    held: Mapping[Estimate, HeldOut]
-
-
-def _judged(plan: Plan, store: Store, found: SearchResult) -> dict[int, list[_Judged]]:
-    """The models of a run by the number of the splits that they were judged on, the best first."""
-    by_repeat: dict[int, list[_Judged]] = {}
-    for model, evaluation, held in judged_outputs(plan, store, found.evaluator.compared.values()):
-        compact = {estimate: _compact(plan, one) for estimate, one in held.items()}
-        by_repeat.setdefault(evaluation.inputs.repeat, []).append(_Judged(model, evaluation, compact))
-    for models in by_repeat.values():
-        models.sort(key=_rank)
-    return by_repeat
-
-
-def _compact(plan: Plan, held: HeldOut) -> HeldOut:
-    """The same in less memory: of classes alone their codes, of all else single precision."""
-    if plan.job.dataset.n_classes and plan.job.keeps == "classes":
-        return HeldOut(held.resampling, tuple(pool.argmax(axis=1).astype(np.uint16) for pool in held.outputs))
-    if plan.job.dataset.n_classes:
-        return HeldOut(held.resampling, tuple(pool.astype(np.float32) for pool in held.outputs))
-    return held
-
-
-def _competing(judged: Mapping[int, Sequence[_Judged]]) -> list[_Judged]:
-    """The models among which the run chose: on the splits that all share, if any were evaluated on them."""
-    if 0 in judged:
-        return list(judged[0])
-    first: dict[Model, _Judged] = {}
-    for repeat in sorted(judged):
-        for one in judged[repeat]:
-            first.setdefault(one.model, one)
-    return sorted(first.values(), key=_rank)
-
-
-def _rank(one: _Judged) -> tuple[tuple[float, ...], float, str]:
-    return one.evaluation.losses, one.evaluation.complexity, one.evaluation.key
-
-
-def _finalists(found: SearchResult, judged: Mapping[int, list[_Judged]]) -> list[list[_Judged]]:
-    """The models that were confirmed, each with its repeats, if the run chose by their means."""
-    last = next((event for event in reversed(found.events) if event.chosen), None)
-    if last is None or last.kind != CONFIRMED:
-        return []
-    repeats = range(FIRST_CONFIRMING_REPEAT, FIRST_CONFIRMING_REPEAT + int(last.figures["turn"]))
-    by_model: dict[Model, list[_Judged]] = {}
-    for repeat in repeats:
-        for one in judged.get(repeat, ()):
-            by_model.setdefault(one.model, []).append(one)
-    return [own for own in by_model.values() if len(own) == len(repeats)]
-
-
 # --- the choice, again in each draw -----------------------------------------------------------------------------------
 
 
 class _Choice:
     """The choice among models on the rows of a draw, as the run has chosen on all rows."""
 
-    def __init__(self, plan: Plan, judged: Sequence[_Judged], finalists: Sequence[Sequence[_Judged]]) -> None:
-        self._plan = plan
+    def __init__(
+        self,
+        plan: Plan,
+        judged: Sequence[Judged],
+        confirmed: Sequence[Sequence[Judged]],
+        halves: Mapping[Estimate, HeldOut],
+        looks: int = 1,
+    ) -> None:
+        self._plan, self._halves, self._looks, self._winner = plan, halves, looks, 0
         drawn = [objective for objective in plan.objectives if uses_held_out_rows(objective)]
         estimates = list(dict.fromkeys(objective.estimate for objective in drawn))
-        everything = [*judged, *(one for own in finalists for one in own)]
+        everything = [*judged, *(one for own in confirmed for one in own)]
         scored = [pool.rows for one in everything for each in estimates for pool in one.held[each].resampling.pools]
         self.rows = np.unique(np.concatenate([np.unique(each) for each in _distinct(scored)]))
         self.units = DrawnUnits.of(plan, self.rows)
@@ -202,25 +174,25 @@ class _Choice:
         self._first = [self._losses(place, [[one] for one in kept]) for place in range(len(plan.objectives))]
         self._second: list[DrawnLosses] = []
         self._final_of = np.full(len(kept), -1)
-        if finalists:
-            self._second = [self._losses(place, finalists) for place in range(len(plan.objectives))]
+        if confirmed:
+            self._second = [self._losses(place, confirmed) for place in range(len(plan.objectives))]
             places = {model: place for place, model in enumerate(self.models)}
-            for number, own in enumerate(finalists):
+            for number, own in enumerate(confirmed):
                 if own[0].model in places:
                     self._final_of[places[own[0].model]] = number
-        self._top = len(finalists)
+        self._top = len(confirmed)
         ones = np.ones((1, len(self.rows)), dtype=np.float32)
         everyone = np.arange(len(self.models))
         whole = [one.values(everyone, ones)[:, 0] for one in self._first]
         if self._second:
-            finals = np.arange(len(finalists))
+            finals = np.arange(len(confirmed))
             whole = [
                 np.concatenate([a, b.values(finals, ones)[:, 0]]) for a, b in zip(whole, self._second, strict=True)
             ]
         #: The losses of each model on all rows, by objective; those of the confirmed ones follow.
         self.whole = np.array(whole)
 
-    def _losses(self, place: int, repeated: Sequence[Sequence[_Judged]]) -> DrawnLosses:
+    def _losses(self, place: int, repeated: Sequence[Sequence[Judged]]) -> DrawnLosses:
         """One objective of models, each with the evaluations whose mean it is."""
         plan, objective = self._plan, self._plan.objectives[place]
         dataset = plan.job.dataset
@@ -256,6 +228,7 @@ class _Choice:
         wanted = [winner, *points] if winner.model in places else []
         if not wanted:
             return Correction(unkept=unkept, why=_WITHOUT_WINNER)
+        self._winner = places[winner.model]
         targets = [self._place(places[one.model]) for one in wanted]
         ranking = Ranking(min(MOST_PLACES, len(self.models)))
         draws, tallies, chosen = self._draw(targets, ranking)
@@ -373,6 +346,7 @@ class _Choice:
     def _estimate(self, tallies: Sequence[Tally]) -> CorrectedEstimate | None:
         values: dict[str, float] = {}
         intervals: dict[str, tuple[float, float]] = {}
+        of_runs: dict[str, tuple[float, float]] = {}
         pairs = zip(self._plan.objective_names(), self._plan.objectives, tallies, strict=True)
         for place, (name, objective, tally) in enumerate(pairs):
             left_out = np.array(tally.left_out)
@@ -383,18 +357,43 @@ class _Choice:
             sign = 1.0 if objective.minimize else -1.0
             values[name] = sign * value
             if self._first[place].is_drawn:
-                error = self._standard_error(tally)
+                error = self._standard_error(tally, self._share_of_training(objective))
                 smallest = np.bincount(self._plan.job.dataset.y[self.rows]).min() if self._is_classified else 0
                 rows = len(np.unique(self.units.strata)) * int(smallest) or len(self.units.strata)
-                ends = interval_of_loss(value, error, self._first[place].bounds, rows)
-                intervals[name] = ends if objective.minimize else (-ends[1], -ends[0])
-        return CorrectedEstimate(values, intervals)
+                for found, looks in ((intervals, 1), (of_runs, self._looks)):
+                    low, high = interval_of_loss(value, error, self._first[place].bounds, rows, looks)
+                    found[name] = (low, high) if objective.minimize else (-high, -low)
+        return CorrectedEstimate(values, intervals, of_runs if self._looks > 1 else {})
 
     @property
     def _is_classified(self) -> bool:
         return bool(self._plan.job.dataset.n_classes) and bool(self.units.strata.any())
 
-    def _standard_error(self, tally: Tally) -> float:
+    def _share_of_training(self, objective: Objective) -> float:
+        """The share of the variance of what a unit adds that is about which rows the winner was fitted on."""
+        if not can_halve(objective.estimate, self._plan.job.dataset.population):
+            return 0.0
+        held = self._halves.get(objective.estimate)
+        if held is None:
+            return 1.0
+        first, second = self._pulls_of_halves(objective, held)
+        whole = 0.5 * float(np.square(first).sum() + np.square(second).sum())
+        return min(1.0, 0.5 * float(np.square(first - second).sum()) / whole) if whole > 0.0 else 0.0
+
+    def _pulls_of_halves(self, objective: Objective, held: HeldOut) -> list[Floats]:
+        """What each unit adds to the objective of both halved fits."""
+        dataset = self._plan.job.dataset
+        pools = held.resampling.pools
+        pairs = [
+            (replace(held.resampling, pools=(replace(pool, share=1.0),)), (outputs,))
+            for pool, outputs in zip(pools, held.outputs, strict=True)
+        ]
+        given = pools_of_models(self.rows, dataset.y, dataset.n_classes, pairs)
+        place = self._plan.objectives.index(objective)
+        of_halves = self._first[place].of_other_outputs(self._winner, given)
+        return [self.units.centred(self.units.sums(of_halves.influence(number))) for number in (0, 1)]
+
+    def _standard_error(self, tally: Tally, share_of_training: float) -> float:
         """By the delta method: what each unit adds to the losses, and to the choice; see the text on top."""
         draws = len(tally.whole)
         own = np.divide(tally.pull, tally.absent, out=np.zeros(len(tally.pull)), where=tally.absent > 0.0)
@@ -404,13 +403,18 @@ class _Choice:
         # Draws are few: their noise alone makes covariances with so many units.
         noise = len(direct) / draws * float(np.var(tally.whole))
         least = float(np.square(direct).sum())
-        return float(np.sqrt(max(least, float(np.square(direct + by_choice).sum()) - noise)))
+        independent = max(least, float(np.square(direct + by_choice).sum()) - noise)
+        return float(np.sqrt(independent + _RETURNED * share_of_training * least))
 
     def _notes(self, found: SearchResult, verdict: Verdict, unkept: int) -> Iterator[str]:
         """What the estimate does not cover, in words."""
         last = next((event for event in reversed(found.events) if event.chosen), None)
         if last is not None and last.stands and last.kind != CONFIRMED:
             yield "the strategy chose by a rule of its own; the choice that is repeated is that of the lowest loss"
+        drawn = [objective.estimate for objective in self._plan.objectives if uses_held_out_rows(objective)]
+        population = self._plan.job.dataset.population
+        if any(can_halve(one, population) and one not in self._halves for one in drawn):
+            yield "the interval is wide, because how much depends on the training rows was not measured"
         if self._plan.spec.ensemble is not None:
             yield "it is about the best model alone: the choice of the members of an ensemble is not repeated"
         cut = sum(one.bound for _, one in found.evaluator.evaluated.values())
@@ -433,7 +437,7 @@ def _distinct(arrays: Sequence[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
     return list({id(one): one for one in arrays}.values())
 
 
-def _metric_value(own: Sequence[_Judged], name: str, estimate: Estimate) -> float:
+def _metric_value(own: Sequence[Judged], name: str, estimate: Estimate) -> float:
     """A metric of a model as it was stored, in the mean over its evaluations."""
     named = f"{name} by {estimate.name}"
     values = [one.evaluation.metrics.get(named, one.evaluation.metrics.get(name, np.nan)) for one in own]
@@ -455,6 +459,11 @@ def _to_record(estimate: CorrectedEstimate) -> dict[str, Any]:
     return {
         "objectives": dict(estimate.objectives),
         "interval": {name: list(ends) for name, ends in estimate.interval.items()},
+        **(
+            {"interval_of_runs": {name: list(ends) for name, ends in estimate.of_runs.items()}}
+            if estimate.of_runs
+            else {}
+        ),
     }
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.stats import beta, norm
 
 from msl.blocks.base.block import Floats
 from msl.runner.plan import Plan
 
-_TAILS = (0.025, 0.975)
+_TAIL = 0.025
 #: The most blocks that an order is cut into: rows that follow each other are drawn together.
 _MOST_BLOCKS = 100
 
@@ -91,14 +91,19 @@ class Ranking:
         return tuple((found if minimize else -found).tolist())
 
 
-def interval_of_loss(value: float, error: float, bounds: tuple[float, float], rows: int) -> tuple[float, float]:
-    """The 95 % interval of a loss. `rows` are those that tell how rare a mistake can be, where none was made."""
+def interval_of_loss(
+    value: float, error: float, bounds: tuple[float, float], rows: int, looks: int = 1
+) -> tuple[float, float]:
+    """The 95 % interval of a loss, or of whichever of several losses is kept. `rows` are those that tell how rare a
+    mistake can be, where none was made."""
     low, high = bounds
+    tail = _TAIL / looks
     if not np.isfinite(high - low):
-        return max(low, value - 1.96 * error), min(high, value + 1.96 * error)
+        wide = float(norm.isf(tail)) * error
+        return max(low, value - wide), min(high, value + wide)
     share = min(1.0, max(0.0, (value - low) / (high - low)))
     spread = error / (high - low)
     size = share * (1.0 - share) / spread**2 if spread > 0.0 and 0.0 < share < 1.0 else float(rows)
     size = min(size, 1e9)
-    first, last = (float(beta.ppf(tail, size * share + 0.5, size * (1.0 - share) + 0.5)) for tail in _TAILS)
+    first, last = (float(beta.ppf(end, size * share + 0.5, size * (1.0 - share) + 0.5)) for end in (tail, 1.0 - tail))
     return min(value, low + first * (high - low)), max(value, low + last * (high - low))

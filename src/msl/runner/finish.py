@@ -31,7 +31,13 @@ from msl.runner.choose_members import (
     vote_outputs,
 )
 from msl.runner.choose_winner import Candidate, Verdict, ranked_candidates
-from msl.runner.confidence_intervals import HeldOut, outputs_request, requested_resampling, row_estimates
+from msl.runner.confidence_intervals import (
+    HeldOut,
+    halves_requests,
+    outputs_request,
+    requested_resampling,
+    row_estimates,
+)
 from msl.runner.forecast import FinalCosts, TimeLimit, fit_factor
 from msl.runner.loop import SearchResult
 from msl.runner.plan import Plan
@@ -68,7 +74,7 @@ class Finished:
 
     `held` are the held-out outputs of the best model, by estimate, and `test_outputs` those for the rows of a test
     table; `no_test` says why there are none. `failures` are those of better models that could not be fitted on all
-    rows.
+    rows. `halves` are the outputs of the best model fitted on halves of the rows, where there was time for them.
     """
 
     best: Candidate
@@ -80,6 +86,7 @@ class Finished:
     no_test: str = ""
     failures: tuple[Failure, ...] = ()
     warnings: tuple[str, ...] = ()
+    halves: Mapping[Estimate, HeldOut] = field(default_factory=dict)
 
 
 def finish(
@@ -111,8 +118,9 @@ class _Finish:
         alone = trained_model(plan, winner.model, fitted.estimator)
         held = self._held_out(winner.model, row_estimates(plan), winner)
         ensemble = None if plan.spec.ensemble is None else self._ensemble(listed, winner)
+        halves = self._halves(winner)
         messages = (tuple(self._failures), tuple(self._warnings))
-        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, *messages)
+        rest = (ensemble, held, fitted.outputs, fitted.no_outputs, *messages, halves)
         if ensemble is None or not ensemble.is_used:
             return Finished(winner, alone, None, *rest)
         committee = trained_model(plan, winner.model, self._committee(ensemble.members), ensemble.members)
@@ -164,6 +172,17 @@ class _Finish:
             for estimate in estimates
             if (outputs := self._outputs.get((model, estimate))) is not None
         }
+
+    def _halves(self, winner: Candidate) -> dict[Estimate, HeldOut]:
+        """What the corrected estimate needs to know of the training rows, unless whoever stopped the run waits."""
+        if self._found.ending == "interrupted":
+            return {}
+        requests = halves_requests(self._plan, winner)
+        found: dict[Estimate, HeldOut] = {}
+        for request, outcome in zip(requests, self._tasks.run(requests), strict=True):
+            if outcome is not None and outcome.failure is None:
+                found[request.estimate] = HeldOut(requested_resampling(self._plan, request), outcome.product)
+        return found
 
     # --- the ensemble ---
 

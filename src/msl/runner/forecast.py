@@ -16,7 +16,8 @@ from msl.check.names.library import ReadFile
 from msl.check.read_model import ModelReader
 from msl.diagnostics.source import Source
 from msl.evaluate.final_fits import FitRequest, OutputsRequest
-from msl.evaluate.resampling import ResamplingPlan
+from msl.evaluate.resampling import ResamplingPlan, can_halve
+from msl.runner.baselines import baseline_digests, baseline_reserve
 from msl.runner.plan import Plan
 from msl.runner.table_versions import EarlierTable, find_earlier_table
 from msl.runner.versions import CHAIN, changed_since
@@ -136,20 +137,22 @@ class _EvaluationSorter:
         return _PACKAGE if changed == CHAIN else self._names.get(changed, changed)
 
     def _category(self, row: Evaluation) -> str:
-        if row.run is not None and self._spaces.get(row.run) == self._plan.digests.space:
+        # An earlier run may have compared its winner with it, without a search that proposed it.
+        is_baseline = row.inputs.model in baseline_digests(self._plan.table.task)
+        if not is_baseline and row.run is not None and self._spaces.get(row.run) == self._plan.digests.space:
             return "kept"  # a run of the same space made it
         if len(self._categories) >= _MOST_READ:
             return "unread"
         if self._reader is None:
             self._reader = ModelReader(self._source, self._read_file)
         model, _ = self._reader.read(row.text)
-        if model is None:
-            return "outside"
         try:
-            self._membership.derive(model)
+            if model is not None:
+                self._membership.derive(model)
+                return "kept"
         except NotInSpace:
-            return "outside"
-        return "kept"
+            pass
+        return "baseline" if is_baseline else "outside"
 
 
 # --- A forecast of the evaluations and the duration of a run. ---------------------------------------------------------
@@ -245,8 +248,11 @@ class TimeReserve:
 
     def __init__(self, plan: Plan, workers: int) -> None:
         self._budget, self._workers = plan.spec.budget.time, workers
+        self._for_baselines = baseline_reserve(plan, workers) if plan.baselines else 0.0
         self._members = _most_members(plan)
         self._factor = fit_factor(plan) if self._budget is not None else 1.0
+        #: The fits on halves of the rows, for the corrected estimate.
+        self._halves = 1.0 if has_halves(plan) else 0.0
         #: The losses of the best models so far (of the first objective), sorted, with the seconds of their evaluations.
         self._best: list[tuple[float, float]] = []
         self._known: set[str] = set()
@@ -268,9 +274,10 @@ class TimeReserve:
     def _needed(self, budget: float) -> float:
         best, *others = [seconds for _, seconds in self._best]
         both = 1.0 + self._factor  # held-out outputs, which take as long as the evaluation, and the fit on all rows
-        of_best = best * (max(1.0, self._factor) if self._workers > 1 else both)
+        of_best = best * ((max(1.0, self._factor) if self._workers > 1 else both) + self._halves)
         of_others = min(sum(others) * both / self._workers * _SAFETY_FACTOR, _ENSEMBLE_SHARE * budget)
-        return _SAFETY_FACTOR * of_best + of_others + max(_CLOSING_SHARE * budget, _CLOSING_SECONDS)
+        closing = max(_CLOSING_SHARE * budget, _CLOSING_SECONDS)
+        return _SAFETY_FACTOR * of_best + of_others + self._for_baselines + closing
 
 
 def fit_factor(plan: Plan) -> float:
@@ -278,6 +285,12 @@ def fit_factor(plan: Plan) -> float:
     resamplings = ResamplingPlan(plan.job.dataset, (objective.estimate for objective in plan.objectives), plan.seed)
     splits = resamplings.resampling(plan.objectives[0].estimate, 0, 1.0, 0).splits
     return _FIT_OF_SPLIT if len(splits) == 1 else _FIT_OF_FOLDS
+
+
+def has_halves(plan: Plan) -> bool:
+    """Whether the winner is fitted on halves of the rows too, so that its estimate can be corrected."""
+    estimate = plan.objectives[0].estimate
+    return plan.job.keeps != "nothing" and can_halve(estimate, plan.job.dataset.population)
 
 
 def _most_members(plan: Plan) -> int:

@@ -43,6 +43,8 @@ class Plan:
     limits: Limits
     job: Job
     digests: Digests
+    #: Whether models that need no search are evaluated too. They have no part in it, and none in the digests.
+    baselines: bool = False
 
     @property
     def objectives(self) -> tuple[Objective, ...]:

@@ -12,6 +12,7 @@ from time import monotonic
 import numpy as np
 
 from msl.evaluate.outcome import Outcome
+from msl.evaluate.racing import Margin
 from msl.runner.forecast import TimeReserve
 from msl.runner.path_tasks import TaskGroup, may_share_fits, task_groups
 from msl.runner.plan import Plan
@@ -120,6 +121,8 @@ class QueryEvaluator:
         self._membership = Membership(plan.spec.space)
         #: The task, where models of one path may share their fits.
         self._path_task = plan.job.dataset.task if may_share_fits(plan.objectives, plan.spec.metrics) else None
+        #: Up to which loss a model is evaluated whole: the corrected estimate needs those that came near.
+        self._margin = _margin(plan)
         #: The seconds that evaluations on a path would have taken alone, at most, by their keys.
         self._seconds_alone: dict[str, float] = {}
 
@@ -281,7 +284,11 @@ class QueryEvaluator:
             if before is None or _answers_both(point.query, before.query):
                 wanted[key] = point
         missing = list(wanted.values())
-        tasks = [Task(p.model, p.query.cutoff, p.query.share, p.query.repeat) for p in missing if p.model is not None]
+        tasks = [
+            Task(p.model, self._stops_at(p.query), p.query.share, p.query.repeat)
+            for p in missing
+            if p.model is not None
+        ]
         groups = task_groups(tasks, [point.path for point in missing])
         self._stored_at = monotonic()
         try:
@@ -353,8 +360,14 @@ class QueryEvaluator:
         of the machine, so that even the run that stored it evaluates it again, unless its strategy has seen it.
         """
         if known.failure is None or known.failure.cause not in _LIMITS or known.key in self._final:
-            return known.answers(query.cutoff)
+            return known.answers(self._stops_at(query))
         return known.run == self.run and known.failure.cause != "crash"
+
+    def _stops_at(self, query: Query) -> float | None:
+        """The loss from which on an evaluation may be cut short. What the strategy sees does not depend on it."""
+        if query.cutoff is None or self._margin is None or query.share < 1.0:
+            return query.cutoff
+        return self._margin.beyond(query.cutoff)
 
     def _evaluation(self, point: DecodedQuery, outcome: Outcome) -> Evaluation:
         assert point.model is not None
@@ -368,7 +381,7 @@ class QueryEvaluator:
             metrics=outcome.metrics,
             complexity=outcome.complexity,
             bound=outcome.bound,
-            cutoff=point.query.cutoff,
+            cutoff=self._stops_at(point.query),
             failure=None
             if failure is None
             else StoredFailure(failure.cause, failure.message, failure.step, failure.peak_memory),
@@ -406,7 +419,7 @@ class QueryEvaluator:
         if point.inputs is None or point.model is None or point.inputs.share < 1.0:
             return
         evaluation = known[point.inputs.key]
-        if evaluation.failure is None and not (evaluation.bound or _is_lost(evaluation, point.query.cutoff)):
+        if evaluation.failure is None and not (evaluation.bound or _is_lost(evaluation, self._stops_at(point.query))):
             self.compared[evaluation.key] = (point.model, evaluation)
 
     def seconds_alone(self, evaluation: Evaluation) -> float:
@@ -448,6 +461,17 @@ class QueryEvaluator:
             counts.fits_saved += evaluation.fits_saved
             counts.folds_skipped += evaluation.folds_skipped
             counts.seconds += evaluation.seconds
+
+
+def _margin(plan: Plan) -> Margin | None:
+    """None where there are several objectives, which do not race, or no outputs that could be chosen among again."""
+    objective, dataset = plan.objectives[0], plan.job.dataset
+    if len(plan.objectives) > 1 or plan.job.keeps == "nothing" or objective.estimate.rows_repeat:
+        return None
+    is_classified, groups = dataset.n_classes > 0, dataset.population.groups
+    counts = np.bincount(dataset.y) if is_classified else np.array([len(dataset.y)])
+    share = float(dict(objective.estimate.options).get("share", 1.0)) if objective.estimate.held_out == "one" else 1.0
+    return Margin.of(objective, share * counts, None if groups is None else len(np.unique(groups)))
 
 
 def _is_lost(evaluation: Evaluation, cutoff: float | None) -> bool:

@@ -23,7 +23,8 @@ from msl.runner.choose_winner import choose_winner
 from msl.runner.corrected_estimate import correct_estimate
 from msl.runner.finish import FinalTasks, Finished, final_costs, finish
 from msl.runner.forecast import StoredEvaluations, TimeLimit, find_stored_evaluations
-from msl.runner.leaderboard import leaderboard, seconds_of
+from msl.runner.leaderboard import compare_with_baselines, evaluate_baselines, leaderboard, seconds_of
+from msl.runner.ledger import read_ledger
 from msl.runner.loop import Progress, SearchResult, search
 from msl.runner.plan import Plan, block_problems, metric_problems
 from msl.runner.summary import kinds_of_warnings, plain, signed_losses, summarize
@@ -72,6 +73,7 @@ class RunRequest:
             "test": self.test_path,
             "trusted": list(self.plan.job.trusted),
             "set": list(self.changes),
+            "baselines": self.plan.baselines,
         }
         return {name: value for name, value in given.items() if value}
 
@@ -141,6 +143,13 @@ class Result:
     def test(self) -> Mapping[str, float]:
         """The metrics of the best model on the test table; empty without one."""
         found: Mapping[str, float] = self.summary.get("test", {})
+        return found
+
+    @property
+    def baselines(self) -> Sequence[Mapping[str, Any]]:
+        """Models that needed no search, with their objectives, and how far `ahead` of each the winner is; `p` says how
+        likely chance alone makes such a difference. Empty without them."""
+        found: Sequence[Mapping[str, Any]] = self.summary.get("baselines", ())
         return found
 
     def top(self) -> Sequence[Mapping[str, Any]]:
@@ -289,10 +298,14 @@ def _finish_run(
             save_trained(store.files, run, finished.used)
             if finished.best_alone is not None:
                 save_trained(store.files, run, finished.best_alone, BEST_ALONE)
-        correction, top = None, []
+        correction, top, baselines = None, [], []
+        ledger = read_ledger(plan, store, run, test)
         if isinstance(finished, Finished):
-            correction = correct_estimate(plan, store, found, verdict, finished.best)
+            correction = correct_estimate(plan, store, found, verdict, finished.best, finished.halves, ledger.looks)
             top = leaderboard(plan, store, found, correction)
+            if plan.baselines and found.ending != "interrupted":
+                evaluated = evaluate_baselines(plan, store, run, tasks)
+                baselines = compare_with_baselines(plan, store, found, finished.best, correction, evaluated)
         summary = summarize(
             plan,
             found,
@@ -305,6 +318,12 @@ def _finish_run(
             test=test,
         )
     warnings = (*capture.messages, *(finished.warnings if isinstance(finished, Finished) else ()))
+    if ledger.runs:
+        summary |= {"ledger": ledger.to_record()}
+    if test is not None and "test" in summary:
+        summary |= {"test_table": {"fingerprint": test.fingerprint, "look": ledger.look}}
+    if baselines:
+        summary |= {"baselines": plain(baselines)}
     if top:
         summary |= {"top": plain(top), "top_seconds": seconds_of(found, plan)}
     summary |= {"warnings": kinds_of_warnings(found, warnings), "seconds": round(tasks.limit.elapsed, 3)}

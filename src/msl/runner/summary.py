@@ -1,7 +1,7 @@
 """Summarize a run as one record of plain values, which is stored, printed by `--json` and shown in reports.
 
-It is the same for the same spec, table, seed and versions, except for `run`, `seconds`, `top_seconds`, and the
-counts of what was reused or saved.
+It is the same for the same spec, table, seed and versions, except for `run`, `seconds`, `top_seconds`, the counts of
+what was reused or saved, and what it says of other runs of the store (`ledger`, `interval_of_runs`, `test_table`).
 """
 
 from __future__ import annotations

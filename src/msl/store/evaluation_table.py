@@ -197,6 +197,10 @@ class EvaluationTable:
         )
         return [seconds for (seconds,) in rows]
 
+    def count_about(self, data: str) -> int:
+        """How many evaluations there are about a table, with whatever protocol."""
+        return int(self._database.rows("SELECT count(*) FROM evaluations WHERE data = ?", (data,))[0][0])
+
     def made_by(self, run: str) -> int:
         """How many evaluations a run made itself; its other queries were answered from the store."""
         return int(self._database.rows("SELECT count(*) FROM evaluations WHERE run = ?", (run,))[0][0])

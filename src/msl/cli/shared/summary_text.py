@@ -12,9 +12,14 @@ from msl.report.run_facts import (
     VOTE_NOT_CORRECTED,
     UsedModel,
     as_found_words,
+    baseline_words,
     corrected_estimate,
+    ledger_words,
+    look_words,
     metric_notes,
+    not_ahead,
     repeats_words,
+    test_label,
     used_model,
 )
 
@@ -34,7 +39,8 @@ def closing_words(summary: Summary, folder: Path, interrupted: bool = False, cau
     elif not _is_fitted(summary):
         lines = [summary["best"], "", *causes.splitlines(), ""]
     else:
-        lines = [summary["best"], "", *_rows(_about_winner(summary))]
+        warned = not_ahead(summary)
+        lines = [*([warned, ""] if warned else []), summary["best"], "", *_rows(_about_winner(summary))]
     lines += _rows([*_about_search(summary), ("files", _files(summary, folder))])
     if interrupted:
         lines += ["", "interrupted: run the same command again to continue"]
@@ -54,7 +60,8 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     rows = [("final model", used.words)]
     rows += _about_estimate(summary, used)
     if used.test:
-        rows.append(("test", _values(used.test)))
+        rows.append((test_label(summary), _values(used.test)))
+        rows += [("", words) for words in [look_words(summary)] if words]
     if failure := summary.get("test_failure"):
         rows.append(("test", f"the final model cannot predict the test table: {failure}"))
     if used.gap:
@@ -67,6 +74,8 @@ def _about_winner(summary: Summary) -> list[tuple[str, str]]:
     rows += metric_notes([*used.objectives, *used.test])
     rows.append(("complexity", "unknown" if summary["complexity"] is None else f"{summary['complexity']:.4g}"))
     rows += [("required", f"{each['shown']}: `{each['text']}`") for each in summary.get("limits", ())]
+    rows += [("looks", words) for words in ledger_words(summary)]
+    rows += [("baselines", words) for words in baseline_words(summary)]
     if len(summary.get("front", ())) > 1:
         first, last = summary["front"][0]["objectives"], summary["front"][-1]["objectives"]
         rows.append(("front", f"{len(summary['front'])} models, from {_values(first)} to {_values(last)}"))

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: The group and the place of this verb in `msl --help`.
 PLACE = ("Look back", 4)
 
-_MEANING = "lower, higher: how often the first of a pair is; p: Wilcoxon's signed ranks, two-sided, then after Holm;"
+_MEANING = "lower, higher: how often the first of a pair is; p: {test}, two-sided, then after Holm;"
+_WILCOXON, _CORRECTED = "Wilcoxon's signed ranks", "t-test corrected for rows that folds share (Nadeau and Bengio)"
 _EFFECT = "effect: matched-pairs rank-biserial correlation, -1 where the first is always lower, +1 always higher"
 _MORE = "compare with `--folds`, or run both specs on more tables or with more seeds (`msl run --seed`)"
 
@@ -37,7 +38,7 @@ def compare(
     store: Annotated[Path | None, typer.Option(metavar="FOLDER", help=STORE_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
-    """Compare runs: a table, and Wilcoxon's test with effect sizes — by table and seed, or fold by fold."""
+    """Compare runs: a table, and tests with effect sizes — by table and seed (Wilcoxon's), or fold by fold."""
     from msl.report.compare_runs import figures_by_place, labels_by_text, paired, too_little
 
     found = _winners(runs, store)
@@ -48,8 +49,9 @@ def compare(
     if scored is None:
         pairings = paired(figures_by_place([one.run for one in found], labels))
     else:
-        pairings = paired({scored.metric: {run: dict(enumerate(of)) for run, of in scored.losses.items()}})
-    note = too_little(pairings) if pairings else _nothing_paired(set(labels.values()))
+        by_fold = {scored.metric: {run: dict(enumerate(of)) for run, of in scored.losses.items()}}
+        pairings = paired(by_fold, scored.share_tested)
+    note = too_little(pairings, by_folds=folds) if pairings else _nothing_paired(set(labels.values()))
     write_exactly(_as_json(found, scored, pairings, note)) if json else write(_as_text(found, scored, pairings, labels))
     if note is not None:
         tell(f"note: {note}")
@@ -138,7 +140,8 @@ def _as_text(
     if not pairings:
         return text
     how = "by table and seed" if scored is None else f"on the same folds: {scored.by} with seed {scored.seed}"
-    return f"{text}\npaired {how}\n{pairings_table(pairings)}\n{_MEANING}\n{_EFFECT}\n"
+    meaning = _MEANING.format(test=_WILCOXON if scored is None else _CORRECTED)
+    return f"{text}\npaired {how}\n{pairings_table(pairings)}\n{meaning}\n{_EFFECT}\n"
 
 
 def _as_json(winners: list[Winner], scored: FoldLosses | None, pairings: list[Pairing], note: str | None) -> str:
@@ -172,7 +175,8 @@ def _as_json(winners: list[Winner], scored: FoldLosses | None, pairings: list[Pa
                 "higher": each.test.higher,
                 "equal": each.test.zeros,
                 "rank_sum": each.test.rank_sum,
-                "p": each.test.p,
+                "test": "wilcoxon" if scored is None else "corrected t",
+                "p": each.p,
                 "holm": each.corrected,
                 "effect": each.test.effect,
             }

@@ -69,6 +69,7 @@ def _record(name: str, run: Run, asked: int) -> dict[str, Any]:
         "evaluations": result.get("evaluations", asked),
         "objectives": result.get("objectives", {}),
         "test": result.get("test", {}),
+        **({"look": result["test_table"]["look"]} if result.get("test_table") else {}),
         "seconds": result.get("seconds", passed),
         "seed": run.seed,
         "digest": run.digests.run,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +64,14 @@ def run(
         bool, typer.Option("--locked", help="Refuse if anything differs from the spec's lock file.")
     ] = False,
     preset: PresetOption = None,
+    baselines: Annotated[
+        bool,
+        typer.Option(
+            "--baselines/--no-baselines",
+            envvar="MSL_BASELINES",
+            help="Compare the winner with models that need no search.",
+        ),
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object at the end, nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
 ) -> Exit:
@@ -86,7 +95,7 @@ def run(
     from msl.store.store import store_folder
 
     request = RunRequest(
-        plan=plan,
+        plan=replace(plan, baselines=baselines),
         source=loaded.source,
         sources=loaded.checked.sources,
         data=str(Path(data).absolute()),

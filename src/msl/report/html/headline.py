@@ -69,7 +69,10 @@ def figures(record: Record) -> Html:
     cards = list(_cards(record))
     shown = tag("dl", [tag("div", *card) for card in cards], class_=f"cards across{_columns(len(cards))}")
     notes = metric_notes([*(goal.name for goal in record.goals), *record.outcome.used.test])
-    return joined([shown, *(sentence(f"{name} is the {meaning}.") for name, meaning in notes)])
+    looks = [sentence(f"{words[0].upper()}{words[1:]}.") for words in record.outcome.looks]
+    listed = [tag("li", words) for words in record.outcome.baselines]
+    against = [tag("p", "Models that need no search, on the same rows:"), tag("ul", listed)] if listed else []
+    return joined([shown, *(sentence(f"{name} is the {meaning}.") for name, meaning in notes), *looks, *against])
 
 
 def _columns(cards: int) -> int:
@@ -107,7 +110,8 @@ def _notice(record: Record) -> Html | None:
             words = f"This run ended with an error after {done}. What it had stored by then is shown here."
         case _:
             if record.best is not None:
-                return None
+                words = record.outcome.not_ahead
+                return tag("p", f"{words[0].upper()}{words[1:]}.", class_="notice", role="note") if words else None
             words = f"No model could be evaluated in {done}: see the failures below."
     return tag("p", words, class_="notice", role="note")
 
@@ -132,7 +136,7 @@ def _cards(record: Record) -> Iterator[list[Content]]:
         if value is not None:
             gap = used.gap.get(name)
             below = "on the test table" if gap is None else f"{difference(gap)} against the estimate"
-            yield _card(f"test {name}", figure(value), below)
+            yield _card(f"{outcome.tested} {name}", figure(value), below)
     yield from _other_cards(record)
     if outcome.complexity is not None:
         yield _card("complexity", figure(outcome.complexity), "of the winner")

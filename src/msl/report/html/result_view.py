@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msl.report.html.markup import Content, Html, code, count, duration, figure, tag
-from msl.report.run_facts import used_model
+from msl.report.run_facts import baseline_words, ledger_words, not_ahead, test_label, used_model
 
 #: Models that are listed beside the best.
 _MOST_MODELS = 5
@@ -28,7 +28,14 @@ def _figures(summary: Mapping[str, Any], used: Any) -> Iterator[tuple[Content, C
         spread = "" if between is None else f" (95 % interval {figure(between[0])} … {figure(between[1])})"
         yield name, f"{figure(value)}{spread}"
     for name, value in used.test.items():
-        yield f"{name} on the test table", figure(value)
+        yield (
+            f"{name} on the test table" + ("" if test_label(summary) == "test" else f" ({test_label(summary)})"),
+            figure(value),
+        )
+    for words in [*filter(None, [not_ahead(summary)]), *ledger_words(summary)]:
+        yield "note", words
+    for words in baseline_words(summary):
+        yield "baseline", words
     failed = int(summary["failures"])
     done = count(int(summary["evaluations"]), "evaluation")
     yield "search", f"{done} in {duration(float(summary['seconds']))}" + (f", {failed} failed" if failed else "")

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from msl.report.html.goal import Goal, Plan, read_plan
-from msl.report.run_facts import CorrectedWords, UsedModel, corrected_estimate, used_model
+from msl.report.run_facts import (
+    CorrectedWords,
+    UsedModel,
+    baseline_words,
+    corrected_estimate,
+    ledger_words,
+    look_words,
+    not_ahead,
+    test_label,
+    used_model,
+)
 from msl.search.base import FIRST_CONFIRMING_REPEAT
 from msl.store.evaluation import Evaluation, StoredQuery
 from msl.store.store import Store
@@ -247,6 +257,12 @@ class Outcome:
     #: What predicts, with its figures; those below are of the best model alone.
     used: UsedModel = field(default_factory=lambda: UsedModel(False, ""))
     corrected: CorrectedWords = field(default_factory=CorrectedWords)
+    #: A line for each model that needed no search, and the sentence for a search that found nothing better.
+    baselines: tuple[str, ...] = ()
+    not_ahead: str | None = None
+    #: What is known of other runs on the rows, and on those of the test table.
+    looks: tuple[str, ...] = ()
+    tested: str = "test"
     ensemble_objectives: Mapping[str, float] = field(default_factory=dict)
     test: Mapping[str, float] = field(default_factory=dict)
     ensemble_test: Mapping[str, float] = field(default_factory=dict)
@@ -265,6 +281,10 @@ def result_to_outcome(result: Mapping[str, Any]) -> Outcome:
     """The record of a run in its own types."""
     return Outcome(
         best=result.get("best"),
+        baselines=tuple(baseline_words(result)),
+        not_ahead=not_ahead(result),
+        looks=(*ledger_words(result), *filter(None, [look_words(result)])),
+        tested=test_label(result),
         objectives=_numbers(result.get("objectives")),
         metrics=_numbers(result.get("measures")),
         counts={name: int(result[name]) for name in _COUNTS if result.get(name) is not None},

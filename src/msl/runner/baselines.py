@@ -1,0 +1,91 @@
+"""The models that need no search, and how long they may take.
+
+They are a model that sees no feature, a linear one, boosting and a forest, all as scikit-learn has them. A run
+evaluates them after its search, on the same splits, so that no strategy sees them. The store keeps them as it keeps all
+evaluations: the next run on the table has them for nothing. Where a run has a time limit, those are left out that would
+not end in time, as far as the size of the table tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+
+from msl.check.read_model import ModelReader
+from msl.diagnostics.source import Source
+from msl.evaluate.resampling import ResamplingPlan
+from msl.runner.plan import Plan
+from msl.space.canonical.digest import model_digest
+from msl.space.values import Model
+
+#: The names that people read, and the models; the cheapest come first.
+_MODELS: Mapping[str, Mapping[str, str]] = {
+    "classification": {
+        "no features": "prior_alone",
+        "linear": "standard_scaler(rest = default) >> linear",
+        "boosting": "boosting",
+        "forest": "forest",
+    },
+    "regression": {
+        "no features": "mean_alone",
+        "linear": "standard_scaler(rest = default) >> linear",
+        "boosting": "boosting",
+        "forest": "forest",
+    },
+}
+_BLOCKS = {
+    "classification": """use sklearn
+block prior_alone: learner "sklearn.dummy:DummyClassifier" {}
+block linear: learner "sklearn.linear_model:LogisticRegression" { max_iter = 1000 }
+block boosting: learner "sklearn.ensemble:HistGradientBoostingClassifier" {}
+block forest: learner "sklearn.ensemble:RandomForestClassifier" {}
+""",
+    "regression": """use sklearn
+block mean_alone: learner "sklearn.dummy:DummyRegressor" {}
+block linear: learner "sklearn.linear_model:Ridge" {}
+block boosting: learner "sklearn.ensemble:HistGradientBoostingRegressor" {}
+block forest: learner "sklearn.ensemble:RandomForestRegressor" {}
+""",
+}
+#: The share of a run's time that baselines may take, and how much longer than foretold one may take.
+_SHARE, SAFETY = 0.05, 2.0
+
+
+def baseline_models(task: str) -> dict[str, Model]:
+    """The models by name, the cheapest first."""
+    reader = ModelReader(Source("<baselines>", _BLOCKS[task]))
+    found = {}
+    for name, text in _MODELS[task].items():
+        model, problems = reader.read(text)
+        assert model is not None, problems
+        found[name] = model
+    return found
+
+
+def baseline_seconds(plan: Plan) -> dict[str, float]:
+    """How long each may take, by the size of the table: orders of magnitude, of one core."""
+    dataset, objective = plan.job.dataset, plan.objectives[0]
+    rows, features = dataset.X.shape
+    splits = ResamplingPlan(dataset, [objective.estimate], plan.seed).resampling(objective.estimate, 0, 1.0, 0).splits
+    classes = max(1, dataset.n_classes if dataset.n_classes > 2 else 1)
+    once = {
+        "no features": 1e-3,
+        "linear": 5e-3 + 3e-7 * rows * features * classes,
+        "boosting": 0.1 * classes + 2e-6 * rows * features * classes,
+        "forest": 0.1 + 4e-6 * rows * math.log2(max(2, rows)) * math.sqrt(features),
+    }
+    return {name: len(splits) * seconds for name, seconds in once.items()}
+
+
+def baseline_reserve(plan: Plan, workers: int) -> float:
+    """The seconds that a search with a time limit leaves for them."""
+    if plan.spec.budget.time is None:
+        return 0.0
+    return min(_SHARE * plan.spec.budget.time, SAFETY * sum(baseline_seconds(plan).values()) / workers)
+
+
+@cache
+def baseline_digests(task: str) -> frozenset[str]:
+    """The digests of the models, by which the store knows them."""
+    return frozenset(model_digest(model) for model in baseline_models(task).values())
