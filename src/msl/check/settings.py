@@ -276,7 +276,7 @@ class Settings:
 
     def _limit(self, expression: ast.Expression, kind: str, name: str) -> float | int | None:
         units = SECONDS if kind == "duration" else BYTES if kind == "size" else {}
-        if isinstance(expression, ast.Number) and expression.unit in units:
+        if isinstance(expression, ast.Number) and expression.unit is not None and expression.unit in units:
             value = expression.value * units[expression.unit]
             return self._positive(value, expression, name)
         if units:
@@ -302,7 +302,7 @@ class Settings:
             amount = int(amount)
         return amount if kind == "number" else self._positive(amount, expression, name)
 
-    def _without_unit(self, expression: ast.Expression, kind: str, name: str, units: dict[str, int]) -> None:
+    def _without_unit(self, expression: ast.Expression, kind: str, name: str, units: dict[str, float]) -> None:
         """A duration or a size that is not a number with one of its units."""
         text = self.module.source.slice(expression.span)
         if isinstance(expression, ast.Number) and expression.unit is None:

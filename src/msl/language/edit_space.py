@@ -20,7 +20,7 @@ from msl.record import record
 
 @record
 class Edit:
-    """`set`: `what` is `PATH=VALUE`. `drop`: `what` is one of the `alternatives`. `require`: `what` is the condition."""
+    """`what` is `PATH=VALUE` for `set`, one of the `alternatives` for `drop`, and the condition for `require`."""
 
     kind: Literal["set", "drop", "require"]
     what: str

@@ -9,8 +9,8 @@ from msl.language import ast
 from msl.language.tokens import FUNCTION_WORDS, is_identifier
 from msl.record import record
 
-SECONDS = {"ms": 0.001, "s": 1, "min": 60, "h": 3600}
-BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
+SECONDS: dict[str, float] = {"ms": 0.001, "s": 1, "min": 60, "h": 3600}
+BYTES: dict[str, float] = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
 UNITS = frozenset(SECONDS) | frozenset(BYTES)
 LONGEST_NUMBER = 200
 

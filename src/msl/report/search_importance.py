@@ -62,7 +62,9 @@ def read_facts(files: Files, run: str) -> Facts | None:
     try:
         record = json.loads(files.model(run, _SUFFIX).read_text(encoding="utf-8"))
         known = {field.name for field in fields(Facts)}
-        values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+        }
         return Facts(**{name: value for name, value in values.items() if name in known})
     except (OSError, ValueError, TypeError, AttributeError):
         return None
@@ -269,7 +271,9 @@ def with_whole_losses(evaluated: EvaluatedModels, place: int) -> Floats:
         return losses
     exact = losses[~bound & np.isfinite(losses)]
     skipped = np.array([one.folds_skipped for one in evaluated.evaluations], dtype=np.float64)
-    options = dict(evaluated.spec.objectives[place].estimate.options) if evaluated.spec.objectives else {}
+    options: dict[str, Any] = (
+        dict(evaluated.spec.objectives[place].estimate.options) if evaluated.spec.objectives else {}
+    )
     folds = float(options.get("folds", 0)) * float(options.get("repeats", 1))
     folds = max(folds, float(skipped[bound].max()) + 1.0)
     is_positive = len(exact) > 0 and float(exact.min()) >= 0

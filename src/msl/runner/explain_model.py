@@ -153,7 +153,9 @@ class _Explainer:
         units = column_units(self._table)
         columns = self._important(units)
         together = [names for names in associated_columns(self._table) if len(names) > 1]
-        joint = self._important([(names, [s for n, s in units if n[0] in names for s in s]) for names in together])
+        joint = self._important(
+            [(names, [slot for (name,), slots in units if name in names for slot in slots]) for names in together]
+        )
         effects = [
             self._effect(units, one) for place, one in enumerate(columns[:_MOST_EFFECTS]) if one.is_certain or not place
         ]
@@ -168,7 +170,7 @@ class _Explainer:
             tuple(effects),
             tuple(self._worst([one.columns[0] for one in columns[:_SHOWN_COLUMNS]])),
             "1 − the probability of the true class" if self._table.classes else "the distance to the true value",
-            tuple([*self._notes, *self._about_rows()]),
+            (*self._notes, *self._about_rows()),
         )
 
     # --- fits ---
@@ -284,7 +286,7 @@ class _Explainer:
             outputs = held.chain.outputs(changed)
         if not self._table.classes:
             return np.array([float(np.mean(outputs))])
-        shares = probabilities(outputs).mean(axis=0)
+        shares: Floats = probabilities(outputs).mean(axis=0)
         return shares[-1:] if len(self._table.classes) == 2 else shares[:_MOST_CLASSES]
 
     def _shown_classes(self) -> list[str]:
@@ -319,8 +321,8 @@ class _Explainer:
     def _about_rows(self) -> Iterator[str]:
         if self._luck > 0:
             yield (
-                f"these rows helped to choose the model, which makes its {self._metric.name} about {self._luck:.2g} too "
-                "good; columns whose shuffling costs no more than that are not told apart from chance"
+                f"these rows helped to choose the model, which makes its {self._metric.name} about {self._luck:.2g} "
+                "too good; columns whose shuffling costs no more than that are not told apart from chance"
             )
         if self._table.n_sampled_from:
             yield f"rows are numbered among the {len(self._table):,} that were drawn from the table"

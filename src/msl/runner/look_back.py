@@ -107,7 +107,7 @@ def _luck(run: Run, plan: Plan) -> float:
     found = (run.result.get("objectives") or {}).get(name)
     if corrected is None or found is None or objective.text != row_metric(plan).name:
         return 0.0
-    return (corrected - found) if objective.minimize else (found - corrected)
+    return float(corrected - found if objective.minimize else found - corrected)
 
 
 def _words(reason: UserError) -> str:

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -469,8 +470,9 @@ def _margin(plan: Plan) -> Margin | None:
     if len(plan.objectives) > 1 or plan.job.keeps == "nothing" or objective.estimate.rows_repeat:
         return None
     is_classified, groups = dataset.n_classes > 0, dataset.population.groups
-    counts = np.bincount(dataset.y) if is_classified else np.array([len(dataset.y)])
-    share = float(dict(objective.estimate.options).get("share", 1.0)) if objective.estimate.held_out == "one" else 1.0
+    counts = np.bincount(dataset.y).astype(float) if is_classified else np.array([float(len(dataset.y))])
+    options: dict[str, Any] = dict(objective.estimate.options)
+    share = float(options.get("share", 1.0)) if objective.estimate.held_out == "one" else 1.0
     return Margin.of(objective, share * counts, None if groups is None else len(np.unique(groups)))
 
 

@@ -335,8 +335,8 @@ def _finish_run(
         groups = failure_groups(evaluation for _, evaluation in found.evaluator.evaluated.values())
         raise NoModel(_no_model_message(groups), summary, failures_to_text(groups, most=_MOST_CAUSES))
     store.runs.end(run, "interrupted" if interrupted else "finished", summary)
-    evaluated = found.evaluator.evaluated.values()
-    rows, models = [_row(plan, evaluation) for _, evaluation in evaluated], [model for model, _ in evaluated]
+    pairs = found.evaluator.evaluated.values()
+    rows, models = [_row(plan, evaluation) for _, evaluation in pairs], [model for model, _ in pairs]
     return Result(summary, finished.used, rows, models, plan.objectives[0].minimize, plan, store.folder)
 
 

@@ -1,8 +1,8 @@
 """What a search says about its spec: edits, each with its evidence, that are checked before they are shown.
 
 The good models are the best quarter. Of each kind of suggestion many are looked at, so a finding counts if its chance
-is below 5 % for all of them together (Bonferroni). An edit is made on the text and the spec is checked: it has to change
-what it is about and nothing else.
+is below 5 % for all of them together (Bonferroni). An edit is made on the text and the spec is checked: it has to
+change what it is about and nothing else.
 """
 
 from __future__ import annotations
@@ -382,7 +382,7 @@ class _Look:
                 evidence = f"{int(late[own].sum())} of its {int(own.sum())} models ran into the limit of time"
                 is_good = self.known.any() and bool((self.good & own).any())
                 if is_good and each is not None:
-                    edits = (Edit("set", f"budget.each={number_to_text(2 * each)}s"),)
+                    edits: tuple[Edit, ...] = (Edit("set", f"budget.each={number_to_text(2 * each)}s"),)
                     says = f"allow each model {2 * each:g} s, for `{name}`"
                     evidence += ", and others with it are among the best"
                 else:

@@ -19,7 +19,7 @@ from msl.record import record
 from msl.space.formulas import FACTS
 from msl.space.spec import MetricLimit
 
-_UNITS = {"time": SECONDS, "size": BYTES}
+_UNITS: dict[str, dict[str, float]] = {"time": SECONDS, "size": BYTES}
 _EXAMPLES = {"time": "5ms", "size": "2MB"}
 _WHAT = {"time": "a time", "size": "a size in memory"}
 #: The other way round: what is true where a comparison is not, and what it is from the right.
@@ -156,7 +156,7 @@ class LimitReader:
             message = f"`{name}` is compared with a number, and `{self._text(node)}` is none"
             self._error("MSL466", node, message, f"write `{_EXAMPLES.get(unit or '', '0.1')}`")
             return None
-        factors = {} if unit is None else _UNITS[unit]
+        factors: dict[str, float] = {} if unit is None else _UNITS[unit]
         if unit is None and node.unit is not None:
             digits = node.text.removesuffix(node.unit)
             self._error("MSL466", node, f"`{name}` takes no unit `{node.unit}`", f"write `{digits}`")

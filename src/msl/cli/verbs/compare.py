@@ -39,7 +39,7 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="As JSON, with stable names.")] = False,
 ) -> Exit:
     """Compare runs: a table, and tests with effect sizes — by table and seed (Wilcoxon's), or fold by fold."""
-    from msl.report.compare_runs import figures_by_place, labels_by_text, paired, too_little
+    from msl.report.compare_runs import Figures, figures_by_place, labels_by_text, paired, too_little
 
     found = _winners(runs, store)
     if len(found) < 2:
@@ -49,7 +49,7 @@ def compare(
     if scored is None:
         pairings = paired(figures_by_place([one.run for one in found], labels))
     else:
-        by_fold = {scored.metric: {run: dict(enumerate(of)) for run, of in scored.losses.items()}}
+        by_fold: Figures = {scored.metric: {run: dict(enumerate(of)) for run, of in scored.losses.items()}}
         pairings = paired(by_fold, scored.share_tested)
     note = too_little(pairings, by_folds=folds) if pairings else _nothing_paired(set(labels.values()))
     write_exactly(_as_json(found, scored, pairings, note)) if json else write(_as_text(found, scored, pairings, labels))

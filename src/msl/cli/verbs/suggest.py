@@ -104,8 +104,8 @@ def _apply(of: SpecOfRun, chosen: Sequence[Suggestion], beside: Path) -> None:
             after = edited
         except UserError as reason:
             skipped.append((one, reason))
-    for one, reason in skipped:
-        tell(f"not made: {one.says}: {reason}")
+    for one, why in skipped:
+        tell(f"not made: {one.says}: {why}")
     if after.text == now.text:
         raise UserError(f"nothing was changed in {path}", "look at the suggestions, and edit the spec by hand")
     before_spec, after_spec = of_now.spec(now), of_now.spec(after)

@@ -110,8 +110,8 @@ def _notice(record: Record) -> Html | None:
             words = f"This run ended with an error after {done}. What it had stored by then is shown here."
         case _:
             if record.best is not None:
-                words = record.outcome.not_ahead
-                return tag("p", f"{words[0].upper()}{words[1:]}.", class_="notice", role="note") if words else None
+                warned = record.outcome.not_ahead
+                return tag("p", f"{warned[0].upper()}{warned[1:]}.", class_="notice", role="note") if warned else None
             words = f"No model could be evaluated in {done}: see the failures below."
     return tag("p", words, class_="notice", role="note")
 

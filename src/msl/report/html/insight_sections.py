@@ -1,4 +1,4 @@
-"""The best models of a run, what mattered in its search, and what its model looks at: for the page and for notebooks."""
+"""The best models of a run, what mattered in its search and to its model: for the page and for notebooks."""
 
 from __future__ import annotations
 
@@ -165,8 +165,8 @@ def _columns(model: Mapping[str, Any]) -> Html:
     ]
     columns = [Column("column"), Column(""), Column("worse by", number=True), Column("95 % interval", number=True)]
     words = (
-        f"The {model['metric']} of {count(model['rows'], 'held-out row')} is {figure(model['value'])}; it gets worse by "
-        "this much if the values of a column are shuffled."
+        f"The {model['metric']} of {count(model['rows'], 'held-out row')} is {figure(model['value'])}; it gets worse "
+        "by this much if the values of a column are shuffled."
     )
     together = [
         sentence(
@@ -261,7 +261,7 @@ def why_view(record: Mapping[str, Any]) -> str:
         pieces += [head, _plain_table(rows), _not_apart([r["name"] for r in one["decisions"] if not r["is_certain"]])]
     pieces += [tag("p", words) for words in (record["search_why"], record["model_why"]) if words]
     if model := record["model"]:
-        rows = [
+        of_columns = [
             (
                 ", ".join(row["columns"]),
                 figure(row["importance"]),
@@ -272,7 +272,7 @@ def why_view(record: Mapping[str, Any]) -> str:
         ]
         pieces += [tag("p", tag("b", f"What the model looks at: {model['metric']} worse by, if shuffled"))]
         pieces += [
-            _plain_table(rows),
+            _plain_table(of_columns),
             _not_apart([", ".join(r["columns"]) for r in model["columns"] if not r["is_certain"]]),
         ]
         of = [(f"row {row['row']}", row["truth"], row["predicted"], figure(row["off"])) for row in model["worst"]]
