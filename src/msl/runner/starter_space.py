@@ -130,7 +130,7 @@ class StarterSpace:
             about = ["# Boosting is LightGBM's, which is installed here and quicker than scikit-learn's."]
             return [*about, *self._block("boosted", "msl.blocks:LightGBM*", parameters, fidelity)]
         about = [
-            "# Boosting is scikit-learn's. Where LightGBM is installed (`pip install lightgbm`), `msl init` takes that,",
+            "# Boosting is scikit-learn's. Where LightGBM is installed (`pip install lightgbm`), `msl init` takes it,",
             "# which is quicker.",
         ]
         target = f"sklearn.ensemble:HistGradientBoosting{self._kind}"
