@@ -177,6 +177,7 @@ class _Checker:
             leave_a_model(requirements, space, self.report)
         if not self.report.failed:
             stages = self._resolved_stages(stages, space)
+            self._ends(stages, budget)
             self._is_affordable(stages, budget, space)
         if self.data.positive is not None:
             objectives, limits = of_positive(objectives), limits_of_positive(limits)
@@ -386,6 +387,17 @@ class _Checker:
             message = f"the complexity of `{unknown[0].name}`{asks} is not known: `{unknown[0].target}` is not ours"
             help = f"give its class a method `complexity`, leave it out, or {instead}"
             self.report.warning("MSL236", self.module.source, goal.span, message, "", help)
+
+    def _ends(self, stages: tuple[Stage, ...], budget: Budget) -> None:
+        """Whether something ends each stage: an `until` that is never reached does not."""
+        for search in self.module.statements(ast.Search):
+            if budget.time is not None or budget.evaluations is not None or len(stages) != len(search.stages):
+                return
+            for written, stage in zip(search.stages, stages, strict=True):
+                if stage.call.capabilities.needs_end(dict(stage.call.options)):
+                    message = f"nothing ends `{stage.call.name}`: it takes all evaluations that the budget allows"
+                    help = "add `budget(time = 1min)` or `budget(evaluations = 1_000)`"
+                    self.report.error("MSL247", self.module.source, written.span, message, "", help)
 
     def _is_affordable(self, stages: tuple[Stage, ...], budget: Budget, space: Space) -> None:
         """Whether the budget leaves something for every stage."""

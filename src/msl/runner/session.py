@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from math import isfinite
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -237,6 +239,8 @@ def run_plan(
                     save_rows(store.files, run, plan.table)
                     save_facts(store.files, run, plan.table.facts)
                 began(RunStart(run, resumed, stored))
+                if limit.seconds is not None and on != "inprocess":
+                    _import_ahead()
                 found = search(
                     plan,
                     store,
@@ -252,6 +256,11 @@ def run_plan(
                     limit = TimeLimit(limit.elapsed + min(limit.left, _AFTER_SIGTERM), limit.started)
                 tasks = FinalTasks(executor, limit, final_costs(plan, found), finishing)
                 return _finish_run(request, store, run, found, stored, tasks)
+
+
+def _import_ahead() -> None:
+    """Imports, while workers evaluate, what saves models: that takes seconds, which a run has not at its end."""
+    Thread(target=import_module, args=("skops.io",), daemon=True).start()
 
 
 @contextmanager

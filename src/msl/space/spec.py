@@ -165,6 +165,10 @@ class Capabilities:
         least = int(_number(self.queries[0], {**options, MODELS: models}) or 0)
         return least if models is None or self.reevaluates is not None else min(least, models)
 
+    def needs_end(self, options: Mapping[str, Any]) -> bool:
+        """Whether only a budget ends it: it makes as many evaluations as an option says, and that is `none`."""
+        return self.queries is not None and _number(self.queries[0], options) is None
+
     def most_evaluations(self, options: Mapping[str, Any], models: int | None) -> int | None:
         """The most evaluations that it makes; None if there is no limit. Undeclared, it is the option `evaluations`."""
         most = Formula("evaluations") if self.queries is None else self.queries[1]

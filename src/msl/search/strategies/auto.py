@@ -22,6 +22,8 @@ from msl.search.strategy_context import Incumbent, Setting, Strategy
 _START, _FINISH = 0.2, 0.3
 #: More random points do not help the other arms.
 _LONGEST_START = 20
+#: More evaluations than any budget has, for `evaluations = none`.
+_NO_END = 100_000_000
 #: The smallest share of each arm; the rest is divided by gains.
 _LEAST = {"random": 0.05, "forest": 0.4, "swarm": 0.1, "pattern": 0.1}
 #: How much of an arm's gains still counts one batch later.
@@ -31,30 +33,34 @@ _MEMORY = 0.7
 def auto(setting: Setting) -> Strategy:
     """Each learner at its defaults and random models, then the arm furthest below its share; at the end pattern search.
 
-    With several objectives it runs `cmdpso`, with about as many particles as iterations.
+    What earlier stages have evaluated is not proposed again, and all arms begin with it. With several objectives it
+    runs `cmdpso`, with about as many particles as iterations.
     """
-    total = left = int(setting.options["evaluations"])
+    given = setting.options["evaluations"]
+    total = left = _NO_END if given is None else int(given)
     if setting.objectives > 1:
         yield from cmdpso(replace(setting, options=_swarm_options(total)))
         return
-    unseen = UnseenPoints(setting.search_space)
+    known = list({one.vector.tobytes(): one for one in setting.known if one.is_exact}.values())
+    unseen = UnseenPoints(setting.search_space, setting.known)
     random = RandomArm(setting, unseen)
     best = Incumbent(1)
+    best.update(known)
 
     size = min(left, max(2 * WIDTH, round(_START * total)), _LONGEST_START)
     first = list(unseen.of([*setting.seeds(size), *setting.search_space.references[: max(1, size // 2)]]))[:size]
     first += random.points(size - len(first))
-    first = _with_every_alternative(setting, unseen, first)
+    first = _with_every_alternative(setting, unseen, first, [one.vector for one in known])
     if not first:
         setting.note(ended("draws give no model"))
         return
     observations = yield [Query(point) for point in first]
     left -= len(observations)
     best.update(observations)
-    seen = list(observations)
+    seen = [*known, *observations]
     setting.note(_event("start", observations, best, {}, ()))
 
-    ranked = by_rank(observations)
+    ranked = by_rank(seen)
     swarm = SwarmArm(setting, ranked[:WIDTH])
     arms: dict[str, Arm] = {
         "random": random,
@@ -82,12 +88,14 @@ def auto(setting: Setting) -> Strategy:
         setting.note(_event(name, observations, best, shares.now(), swarm.bests))
 
 
-def _with_every_alternative(setting: Setting, unseen: UnseenPoints, first: list[Vector]) -> list[Vector]:
+def _with_every_alternative(
+    setting: Setting, unseen: UnseenPoints, first: list[Vector], known: list[Vector]
+) -> list[Vector]:
     """If no point has some alternative of a step, the last points are replaced by models that have it."""
     most = len(first) // 2
     for room in range(most + 1):
         kept = first[: len(first) - room]
-        rare = points_for_rare(setting.search_space, kept, 1, setting.rng.spawn(1)[0], room + 1)
+        rare = points_for_rare(setting.search_space, [*known, *kept], 1, setting.rng.spawn(1)[0], room + 1)
         if len(rare) <= room or room == most:
             unseen.forget(first[len(kept) :])
             return [*kept, *unseen.of(rare[:room])]
